@@ -1,0 +1,11 @@
+# What FlowFabric links. The installed package finds the same list (FlowFabricConfig.cmake.in).
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json url)
+find_package(OpenSSL REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(RocksDB CONFIG REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(CLI11 REQUIRED)
+if(FF_TESTS)
+  find_package(GTest REQUIRED)
+endif()

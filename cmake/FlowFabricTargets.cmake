@@ -1,0 +1,76 @@
+# How every target of the project is built: one place for the language level, warnings, sanitizers,
+# and the precompiled header.
+
+find_program(FF_CCACHE ccache)
+if(FF_CCACHE)
+  # A precompiled header hides the files it stands for; these let ccache look through it.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FF_CCACHE})
+endif()
+
+add_library(ff_options INTERFACE)
+target_compile_features(ff_options INTERFACE cxx_std_23)
+target_compile_options(ff_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wimplicit-fallthrough -Werror -fpch-preprocess
+  $<$<CONFIG:RelWithDebInfo>:-fno-omit-frame-pointer>)
+if(FF_SANITIZE)
+  target_compile_options(ff_options INTERFACE
+    -fsanitize=${FF_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(ff_options INTERFACE -fsanitize=${FF_SANITIZE})
+endif()
+# g++ 12 reports these inside its own and Boost's headers when it inlines or instruments them.
+target_compile_options(ff_options INTERFACE
+  -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
+  -Wno-stringop-overread -Wno-free-nonheap-object -Wno-tsan)
+
+# One precompiled header for all: it is built with the first target and used by the others.
+function(ff_precompile target)
+  get_property(owner GLOBAL PROPERTY FF_PRECOMPILED_BY)
+  if(owner)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
+  else()
+    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/precompiled.hpp)
+    set_property(GLOBAL PROPERTY FF_PRECOMPILED_BY ${target})
+  endif()
+endfunction()
+
+# ff_library(name FILES… [LINK …]): a static library of one folder.
+function(ff_library name)
+  cmake_parse_arguments(ARG "" "" "FILES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_FILES})
+  target_include_directories(${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
+  # Asio and Beast are compiled once (base/asio.cpp), not in every file that includes them.
+  target_compile_definitions(${name} PUBLIC
+    BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_BEAST_SEPARATE_COMPILATION)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} Boost::headers Threads::Threads
+    PRIVATE $<BUILD_INTERFACE:ff_options>)
+  ff_precompile(${name})
+  set_property(GLOBAL APPEND PROPERTY FF_INSTALLED_TARGETS ${name})
+endfunction()
+
+# ff_program(name FILES… LINK …): a program of the project's own (not installed by itself).
+function(ff_program name)
+  cmake_parse_arguments(ARG "" "" "FILES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_FILES})
+  target_include_directories(${name} PRIVATE
+    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} ff_options)
+  ff_precompile(${name})
+endfunction()
+
+# ff_test(library FILES…): the unit tests that stand beside a library's files, as one ctest entry each.
+function(ff_test library)
+  if(NOT FF_TESTS)
+    return()
+  endif()
+  ff_program(${library}_test FILES ${ARGN} LINK ${library} GTest::gmock_main)
+  ff_discover_tests(${library}_test unit)
+endfunction()
+
+function(ff_discover_tests program label)
+  include(GoogleTest)
+  gtest_discover_tests(${program} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 120)
+endfunction()

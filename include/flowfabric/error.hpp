@@ -1,0 +1,109 @@
+// Errors as values: what went wrong, for a program (code, retryable) and for a person (message).
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ff {
+
+// Every way in which an operation can fail. Names on the wire and HTTP statuses are in one table,
+// see info().
+enum class Errc : std::uint8_t {
+  // The request itself is wrong.
+  invalid_input,
+  invalid_json,
+  unknown_field,
+  payload_too_large,
+  fence_required,
+  partial_fence_triple,
+  unsupported_media_type,
+  route_not_found,
+  method_not_allowed,
+  headers_too_large,
+  // The execution is not there, or not in a state that allows it.
+  execution_not_found,
+  execution_not_active,
+  execution_not_leaseable,
+  execution_not_terminal,
+  execution_failed,
+  stale_lease,
+  lease_expired,
+  // The engine or the way to it is at fault.
+  store_locked,
+  store_not_writable,
+  store_too_new,
+  store_damaged,
+  store_unavailable,
+  address_in_use,
+  unreachable,
+  timed_out,
+  shutting_down,
+  malformed_response,
+  internal,
+};
+
+struct ErrcInfo {
+  Errc code;
+  std::string_view name;  // on the wire, in logs, in Lua
+  int http_status;
+  bool retryable;  // the same call may succeed later, unchanged
+};
+
+const ErrcInfo& info(Errc code);
+std::optional<Errc> errc_from_name(std::string_view name);
+
+struct Error {
+  // A fact about the failure that a program may want, such as the field that was wrong.
+  struct Detail {
+    std::string name;
+    std::string value;
+    bool operator==(const Detail&) const = default;
+  };
+
+  Errc code = Errc::internal;
+  std::string message;  // a sentence that says what to do about it
+  std::vector<Detail> details = {};
+
+  std::string_view name() const { return info(code).name; }
+  bool retryable() const { return info(code).retryable; }
+  bool operator==(const Error&) const = default;
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+
+// return fail(Errc::invalid_input, "…");
+inline std::unexpected<Error> fail(Errc code, std::string message,
+                                   std::vector<Error::Detail> details = {}) {
+  return std::unexpected(Error{code, std::move(message), std::move(details)});
+}
+
+// An error about one named field of a request.
+inline std::unexpected<Error> fail_field(Errc code, std::string_view field, std::string message) {
+  return fail(code, std::move(message), {{"field", std::string(field)}});
+}
+
+// For those who prefer exceptions: must(result) is the value, or throws the error as an Exception.
+class Exception : public std::runtime_error {
+ public:
+  explicit Exception(Error error)
+      : std::runtime_error(std::string(error.name()) + ": " + error.message),
+        error_(std::move(error)) {}
+  const Error& error() const { return error_; }
+
+ private:
+  Error error_;
+};
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) throw Exception(std::move(result.error()));
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+}  // namespace ff

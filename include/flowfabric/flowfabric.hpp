@@ -1,0 +1,7 @@
+// All that a program needs to submit and run executions. Those who use coroutines also include
+// <flowfabric/engine.hpp>.
+#pragma once
+
+#include <flowfabric/client.hpp>
+#include <flowfabric/open.hpp>
+#include <flowfabric/worker.hpp>

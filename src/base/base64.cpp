@@ -1,0 +1,38 @@
+#include "base/base64.hpp"
+
+#include <openssl/evp.h>
+
+#include "base/assert.hpp"
+
+namespace ff {
+namespace {
+
+const unsigned char* as_bytes(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+unsigned char* as_bytes(std::string& text) { return reinterpret_cast<unsigned char*>(text.data()); }
+
+}  // namespace
+
+std::string base64_encode(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4, '\0');
+  const int written =
+      EVP_EncodeBlock(as_bytes(text), as_bytes(bytes), static_cast<int>(bytes.size()));
+  FF_ASSERT(static_cast<std::size_t>(written) == text.size());
+  return text;
+}
+
+Result<std::string> base64_decode(std::string_view text) {
+  std::string bytes(text.size() / 4 * 3, '\0');
+  const int written =
+      EVP_DecodeBlock(as_bytes(bytes), as_bytes(text), static_cast<int>(text.size()));
+  // OpenSSL counts the padding as bytes.
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
+  if (written >= 0 && !bytes.empty()) bytes.resize(bytes.size() - padding);
+  // It also forgives blanks and odd endings; only the one spelling of these bytes is taken.
+  if (written < 0 || base64_encode(bytes) != text)
+    return fail(Errc::invalid_input, "not valid base64 (standard alphabet, with '=' padding)");
+  return bytes;
+}
+
+}  // namespace ff

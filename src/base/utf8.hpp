@@ -1,0 +1,20 @@
+// UTF-8: validity, and text that is safe to show.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ff {
+
+bool is_valid_utf8(std::string_view bytes);
+
+// Valid UTF-8 without a Unicode blank or control character.
+bool has_only_visible_text(std::string_view bytes);
+
+// The same text with bad bytes as '?', cut before the character that would pass `bytes_max`.
+std::string to_valid_utf8(std::string_view bytes, std::size_t bytes_max);
+
+// The text for a message: control characters and bad UTF-8 as '?', cut after 80 characters.
+std::string printable(std::string_view bytes);
+
+}  // namespace ff

@@ -1,0 +1,117 @@
+#include <flowfabric/client.hpp>
+#include <flowfabric/worker.hpp>
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/version.hpp"
+#include "cli/service.hpp"
+
+namespace ff::cli {
+namespace {
+
+constexpr const char* demo_lane = "demo";
+
+std::string greet(Task& task) { return "Hello, " + task.payload() + "!"; }
+
+std::string add(Task& task) {
+  std::istringstream numbers(task.payload());
+  long long sum = 0;
+  for (long long number; numbers >> number;) sum += number;
+  if (!numbers.eof()) throw std::invalid_argument("'" + task.payload() + "' is not a list of numbers");
+  return std::to_string(sum);
+}
+
+struct Example {
+  const char* kind;
+  const char* payload;
+};
+constexpr std::array examples{Example{"greet", "Ada"}, Example{"add", "19 23"},
+                              Example{"add", "nineteen 23"}};
+
+// Prints every step of every execution as it happens.
+class Narrator {
+ public:
+  void step(const core::Event& event) {
+    const auto ms = event.at.time_since_epoch().count();
+    line("  {:%H:%M:%S}.{:03}  {:<13}  {}", fmt::gmtime(std::time_t(ms / 1000)), ms % 1000,
+         core::to_string(event.type), event.id.str());
+  }
+
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    const std::lock_guard lock(mutex_);
+    fmt::print(format, std::forward<Args>(args)...);
+    std::fputc('\n', stdout);
+    std::fflush(stdout);
+  }
+
+ private:
+  std::mutex mutex_;
+};
+
+void show(Narrator& narrator, Client& client, const Example& example) {
+  narrator.line("\nff submit {} '{}' --lane {} --wait", example.kind, example.payload, demo_lane);
+  const auto submitted =
+      client.submit({.kind = example.kind, .payload = example.payload, .lane = demo_lane});
+  if (!submitted) return narrator.line("  not accepted: {}", submitted.error().message);
+  const auto result = client.result(submitted->id, std::chrono::seconds{30});
+  if (result)
+    narrator.line("  → {}", *result);
+  else
+    narrator.line("  → {}: {}", result.error().name(), result.error().message);
+}
+
+void suggest(Narrator& narrator, const std::string& url) {
+  narrator.line(R"(
+Still serving at {0}. Try, in another terminal:
+  ./run submit greet World --lane {1} --wait --url {0}
+  ./run submit add '1 2 3' --lane {1} --url {0}      prints an execution id
+  ./run get ID --url {0}
+  ./run result ID --url {0}
+  curl -s {0}/v1/executions -H 'Content-Type: application/json' -d '{{"kind":"greet","lane":"{1}","payload":"curl"}}'
+Stop it with Ctrl-C; what was submitted is still there after a restart.)",
+                url, demo_lane);
+}
+
+Result<ExitCode> run(const ServerOption& option) {
+  Narrator narrator;
+  auto service =
+      Service::start(option, [&narrator](const core::Event& event) { narrator.step(event); });
+  if (!service) return std::unexpected(service.error());
+  const auto url = service->server().url();
+  narrator.line("FlowFabric {} serves {} at {}", version, option.store, url);
+
+  // Worker and client go through HTTP, like any other program would.
+  const auto remote = ff::open(url);
+  if (!remote) return std::unexpected(remote.error());
+  Worker worker(**remote, {.id = "demo-worker", .lanes = {demo_lane}, .concurrency = 2});
+  worker.handle("greet", greet);
+  worker.handle("add", add);
+  if (auto started = worker.start(); !started) return std::unexpected(started.error());
+  narrator.line("A demo worker waits for work on lane '{}'.", demo_lane);
+
+  Client client(**remote);
+  for (const auto& example : examples) show(narrator, client, example);
+  suggest(narrator, url);
+  auto stopped = service->wait_for_stop();
+  narrator.line("\nStopping.");
+  return stopped;
+}
+
+}  // namespace
+
+Run setup_demo(CLI::App& app) {
+  auto option = std::make_shared<ServerOption>();
+  option->add_to(app);
+  return [option] { return run(*option); };
+}
+
+}  // namespace ff::cli

@@ -1,0 +1,16 @@
+#include "base/version.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+
+namespace ff::cli {
+
+Run setup_version(CLI::App&) {
+  return []() -> Result<ExitCode> {
+    fmt::print("ff {}\n", version);
+    return ExitCode::ok;
+  };
+}
+
+}  // namespace ff::cli

@@ -1,0 +1,19 @@
+// What `ff` tells the shell.
+#pragma once
+
+#include <flowfabric/error.hpp>
+
+namespace ff::cli {
+
+enum class ExitCode : int {
+  ok = 0,
+  failed = 1,       // the execution failed, or anything that has no code of its own
+  usage = 2,        // wrong arguments or input
+  not_found = 3,    // no such execution
+  conflict = 4,     // the execution's state does not allow it
+  unavailable = 5,  // server or store cannot be used now
+};
+
+ExitCode exit_code_of(const Error& error);
+
+}  // namespace ff::cli

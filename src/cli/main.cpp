@@ -1,0 +1,47 @@
+#include <cstdio>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "base/version.hpp"
+#include "cli/command.hpp"
+
+namespace ff::cli {
+namespace {
+
+constexpr const char* footer = R"(Exit codes: 0 ok, 1 the execution (or something else) failed, 2 wrong usage or input,
+3 no such execution, 4 its state does not allow that, 5 server or store unavailable.)";
+
+int main(int argc, char** argv) {
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("ff"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+
+  CLI::App app{"FlowFabric: a durable execution engine", "ff"};
+  app.set_version_flag("--version", fmt::format("ff {}", version));
+  app.require_subcommand(1);
+  app.footer(footer);
+
+  Run chosen;
+  for (const auto& command : commands()) {
+    auto* sub = app.add_subcommand(command.name, command.summary);
+    auto run = command.setup(*sub);
+    sub->final_callback([&chosen, run = std::move(run)] { chosen = run; });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& wrong) {
+    return app.exit(wrong) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+  }
+
+  const auto exit_code = chosen();
+  if (exit_code) return static_cast<int>(*exit_code);
+  fmt::print(stderr, "ff: {}: {}\n", exit_code.error().name(), exit_code.error().message);
+  return static_cast<int>(exit_code_of(exit_code.error()));
+}
+
+}  // namespace
+}  // namespace ff::cli
+
+int main(int argc, char** argv) { return ff::cli::main(argc, argv); }

@@ -1,0 +1,52 @@
+#include "cli/output.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+#include <unistd.h>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+namespace ff::cli {
+namespace {
+
+namespace json = boost::json;
+
+// Times come as milliseconds since the epoch; people read dates.
+std::string for_people(std::string_view name, const json::value& value) {
+  if (name.ends_with("_at_ms") && value.is_int64()) {
+    const auto ms = value.get_int64();
+    return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03} UTC", fmt::gmtime(std::time_t(ms / 1000)),
+                       ms % 1000);
+  }
+  return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+}
+
+std::string_view label(std::string_view name) {
+  return name.ends_with("_at_ms") ? name.substr(0, name.size() - 3) : name;
+}
+
+}  // namespace
+
+void print_json(const json::object& object) { fmt::print("{}\n", json::serialize(object)); }
+
+void print_fields(const json::object& object) {
+  std::size_t width = 0;
+  for (const auto& field : object) width = std::max(width, label(field.key()).size());
+  for (const auto& field : object)
+    fmt::print("{:<{}}  {}\n", label(field.key()), width, for_people(field.key(), field.value()));
+}
+
+Result<ExitCode> print_result(Client& client, const ExecutionId& id, double wait_seconds) {
+  const auto wait = std::chrono::duration<double>(wait_seconds);
+  auto result = client.result(id, std::chrono::ceil<Millis>(wait));
+  // Without --wait, "not yet" is about the execution and not about time.
+  if (!result) return std::unexpected(std::move(result.error()));
+  std::fwrite(result->data(), 1, result->size(), stdout);
+  if (::isatty(STDOUT_FILENO) && !result->ends_with('\n')) std::fputc('\n', stdout);
+  return ExitCode::ok;
+}
+
+}  // namespace ff::cli

@@ -1,0 +1,26 @@
+// How commands print what they got.
+#pragma once
+
+#include <flowfabric/client.hpp>
+
+#include "cli/exit_code.hpp"
+#include "http/wire.hpp"
+
+namespace ff::cli {
+
+void print_json(const boost::json::object& object);     // one line
+void print_fields(const boost::json::object& object);  // a line per field, values in one column
+
+template <class T>
+void print_json(const T& value) {
+  print_json(http::to_fields(value));
+}
+template <class T>
+void print_fields(const T& value) {
+  print_fields(http::to_fields(value));
+}
+
+// The bytes of a result, as they are; with wait_seconds 0, only if it is there already.
+Result<ExitCode> print_result(Client& client, const ExecutionId& id, double wait_seconds);
+
+}  // namespace ff::cli

@@ -1,0 +1,33 @@
+// A server as a process: open the store, listen, run until told to stop.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "cli/options.hpp"
+#include "core/event.hpp"
+#include "engine/local_engine.hpp"
+#include "http/server.hpp"
+
+namespace ff::cli {
+
+class Service {
+ public:
+  // Takes SIGINT and SIGTERM from here on, for every thread that is started later.
+  static Result<Service> start(const ServerOption& option,
+                               std::function<void(const core::Event&)> on_event = {});
+
+  http::Server& server() { return *server_; }
+
+  // Until SIGINT or SIGTERM, or until the store fails; in that case, its error.
+  Result<ExitCode> wait_for_stop();
+
+ private:
+  Service(std::unique_ptr<LocalEngine> engine, std::unique_ptr<http::Server> server)
+      : engine_(std::move(engine)), server_(std::move(server)) {}
+
+  std::unique_ptr<LocalEngine> engine_;
+  std::unique_ptr<http::Server> server_;
+};
+
+}  // namespace ff::cli

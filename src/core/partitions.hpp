@@ -1,0 +1,15 @@
+// Partitions: the units that state is divided into. One command changes one of them.
+#pragma once
+
+#include <flowfabric/ids.hpp>
+
+namespace ff::core {
+
+// How many a deployment has; fixed when its store is made.
+inline constexpr PartitionIndex partition_count_default = 256;
+
+// Where an execution that belongs to no flow lives: spread by its own id, so that a busy lane is not
+// one busy partition.
+PartitionIndex partition_of(const Uuid& uuid, PartitionIndex partition_count);
+
+}  // namespace ff::core

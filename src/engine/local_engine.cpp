@@ -1,0 +1,117 @@
+#include "engine/local_engine.hpp"
+
+#include <boost/asio/this_coro.hpp>
+
+#include "base/version.hpp"
+#include "core/partitions.hpp"
+#include "core/validate.hpp"
+#include "engine/scanners/lease_reaper.hpp"
+
+namespace ff {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+asio::awaitable<bool> caller_has_gone() {
+  const auto state = co_await asio::this_coro::cancellation_state;
+  co_return state.cancelled() != asio::cancellation_type::none;
+}
+
+}  // namespace
+
+LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions options)
+    : options_(std::move(options)),
+      runtime_(options_.threads),
+      store_(std::move(store)),
+      scheduler_(*store_, random_),
+      scanners_(runtime_.executor()) {
+  store_->set_event_sink([this](std::span<const core::Event> events) { on_events(events); });
+  scanners_.add(std::make_unique<LeaseReaper>(*store_), options_.lease_reaper_interval);
+  if (options_.scan) scanners_.start();
+}
+
+Async<SubmitReply> LocalEngine::run(Submit operation) {
+  if (auto admitted = admit(operation); !admitted) co_return std::unexpected(admitted.error());
+  if (!operation.id) {
+    const Uuid uuid = make_uuid(store_->now(), random_);
+    operation.id = ExecutionId{core::partition_of(uuid, store_->partition_count()), uuid};
+  }
+  core::Create create{.id = *operation.id,
+                      .ns = std::move(operation.ns),
+                      .lane = std::move(operation.lane),
+                      .kind = std::move(operation.kind),
+                      .priority = operation.priority,
+                      .payload = std::move(operation.payload)};
+  co_return co_await store_->run(std::move(create));
+}
+
+Async<ExecutionInfo> LocalEngine::run(GetExecution operation) { return pass_on(operation); }
+Async<RenewReply> LocalEngine::run(Renew operation) { return pass_on(std::move(operation)); }
+Async<EndReply> LocalEngine::run(Complete operation) { return pass_on(std::move(operation)); }
+Async<EndReply> LocalEngine::run(Fail operation) { return pass_on(std::move(operation)); }
+
+Async<ResultBytes> LocalEngine::run(GetResult operation) {
+  if (auto admitted = admit(operation); !admitted) co_return std::unexpected(admitted.error());
+  const auto deadline = SteadyClock::now() + operation.wait;
+  Wakeup wakeup(co_await asio::this_coro::executor);
+  const WaitList<ExecutionId>::Place place(waiting_for_end_, {operation.id}, wakeup);
+  while (true) {
+    auto result = co_await store_->run(store::ReadResult{operation.id});
+    const bool not_ended = !result && result.error().code == Errc::execution_not_terminal;
+    if (!not_ended || SteadyClock::now() >= deadline) co_return result;
+    co_await wakeup.wait_until(deadline);
+  }
+}
+
+Async<ClaimReply> LocalEngine::run(Claim operation) {
+  if (auto admitted = admit(operation); !admitted) co_return std::unexpected(admitted.error());
+  // A caller that goes away must not throw us out between taking work and noticing it.
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  auto reply = co_await claim_or_wait(std::move(operation));
+  co_await asio::this_coro::throw_if_cancelled(throws);
+  co_return reply;
+}
+
+Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
+  const auto deadline = SteadyClock::now() + operation.wait;
+  std::vector<Queue> queues;
+  for (const auto& lane : operation.lanes) queues.emplace_back(operation.ns, lane);
+
+  Wakeup wakeup(co_await asio::this_coro::executor);
+  while (true) {
+    WaitList<Queue>::Place place(waiting_for_work_, queues, wakeup);
+    auto reply = co_await scheduler_.claim(operation);
+    const bool nothing = reply && reply->executions.empty();
+    if (!nothing || SteadyClock::now() >= deadline) co_return reply;
+    const bool woken = co_await wakeup.wait_until(deadline);
+    if (co_await caller_has_gone()) co_return ClaimReply{};
+    if (woken) place.accept();
+  }
+}
+
+Async<HealthReply> LocalEngine::run(Health) {
+  if (auto healthy = store_->health(); !healthy) co_return std::unexpected(healthy.error());
+  co_return HealthReply{.version = version};
+}
+
+template <class Op>
+Result<void> LocalEngine::admit(const Op& operation) const {
+  return core::validate(operation, store_->partition_count());
+}
+
+template <class Op>
+Async<typename Op::Reply> LocalEngine::pass_on(Op operation) {
+  if (auto admitted = admit(operation); !admitted) co_return std::unexpected(admitted.error());
+  co_return co_await store_->run(std::move(operation));
+}
+
+void LocalEngine::on_events(std::span<const core::Event> events) {
+  for (const auto& event : events) {
+    if (event.claimable) waiting_for_work_.wake_one({event.ns, event.lane});
+    if (event.terminal) waiting_for_end_.wake_all(event.id);
+    if (options_.on_event) options_.on_event(event);
+  }
+}
+
+}  // namespace ff

@@ -1,0 +1,25 @@
+// Background scanners: each looks for one kind of thing that is due and acts on it.
+#pragma once
+
+#include <flowfabric/async.hpp>
+
+#include <string_view>
+
+namespace ff {
+
+struct Scan {
+  std::size_t seen = 0;
+  std::size_t changed = 0;
+  bool more = false;  // the batch was full: come back at once
+};
+
+class Scanner {
+ public:
+  virtual ~Scanner() = default;
+  virtual std::string_view name() const = 0;
+
+  // One bounded batch. Never called twice at a time.
+  virtual Async<Scan> run_once() = 0;
+};
+
+}  // namespace ff

@@ -1,0 +1,131 @@
+#include "http/client.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+
+#include "base/version.hpp"
+
+namespace ff::http {
+
+using tcp = asio::ip::tcp;
+using boost::system::error_code;
+
+namespace {
+
+constexpr std::chrono::seconds connect_timeout{10};
+constexpr std::uint64_t response_bytes_max = 1024ull * 1024 * 1024;
+constexpr std::size_t idle_connections_max = 64;
+
+}  // namespace
+
+struct Client::Connection {
+  explicit Connection(const asio::any_io_executor& executor)
+      : stream(asio::make_strand(executor)) {}
+
+  // Nothing came in while it lay idle, and the server has not closed it.
+  bool usable() {
+    error_code failed;
+    char byte;
+    stream.socket().non_blocking(true, failed);
+    stream.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, failed);
+    return failed == asio::error::would_block;
+  }
+
+  beast::tcp_stream stream;
+  beast::flat_buffer buffer;
+};
+
+Client::Client(asio::any_io_executor executor, std::string host, std::string port)
+    : executor_(std::move(executor)), host_(std::move(host)), port_(std::move(port)) {}
+
+Client::~Client() = default;
+
+Async<Response> Client::send(Request request, std::chrono::milliseconds timeout) {
+  auto connection = take_idle();
+  const bool fresh = !connection;
+  if (fresh) connection = std::make_unique<Connection>(executor_);
+  const auto strand = connection->stream.get_executor();
+
+  // On the connection's own strand, whatever executor the caller is on.
+  auto call = [&]() -> Async<Response> {
+    if (fresh)
+      if (auto connected = co_await connect(*connection); !connected)
+        co_return std::unexpected(connected.error());
+    co_return co_await exchange(connection, std::move(request), timeout);
+  };
+  auto response = co_await asio::co_spawn(strand, call(), asio::use_awaitable);
+  if (connection && response && response->keep_alive()) put_back(std::move(connection));
+  co_return response;
+}
+
+Async<void> Client::connect(Connection& connection) {
+  error_code failed;
+  tcp::resolver resolver(connection.stream.get_executor());
+  const auto addresses = co_await resolver.async_resolve(
+      host_, port_, asio::redirect_error(asio::use_awaitable, failed));
+  if (!failed) {
+    connection.stream.expires_after(connect_timeout);
+    co_await connection.stream.async_connect(addresses,
+                                             asio::redirect_error(asio::use_awaitable, failed));
+  }
+  if (failed)
+    co_return fail(Errc::unreachable,
+                   fmt::format("cannot reach a FlowFabric server at {}:{} ({}); start one with 'ff "
+                               "server', or give its address with --url",
+                               host_, port_, failed.message()));
+  connection.stream.socket().set_option(tcp::no_delay(true), failed);
+  co_return Result<void>{};
+}
+
+Async<Response> Client::exchange(std::unique_ptr<Connection>& connection, Request request,
+                                 std::chrono::milliseconds timeout) {
+  request.set(beast::http::field::host, host_ + ":" + port_);
+  request.set(beast::http::field::user_agent, std::string("FlowFabric/") + version);
+  request.keep_alive(true);
+  request.prepare_payload();
+
+  auto& stream = connection->stream;
+  stream.expires_after(timeout);
+  error_code failed;
+  co_await beast::http::async_write(stream, request,
+                                    asio::redirect_error(asio::use_awaitable, failed));
+  beast::http::response_parser<beast::http::string_body> parser;
+  parser.body_limit(response_bytes_max);
+  if (!failed)
+    co_await beast::http::async_read(stream, connection->buffer, parser,
+                                     asio::redirect_error(asio::use_awaitable, failed));
+  stream.expires_never();
+  if (!failed) co_return parser.release();
+
+  connection.reset();
+  if (failed == beast::error::timeout)
+    co_return fail(Errc::timed_out,
+                   fmt::format("the server at {}:{} did not answer within {} ms", host_, port_,
+                               timeout.count()));
+  co_return fail(Errc::unreachable, fmt::format("the connection to the server at {}:{} broke: {}",
+                                                host_, port_, failed.message()));
+}
+
+std::unique_ptr<Client::Connection> Client::take_idle() {
+  const std::lock_guard lock(mutex_);
+  while (!idle_.empty()) {
+    auto connection = std::move(idle_.back());
+    idle_.pop_back();
+    if (connection->usable()) return connection;
+  }
+  return nullptr;
+}
+
+void Client::put_back(std::unique_ptr<Connection> connection) {
+  const std::lock_guard lock(mutex_);
+  if (idle_.size() < idle_connections_max) idle_.push_back(std::move(connection));
+}
+
+}  // namespace ff::http

@@ -1,0 +1,123 @@
+#include "http/remote_engine.hpp"
+
+#include <boost/url.hpp>
+
+#include "base/utf8.hpp"
+#include "http/client.hpp"
+#include "http/problem.hpp"
+#include "http/wire.hpp"
+
+namespace ff::http {
+namespace {
+
+namespace urls = boost::urls;
+
+constexpr std::chrono::seconds answer_timeout{30};  // beyond what the operation itself may wait
+
+std::string path_segment(const json::value& value) {
+  return urls::encode(std::string_view(value.get_string()), urls::unreserved_chars);
+}
+
+// The path with its {names} filled in; these fields are taken out.
+std::string take_path(std::string_view pattern, json::object& fields) {
+  std::string path;
+  while (!pattern.empty()) {
+    const auto open = pattern.find('{');
+    path += pattern.substr(0, open);
+    if (open == std::string_view::npos) break;
+    const auto close = pattern.find('}', open);
+    const auto name = pattern.substr(open + 1, close - open - 1);
+    path += path_segment(fields.at(name));
+    fields.erase(name);
+    pattern.remove_prefix(close + 1);
+  }
+  return path;
+}
+
+// "?name=value&…"; only texts and numbers go into a query.
+std::string query(const json::object& fields) {
+  std::string text;
+  for (const auto& field : fields) {
+    const auto& value = field.value();
+    const std::string raw =
+        value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+    text += text.empty() ? '?' : '&';
+    text += urls::encode(std::string_view(field.key()), urls::unreserved_chars);
+    text += '=';
+    text += urls::encode(raw, urls::unreserved_chars);
+  }
+  return text;
+}
+
+template <class Op>
+Request make_request(const Op& operation) {
+  auto fields = to_fields(operation);
+  Request request{endpoint<Op>.method, "", 11};
+  auto path = take_path(endpoint<Op>.path, fields);
+  if (endpoint<Op>.method == Verb::get) {
+    request.target(path + query(fields));
+  } else {
+    request.target(path);
+    request.set(beast::http::field::content_type, "application/json");
+    request.body() = json::serialize(fields);
+  }
+  return request;
+}
+
+template <class Reply>
+Result<Reply> parse_reply(Response response) {
+  if constexpr (std::same_as<Reply, ResultBytes>) {
+    return ResultBytes{std::move(response.body())};
+  } else {
+    boost::system::error_code malformed;
+    auto body = json::parse(response.body(), malformed);
+    if (malformed || !body.is_object())
+      return fail(Errc::malformed_response,
+                  fmt::format("the server's answer is not FlowFabric's: {}",
+                              printable(response.body())));
+    auto reply = from_fields<Reply>(std::move(body.get_object()), Spelling::json,
+                                    FieldReader::Unknown::ignore);
+    if (!reply) reply.error().code = Errc::malformed_response;
+    return reply;
+  }
+}
+
+template <class Op>
+std::chrono::milliseconds timeout_of(const Op& operation) {
+  if constexpr (requires { operation.wait; })
+    return operation.wait + answer_timeout;
+  else
+    return answer_timeout;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text) {
+  const auto url = urls::parse_uri(text);
+  const bool has_more = url && ((!url->path().empty() && url->path() != "/") || url->has_query() ||
+                                url->has_userinfo() || url->has_fragment());
+  if (!url || url->scheme() != "http" || url->host().empty() || has_more)
+    return fail(Errc::invalid_input,
+                fmt::format("'{}' is not the address of a server; one looks like "
+                            "http://127.0.0.1:9090",
+                            printable(text)));
+  return std::unique_ptr<RemoteEngine>(
+      new RemoteEngine(url->host_address(), url->has_port() ? std::string(url->port()) : "80"));
+}
+
+RemoteEngine::RemoteEngine(std::string host, std::string port)
+    : runtime_(1),
+      client_(std::make_unique<Client>(runtime_.executor(), std::move(host), std::move(port))) {}
+
+RemoteEngine::~RemoteEngine() = default;
+
+template <class Op>
+Async<typename Op::Reply> RemoteEngine::call(Op operation) {
+  auto response = co_await client_->send(make_request(operation), timeout_of(operation));
+  if (!response) co_return std::unexpected(response.error());
+  if (beast::http::to_status_class(response->result()) != beast::http::status_class::successful)
+    co_return std::unexpected(from_problem(response->result_int(), response->body()));
+  co_return parse_reply<typename Op::Reply>(std::move(*response));
+}
+
+}  // namespace ff::http

@@ -1,0 +1,164 @@
+#include "http/routes.hpp"
+
+#include <array>
+#include <vector>
+
+#include <boost/beast/http/field.hpp>
+#include <boost/url.hpp>
+
+#include "base/utf8.hpp"
+#include "http/problem.hpp"
+
+namespace ff::http {
+namespace {
+
+namespace urls = boost::urls;
+using Field = beast::http::field;
+
+Response make_response(Status status, std::string_view type, std::string body) {
+  Response response{status, 11};
+  response.set(Field::content_type, type);
+  response.body() = std::move(body);
+  return response;
+}
+
+template <class Reply>
+Response success(Reply reply) {
+  return make_response(status_of(reply), "application/json", json::serialize(to_fields(reply)));
+}
+Response success(ResultBytes result) {
+  return make_response(Status::ok, "application/octet-stream", std::move(result.bytes));
+}
+
+template <class Op>
+asio::awaitable<Response> run(Engine& engine, json::object fields) {
+  constexpr auto spelling = endpoint<Op>.method == Verb::get ? Spelling::url : Spelling::json;
+  auto operation = from_fields<Op>(std::move(fields), spelling, FieldReader::Unknown::refuse);
+  if (!operation) co_return error_response(operation.error());
+  auto reply = co_await engine.run(std::move(*operation));
+  if (!reply) co_return error_response(reply.error());
+  co_return success(std::move(*reply));
+}
+
+template <class... Ops>
+std::array<Route, sizeof...(Ops)> make_routes(OperationList<Ops...>) {
+  return {Route{endpoint<Ops>, requires(Ops operation) { operation.wait; }, &run<Ops>}...};
+}
+
+// True if `path` has the form of `pattern`; then `fields` holds what stands for its {names}.
+bool match_path(std::string_view pattern, const urls::segments_view& path, json::object& fields) {
+  auto segment = path.begin();
+  pattern.remove_prefix(1);
+  while (true) {
+    const auto slash = pattern.find('/');
+    const auto part = pattern.substr(0, slash);
+    if (segment == path.end()) return false;
+    const std::string given(*segment++);
+    if (part.starts_with('{'))
+      fields[part.substr(1, part.size() - 2)] = given;
+    else if (part != given)
+      return false;
+    if (slash == std::string_view::npos) return segment == path.end();
+    pattern.remove_prefix(slash + 1);
+  }
+}
+
+bool is_json(std::string_view content_type) {
+  const auto essence = content_type.substr(0, content_type.find(';'));
+  return beast::iequals(essence, "application/json") || essence.ends_with("+json");
+}
+
+Result<json::object> parse_body(const Request& request) {
+  if (request.body().empty()) return json::object{};
+  if (!is_json(request[Field::content_type]))
+    return fail(Errc::unsupported_media_type, "send the body as Content-Type: application/json");
+  boost::system::error_code malformed;
+  auto body = json::parse(request.body(), malformed);
+  if (malformed)
+    return fail(Errc::invalid_json,
+                fmt::format("the body is not valid JSON: {}", malformed.message()));
+  if (!body.is_object())
+    return fail(Errc::invalid_json, "the body must be a JSON object");
+  return std::move(body.get_object());
+}
+
+// Joins what path, query and body say; a name may come twice only with the same value.
+Result<void> merge(json::object& fields, json::object more) {
+  for (auto& field : more) {
+    const auto [present, added] = fields.emplace(field.key(), field.value());
+    if (!added && present->value() != field.value())
+      return fail_field(Errc::invalid_input, printable(field.key()),
+                        fmt::format("{} is given twice, with different values",
+                                    printable(field.key())));
+  }
+  return {};
+}
+
+Result<json::object> query_fields(const urls::url_view& url) {
+  json::object fields;
+  for (const auto& parameter : url.params()) {
+    json::object one{{std::string(parameter.key), std::string(parameter.value)}};
+    if (auto merged = merge(fields, std::move(one)); !merged)
+      return std::unexpected(merged.error());
+  }
+  return fields;
+}
+
+Result<json::object> all_fields(json::object from_path, const urls::url_view& url,
+                                const Request& request) {
+  const auto query = query_fields(url);
+  if (!query) return std::unexpected(query.error());
+  const auto body = parse_body(request);
+  if (!body) return std::unexpected(body.error());
+  if (auto merged = merge(from_path, *query); !merged) return std::unexpected(merged.error());
+  if (auto merged = merge(from_path, *body); !merged) return std::unexpected(merged.error());
+  return from_path;
+}
+
+}  // namespace
+
+std::span<const Route> routes() {
+  static const auto table = make_routes(EngineOperations{});
+  return table;
+}
+
+Result<Match> match(const Request& request) {
+  const auto url = urls::parse_origin_form(request.target());
+  const auto target = printable(request.target());
+  if (!url) return fail(Errc::route_not_found, fmt::format("'{}' is not a valid path", target));
+  const auto segments = url->segments();
+
+  std::string allow;  // the methods that this path knows
+  for (const auto& route : routes()) {
+    json::object fields;
+    if (!match_path(route.endpoint.path, segments, fields)) continue;
+    if (route.endpoint.method != request.method()) {
+      allow += (allow.empty() ? "" : ", ") + std::string(beast::http::to_string(route.endpoint.method));
+      continue;
+    }
+    auto all = all_fields(std::move(fields), *url, request);
+    if (!all) return std::unexpected(all.error());
+    return Match{&route, std::move(*all)};
+  }
+  if (allow.empty())
+    return fail(Errc::route_not_found, fmt::format("there is nothing at {}", target));
+  return fail(Errc::method_not_allowed,
+              fmt::format("{} does not know the method {}, only {}", target,
+                          printable(request.method_string()), allow),
+              {{"allow", allow}});
+}
+
+asio::awaitable<Response> respond(Engine& engine, Result<Match> matched) {
+  if (!matched) co_return error_response(matched.error());
+  co_return co_await matched->route->run(engine, std::move(matched->fields));
+}
+
+Response error_response(const Error& error) {
+  auto response = make_response(static_cast<Status>(info(error.code).http_status), problem_type,
+                                to_problem(error));
+  for (const auto& detail : error.details)
+    if (detail.name == "allow") response.set(Field::allow, detail.value);
+  return response;
+}
+
+}  // namespace ff::http

@@ -1,0 +1,21 @@
+#include <flowfabric/open.hpp>
+
+#include "base/clock.hpp"
+#include "engine/local_engine.hpp"
+#include "http/remote_engine.hpp"
+#include "store/open_store.hpp"
+
+namespace ff {
+
+Result<std::shared_ptr<Engine>> open(std::string_view url) {
+  if (url.starts_with("http:") || url.starts_with("https:")) {
+    auto remote = http::RemoteEngine::open(url);
+    if (!remote) return std::unexpected(remote.error());
+    return std::move(*remote);
+  }
+  auto store = store::open_store(url, std::make_shared<SystemClock>());
+  if (!store) return std::unexpected(store.error());
+  return std::make_shared<LocalEngine>(std::move(*store));
+}
+
+}  // namespace ff

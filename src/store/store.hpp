@@ -1,0 +1,149 @@
+// The seam between the engine and where state is kept. Operations are data, so a store is few verbs,
+// and a new store changes nothing above this line.
+#pragma once
+
+#include <flowfabric/async.hpp>
+#include <flowfabric/operations.hpp>
+
+#include <functional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "core/commands.hpp"
+#include "core/event.hpp"
+
+namespace ff::store {
+
+// ---- Queries that only the engine asks -----------------------------------------------------------
+
+struct Candidate {
+  ExecutionId id;
+  std::int64_t score;  // the lowest first
+};
+
+// The best executions that a worker of these lanes could claim, at most `max`, best first. A hint: by
+// the time of the claim, another worker may have them.
+struct ReadyHeads {
+  using Reply = std::vector<Candidate>;
+  Namespace ns;
+  std::vector<LaneId> lanes;
+  std::size_t max;
+};
+
+// Executions whose lease has run out, the oldest first, at most `max`.
+struct LeasesDue {
+  using Reply = std::vector<ExecutionId>;
+  std::size_t max;
+};
+
+struct ReadResult {
+  using Reply = ResultBytes;
+  ExecutionId id;
+};
+
+// ---- The store -----------------------------------------------------------------------------------
+
+// An operation and who waits for its reply. `done` is called exactly once, from any thread; it must
+// not block.
+template <class Op>
+struct Call {
+  using Operation = Op;
+  Op operation;
+  std::move_only_function<void(Result<typename Op::Reply>)> done;
+};
+
+using AnyCall =
+    std::variant<Call<core::Create>, Call<core::LeaseGrant>, Call<Renew>, Call<Complete>, Call<Fail>,
+                 Call<core::LeaseExpire>, Call<GetExecution>, Call<ReadResult>, Call<ReadyHeads>,
+                 Call<LeasesDue>>;
+
+using EventSink = std::function<void(std::span<const core::Event>)>;
+
+// Commands (core::transitions.hpp) change one execution each, atomically; the rest reads. All methods
+// may be called from any thread. Time is the store's own.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // Does the call's operation and answers through its `done`. A reply, a read's too, is given only
+  // when everything it is based on is as durable as the store promises.
+  virtual void start(AnyCall call) = 0;
+
+  // Events of every durable change from now on; from any thread, must not block. Set it once, before
+  // the first call.
+  virtual void set_event_sink(EventSink sink) = 0;
+
+  virtual PartitionIndex partition_count() const = 0;
+  virtual TimePoint now() const = 0;
+
+  // The error that stopped the store, if one did. It serves nothing any more until it is opened anew.
+  virtual Result<void> health() const = 0;
+
+  // co_await store.run(Complete{…})
+  template <class Op>
+  Async<typename Op::Reply> run(Op operation);
+
+  // Starts all, waits for all; replies in the order of the operations.
+  template <class Op>
+  asio::awaitable<std::vector<Result<typename Op::Reply>>> run_all(std::vector<Op> operations);
+};
+
+template <class Op>
+Async<typename Op::Reply> Store::run(Op operation) {
+  using Reply = Result<typename Op::Reply>;
+  auto initiate = [this, operation = std::move(operation)](auto handler) mutable {
+    const auto executor = asio::get_associated_executor(handler);
+    start(Call<Op>{std::move(operation),
+                   [executor, handler = std::move(handler)](Reply reply) mutable {
+                     asio::post(executor, [handler = std::move(handler),
+                                           reply = std::move(reply)]() mutable {
+                       std::move(handler)(std::move(reply));
+                     });
+                   }});
+  };
+  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Reply)>(
+      std::move(initiate), asio::use_awaitable);
+}
+
+template <class Op>
+asio::awaitable<std::vector<Result<typename Op::Reply>>> Store::run_all(std::vector<Op> operations) {
+  using Reply = Result<typename Op::Reply>;
+  using Replies = std::vector<Reply>;
+  if (operations.empty()) co_return Replies{};
+
+  auto initiate = [this, operations = std::move(operations)](auto handler) mutable {
+    struct Gather {
+      std::vector<std::optional<Reply>> replies;
+      std::atomic<std::size_t> missing;
+      std::move_only_function<void(Replies)> done;
+    };
+    auto gather = std::make_shared<Gather>();
+    gather->replies.resize(operations.size());
+    gather->missing = operations.size();
+    const auto executor = asio::get_associated_executor(handler);
+    gather->done = [executor, handler = std::move(handler)](Replies replies) mutable {
+      asio::post(executor,
+                 [handler = std::move(handler), replies = std::move(replies)]() mutable {
+                   std::move(handler)(std::move(replies));
+                 });
+    };
+    for (std::size_t i = 0; i < operations.size(); ++i)
+      start(Call<Op>{std::move(operations[i]), [gather, i](Reply reply) {
+                       gather->replies[i] = std::move(reply);
+                       if (--gather->missing > 0) return;
+                       Replies all;
+                       for (auto& each : gather->replies) all.push_back(std::move(*each));
+                       gather->done(std::move(all));
+                     }});
+  };
+  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Replies)>(
+      std::move(initiate), asio::use_awaitable);
+}
+
+}  // namespace ff::store
