@@ -43,6 +43,7 @@ function(ff_library name)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
     PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
   # Asio and Beast are compiled once (base/asio.cpp), not in every file that includes them.
+  target_compile_features(${name} PUBLIC cxx_std_23)
   target_compile_definitions(${name} PUBLIC
     BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_BEAST_SEPARATE_COMPILATION)
   target_link_libraries(${name} PUBLIC ${ARG_LINK} Boost::headers Threads::Threads

@@ -27,7 +27,7 @@ class Client {
   Result<ExecutionInfo> get(const ExecutionId& id);
 
   // The result of an execution, waiting for it up to `timeout`. Fails with execution_failed if it
-  // ended without one, with timed_out if it has not ended.
+  // ended without one, with execution_not_terminal if it has not ended.
   Result<std::string> result(const ExecutionId& id, Millis timeout);
 
  private:

@@ -42,7 +42,6 @@ void print_fields(const json::object& object) {
 Result<ExitCode> print_result(Client& client, const ExecutionId& id, double wait_seconds) {
   const auto wait = std::chrono::duration<double>(wait_seconds);
   auto result = client.result(id, std::chrono::ceil<Millis>(wait));
-  // Without --wait, "not yet" is about the execution and not about time.
   if (!result) return std::unexpected(std::move(result.error()));
   std::fwrite(result->data(), 1, result->size(), stdout);
   if (::isatty(STDOUT_FILENO) && !result->ends_with('\n')) std::fputc('\n', stdout);

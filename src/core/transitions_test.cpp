@@ -38,6 +38,15 @@ Execution waiting() {
           .created_at = t0};
 }
 
+Create create(std::string payload) {
+  return {.id = test_id(),
+          .ns = default_namespace(),
+          .lane = default_lane(),
+          .kind = *Kind::parse("greet"),
+          .priority = 5,
+          .payload = std::move(payload)};
+}
+
 LeaseGrant grant(std::uint8_t lease) {
   return {.id = test_id(),
           .worker = *WorkerId::parse(fmt::format("w{}", lease)),
@@ -83,14 +92,7 @@ std::string trace(const Execution& before, Command command, TimePoint now) {
 // ---- Create
 
 TEST(Create, MakesAWaitingExecution) {
-  const auto created = apply(nullptr,
-                             Create{.id = test_id(),
-                                    .ns = default_namespace(),
-                                    .lane = default_lane(),
-                                    .kind = *Kind::parse("greet"),
-                                    .priority = 5,
-                                    .payload = "in"},
-                             t0);
+  const auto created = apply(nullptr, create("in"), t0);
   EXPECT_EQ(created->reply, (SubmitReply{test_id(), false, ExecutionState::waiting}));
   EXPECT_EQ(show(*created->next), "waiting");
   EXPECT_EQ(created->payload, "in");
@@ -99,7 +101,7 @@ TEST(Create, MakesAWaitingExecution) {
 
 TEST(Create, OfAKnownIdChangesNothing) {
   const auto existing = completed();
-  const auto again = apply(&existing, Create{.id = test_id(), .payload = "other"}, t0 + 1h);
+  const auto again = apply(&existing, create("other"), t0 + 1h);
   EXPECT_EQ(again->reply, (SubmitReply{test_id(), true, ExecutionState::completed}));
   EXPECT_FALSE(again->next);
   EXPECT_FALSE(again->payload);

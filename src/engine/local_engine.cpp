@@ -2,6 +2,7 @@
 
 #include <boost/asio/this_coro.hpp>
 
+#include "base/cancellation.hpp"
 #include "base/version.hpp"
 #include "core/partitions.hpp"
 #include "core/validate.hpp"
@@ -12,9 +13,15 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-asio::awaitable<bool> caller_has_gone() {
-  const auto state = co_await asio::this_coro::cancellation_state;
-  co_return state.cancelled() != asio::cancellation_type::none;
+// For a call that may wait: it must not be thrown out half-way when its caller goes away, but look
+// for itself (is_cancelled) before it waits.
+template <class T>
+Async<T> without_cancellation_exceptions(Async<T> call) {
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  auto reply = co_await std::move(call);
+  co_await asio::this_coro::throw_if_cancelled(throws);
+  co_return reply;
 }
 
 }  // namespace
@@ -52,25 +59,24 @@ Async<EndReply> LocalEngine::run(Fail operation) { return pass_on(std::move(oper
 
 Async<ResultBytes> LocalEngine::run(GetResult operation) {
   if (auto admitted = admit(operation); !admitted) co_return std::unexpected(admitted.error());
+  co_return co_await without_cancellation_exceptions(read_result_or_wait(std::move(operation)));
+}
+
+Async<ResultBytes> LocalEngine::read_result_or_wait(GetResult operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
   Wakeup wakeup(co_await asio::this_coro::executor);
   const WaitList<ExecutionId>::Place place(waiting_for_end_, {operation.id}, wakeup);
   while (true) {
     auto result = co_await store_->run(store::ReadResult{operation.id});
     const bool not_ended = !result && result.error().code == Errc::execution_not_terminal;
-    if (!not_ended || SteadyClock::now() >= deadline) co_return result;
+    if (!not_ended || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return result;
     co_await wakeup.wait_until(deadline);
   }
 }
 
 Async<ClaimReply> LocalEngine::run(Claim operation) {
   if (auto admitted = admit(operation); !admitted) co_return std::unexpected(admitted.error());
-  // A caller that goes away must not throw us out between taking work and noticing it.
-  const bool throws = co_await asio::this_coro::throw_if_cancelled();
-  co_await asio::this_coro::throw_if_cancelled(false);
-  auto reply = co_await claim_or_wait(std::move(operation));
-  co_await asio::this_coro::throw_if_cancelled(throws);
-  co_return reply;
+  co_return co_await without_cancellation_exceptions(claim_or_wait(std::move(operation)));
 }
 
 Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
@@ -83,9 +89,10 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
     WaitList<Queue>::Place place(waiting_for_work_, queues, wakeup);
     auto reply = co_await scheduler_.claim(operation);
     const bool nothing = reply && reply->executions.empty();
-    if (!nothing || SteadyClock::now() >= deadline) co_return reply;
+    if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return reply;
     const bool woken = co_await wakeup.wait_until(deadline);
-    if (co_await caller_has_gone()) co_return ClaimReply{};
+    // What a caller that has gone was woken for is passed on to the next when its place goes.
+    if (co_await is_cancelled()) co_return reply;
     if (woken) place.accept();
   }
 }

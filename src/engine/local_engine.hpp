@@ -48,6 +48,7 @@ class LocalEngine final : public Engine {
   template <class Op>
   Async<typename Op::Reply> pass_on(Op operation);
   Async<ClaimReply> claim_or_wait(Claim operation);
+  Async<ResultBytes> read_result_or_wait(GetResult operation);
   void on_events(std::span<const core::Event> events);
 
   // In the order in which they may go: each uses those above it.

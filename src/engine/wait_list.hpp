@@ -77,12 +77,6 @@ class WaitList {
     for (Place* place : queue->second) place->wakeup_.wake();
   }
 
-  void wake_everyone() {
-    const std::lock_guard lock(mutex_);
-    for (auto& [key, queue] : queues_)
-      for (Place* place : queue) place->wakeup_.wake();
-  }
-
  private:
   void erase(const Key& key, typename std::list<Place*>::iterator position) {
     const auto queue = queues_.find(key);

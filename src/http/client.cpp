@@ -10,6 +10,7 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
 
+#include "base/cancellation.hpp"
 #include "base/version.hpp"
 
 namespace ff::http {
@@ -55,6 +56,7 @@ Async<Response> Client::send(Request request, std::chrono::milliseconds timeout)
 
   // On the connection's own strand, whatever executor the caller is on.
   auto call = [&]() -> Async<Response> {
+    co_await asio::this_coro::throw_if_cancelled(false);
     if (fresh)
       if (auto connected = co_await connect(*connection); !connected)
         co_return std::unexpected(connected.error());
@@ -70,6 +72,7 @@ Async<void> Client::connect(Connection& connection) {
   tcp::resolver resolver(connection.stream.get_executor());
   const auto addresses = co_await resolver.async_resolve(
       host_, port_, asio::redirect_error(asio::use_awaitable, failed));
+  if (co_await is_cancelled()) failed = asio::error::operation_aborted;
   if (!failed) {
     connection.stream.expires_after(connect_timeout);
     co_await connection.stream.async_connect(addresses,
@@ -98,6 +101,7 @@ Async<Response> Client::exchange(std::unique_ptr<Connection>& connection, Reques
                                     asio::redirect_error(asio::use_awaitable, failed));
   beast::http::response_parser<beast::http::string_body> parser;
   parser.body_limit(response_bytes_max);
+  if (co_await is_cancelled()) failed = asio::error::operation_aborted;
   if (!failed)
     co_await beast::http::async_read(stream, connection->buffer, parser,
                                      asio::redirect_error(asio::use_awaitable, failed));

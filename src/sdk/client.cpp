@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "sdk/blocking.hpp"
 
 namespace ff {
@@ -51,12 +49,8 @@ Result<std::string> Client::result(const ExecutionId& id, Millis timeout) {
     auto result = run_blocking(
         engine_, GetResult{.id = id, .wait = std::clamp(left, Millis{0}, limits::wait_max)});
     if (result) return std::move(result->bytes);
-    if (result.error().code != Errc::execution_not_terminal)
-      return std::unexpected(std::move(result.error()));
-    if (Steady::now() >= deadline)
-      return fail(Errc::timed_out, fmt::format("execution {} had not ended after {} ms; it goes on, "
-                                               "so ask again later",
-                                               id.str(), timeout.count()));
+    const bool not_ended = result.error().code == Errc::execution_not_terminal;
+    if (!not_ended || Steady::now() >= deadline) return std::unexpected(std::move(result.error()));
   }
 }
 

@@ -1,0 +1,80 @@
+#include "engine/supervisor.hpp"
+
+#include <future>
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include "base/runtime.hpp"
+
+namespace ff {
+namespace {
+
+// Does what the test says, run by run.
+class ScriptedScanner final : public Scanner {
+ public:
+  explicit ScriptedScanner(std::function<Result<Scan>(int run)> script)
+      : script_(std::move(script)) {}
+  std::string_view name() const override { return "scripted"; }
+  Async<Scan> run_once() override { co_return script_(runs_++); }
+
+ private:
+  std::function<Result<Scan>(int)> script_;
+  int runs_ = 0;
+};
+
+class SupervisorTest : public ::testing::Test {
+ protected:
+  void add(std::function<Result<Scan>(int)> script) {
+    supervisor_.add(std::make_unique<ScriptedScanner>(std::move(script)), std::chrono::hours{1});
+  }
+  Result<void> run_once() {
+    return asio::co_spawn(runtime_.executor(), supervisor_.run_once(), asio::use_future).get();
+  }
+  ScannerStatus status() { return supervisor_.status().at(0); }
+
+  Runtime runtime_{1};
+  Supervisor supervisor_{runtime_.executor()};
+};
+
+TEST_F(SupervisorTest, RunsAScannerUntilItHasNoMoreToDo) {
+  add([](int run) { return Scan{.seen = 1, .changed = 1, .more = run < 3}; });
+  EXPECT_TRUE(run_once());
+  EXPECT_EQ(status().cycles, 4u);
+  EXPECT_EQ(status().changed, 4u);
+}
+
+TEST_F(SupervisorTest, CountsErrors) {
+  add([](int) -> Result<Scan> { return fail(Errc::store_unavailable, "gone"); });
+  EXPECT_EQ(run_once().error().code, Errc::store_unavailable);
+  EXPECT_EQ(status().errors, 1u);
+  EXPECT_EQ(status().crashes, 0u);
+}
+
+TEST_F(SupervisorTest, SurvivesACrash) {
+  add([](int run) -> Result<Scan> {
+    if (run == 0) throw std::runtime_error("bug");
+    return Scan{.changed = 1};
+  });
+  EXPECT_EQ(run_once().error().code, Errc::internal);
+  EXPECT_TRUE(run_once());
+  EXPECT_EQ(status().crashes, 1u);
+  EXPECT_EQ(status().changed, 1u);
+}
+
+TEST_F(SupervisorTest, StartsAtOnceAndStopsWithoutWaitingForTheInterval) {
+  std::promise<void> ran;
+  add([&](int run) {
+    if (run == 0) ran.set_value();
+    return Scan{};
+  });
+  supervisor_.start();
+  ran.get_future().wait();
+  supervisor_.stop();
+  EXPECT_EQ(status().cycles, 1u);
+}
+
+}  // namespace
+}  // namespace ff

@@ -1,0 +1,73 @@
+#include "tests/conformance/home.hpp"
+
+#include "engine/local_engine.hpp"
+#include "http/remote_engine.hpp"
+#include "http/server.hpp"
+#include "store/embedded/embedded_store.hpp"
+#include "tests/support/blocking.hpp"
+#include "tests/support/temp_directory.hpp"
+
+namespace ff::conformance {
+namespace {
+
+class EmbeddedHome : public Home {
+ public:
+  EmbeddedHome() { open(); }
+
+  Engine& engine() override { return *local_; }
+  ManualClock& clock() override { return *clock_; }
+  void run_scanners() override {
+    must(test::run_blocking(local_->executor(), local_->scanners().run_once()));
+  }
+  void restart() override {
+    local_.reset();
+    open();
+  }
+
+ private:
+  void open() {
+    auto store = must(ff::embedded::EmbeddedStore::open({.directory = temp_.path(), .clock = clock_}));
+    local_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
+  }
+
+  test::TempDirectory temp_;
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
+  std::unique_ptr<LocalEngine> local_;
+};
+
+// The same engine, asked through a server.
+class HttpHome final : public Home {
+ public:
+  explicit HttpHome(std::unique_ptr<Home> inner) : inner_(std::move(inner)) { serve(); }
+
+  Engine& engine() override { return *remote_; }
+  ManualClock& clock() override { return inner_->clock(); }
+  void run_scanners() override { inner_->run_scanners(); }
+  void restart() override {
+    remote_.reset();
+    server_.reset();
+    inner_->restart();
+    serve();
+  }
+
+ private:
+  void serve() {
+    server_ = must(http::Server::listen(inner_->engine(), {.port = 0}));
+    remote_ = must(http::RemoteEngine::open(server_->url()));
+  }
+
+  std::unique_ptr<Home> inner_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::RemoteEngine> remote_;
+};
+
+std::unique_ptr<Home> embedded() { return std::make_unique<EmbeddedHome>(); }
+std::unique_ptr<Home> embedded_over_http() { return std::make_unique<HttpHome>(embedded()); }
+
+}  // namespace
+
+std::vector<HomeKind> home_kinds() {
+  return {{"Embedded", embedded}, {"EmbeddedOverHttp", embedded_over_http}};
+}
+
+}  // namespace ff::conformance

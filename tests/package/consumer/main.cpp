@@ -1,0 +1,24 @@
+// A program of another project: the blocking interface, and the engine's own for coroutines.
+#include <flowfabric/engine.hpp>
+#include <flowfabric/flowfabric.hpp>
+
+#include <iostream>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+
+int main() {
+  const auto engine = ff::must(ff::open("embedded:./data"));
+  ff::Worker worker(*engine);
+  worker.handle("greet", [](ff::Task& task) { return "Hello, " + task.payload() + "!"; });
+  ff::must(worker.start());
+  const auto submitted =
+      ff::must(ff::Client(*engine).submit({.kind = "greet", .payload = "package"}));
+
+  boost::asio::io_context context;
+  ff::GetResult get{.id = submitted.id, .wait = std::chrono::seconds{30}};
+  auto result = boost::asio::co_spawn(context, engine->run(get), boost::asio::use_future);
+  context.run();
+  std::cout << ff::must(result.get()).bytes << '\n';
+}
