@@ -27,6 +27,7 @@ enum class Errc : std::uint8_t {
   headers_too_large,
   // The execution is not there, or not in a state that allows it.
   execution_not_found,
+  duplicate_mismatch,
   execution_not_active,
   execution_not_leaseable,
   execution_not_terminal,
@@ -42,7 +43,6 @@ enum class Errc : std::uint8_t {
   address_in_use,
   unreachable,
   timed_out,
-  shutting_down,
   malformed_response,
   internal,
 };

@@ -52,10 +52,11 @@ class Worker {
   explicit Worker(Engine& engine, WorkerOptions options = {});
   ~Worker();  // stops
 
-  // Before start(). An execution of a kind without a handler fails, and its reason says so.
+  // Before start(). A second handler for a kind replaces the first. An execution of a kind without one
+  // fails, and its reason says so.
   void handle(std::string kind, Handler handler);
 
-  // Fails with invalid_input if the options are wrong.
+  // Fails with invalid_input if the options are wrong or it is started already.
   Result<void> start();
 
   // Claims no more, waits for the running handlers and reports their results.

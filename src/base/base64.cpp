@@ -15,7 +15,7 @@ unsigned char* as_bytes(std::string& text) { return reinterpret_cast<unsigned ch
 }  // namespace
 
 std::string base64_encode(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4, '\0');
+  std::string text(base64_encoded_size(bytes.size()), '\0');
   const int written =
       EVP_EncodeBlock(as_bytes(text), as_bytes(bytes), static_cast<int>(bytes.size()));
   FF_ASSERT(static_cast<std::size_t>(written) == text.size());
@@ -31,7 +31,7 @@ Result<std::string> base64_decode(std::string_view text) {
   if (written >= 0 && !bytes.empty()) bytes.resize(bytes.size() - padding);
   // It also forgives blanks and odd endings; only the one spelling of these bytes is taken.
   if (written < 0 || base64_encode(bytes) != text)
-    return fail(Errc::invalid_input, "not valid base64 (standard alphabet, with '=' padding)");
+    return fail(Errc::invalid_input, "must be base64 in the standard alphabet, with '=' padding");
   return bytes;
 }
 

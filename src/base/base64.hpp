@@ -8,6 +8,8 @@
 
 namespace ff {
 
+constexpr std::size_t base64_encoded_size(std::size_t bytes) { return (bytes + 2) / 3 * 4; }
+
 std::string base64_encode(std::string_view bytes);
 Result<std::string> base64_decode(std::string_view text);
 

@@ -1,5 +1,9 @@
 #include <flowfabric/error.hpp>
 
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace ff {
@@ -21,6 +25,17 @@ TEST(Error, MustGivesTheValueOrThrowsTheError) {
   } catch (const Exception& exception) {
     EXPECT_EQ(exception.error().code, Errc::stale_lease);
     EXPECT_STREQ(exception.what(), "stale_lease: gone");
+  }
+}
+
+TEST(Error, EveryCodeIsInTheDocs) {
+  std::ifstream file(FF_SOURCE_DIR "/docs/errors.md");
+  const std::string docs(std::istreambuf_iterator<char>(file), {});
+  for (int i = 0; i <= static_cast<int>(Errc::internal); ++i) {
+    const auto& row = info(static_cast<Errc>(i));
+    const auto line = fmt::format("\n| `{}` | {} | {} | ", row.name, row.http_status,
+                                  row.retryable ? "yes" : "no");
+    EXPECT_NE(docs.find(line), std::string::npos) << line;
   }
 }
 

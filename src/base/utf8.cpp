@@ -65,10 +65,9 @@ std::string to_valid_utf8(std::string_view bytes, std::size_t bytes_max) {
   return text;
 }
 
-std::string printable(std::string_view bytes) {
-  constexpr int characters_max = 80;
+std::string printable(std::string_view bytes, std::size_t characters_max) {
   std::string text;
-  for (int count = 0; !bytes.empty(); ++count) {
+  for (std::size_t count = 0; !bytes.empty(); ++count) {
     if (count == characters_max) return text + "…";
     const auto rest = bytes;
     const auto point = take(bytes);

@@ -4,10 +4,10 @@ namespace ff::cli {
 
 ExitCode exit_code_of(const Error& error) {
   if (error.code == Errc::execution_failed) return ExitCode::failed;
+  if (error.code == Errc::execution_not_found) return ExitCode::not_found;
   switch (info(error.code).http_status) {
     case 400:
     case 413: return ExitCode::usage;
-    case 404: return ExitCode::not_found;
     case 409: return ExitCode::conflict;
     case 503:
     case 504: return ExitCode::unavailable;

@@ -9,6 +9,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
+
 namespace ff::cli {
 namespace {
 
@@ -21,7 +23,8 @@ std::string for_people(std::string_view name, const json::value& value) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S}.{:03} UTC", fmt::gmtime(std::time_t(ms / 1000)),
                        ms % 1000);
   }
-  return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+  return value.is_string() ? printable(value.get_string(), std::string::npos)
+                           : json::serialize(value);
 }
 
 std::string_view label(std::string_view name) {
@@ -39,9 +42,8 @@ void print_fields(const json::object& object) {
     fmt::print("{:<{}}  {}\n", label(field.key()), width, for_people(field.key(), field.value()));
 }
 
-Result<ExitCode> print_result(Client& client, const ExecutionId& id, double wait_seconds) {
-  const auto wait = std::chrono::duration<double>(wait_seconds);
-  auto result = client.result(id, std::chrono::ceil<Millis>(wait));
+Result<ExitCode> print_result(Client& client, const ExecutionId& id, Millis timeout) {
+  auto result = client.result(id, timeout);
   if (!result) return std::unexpected(std::move(result.error()));
   std::fwrite(result->data(), 1, result->size(), stdout);
   if (::isatty(STDOUT_FILENO) && !result->ends_with('\n')) std::fputc('\n', stdout);

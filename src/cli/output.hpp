@@ -20,7 +20,7 @@ void print_fields(const T& value) {
   print_fields(http::to_fields(value));
 }
 
-// The bytes of a result, as they are; with wait_seconds 0, only if it is there already.
-Result<ExitCode> print_result(Client& client, const ExecutionId& id, double wait_seconds);
+// The bytes of a result, as they are, waiting for it up to `timeout`.
+Result<ExitCode> print_result(Client& client, const ExecutionId& id, Millis timeout);
 
 }  // namespace ff::cli

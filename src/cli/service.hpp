@@ -14,7 +14,7 @@ namespace ff::cli {
 class Service {
  public:
   // Takes SIGINT and SIGTERM from here on, for every thread that is started later.
-  static Result<Service> start(const ServerOption& option,
+  static Result<Service> start(const ServiceOption& option,
                                std::function<void(const core::Event&)> on_event = {});
 
   http::Server& server() { return *server_; }

@@ -6,15 +6,11 @@
 
 namespace ff::core {
 
-// Submit, with the id that says where the execution will live.
+// What was submitted, under the id that says where it will live (`submit.id` is not looked at).
 struct Create {
   using Reply = SubmitReply;
   ExecutionId id;
-  Namespace ns;
-  LaneId lane;
-  Kind kind;
-  std::int32_t priority = 0;
-  std::string payload;
+  Submit submit;
 };
 
 // Gives a ready execution to a worker, under a new lease.

@@ -13,6 +13,8 @@ enum class EventType : std::uint8_t { submitted, claimed, lease_expired, complet
 
 std::string_view to_string(EventType type);
 
+struct Execution;
+
 struct Event {
   EventType type;
   TimePoint at;
@@ -22,5 +24,8 @@ struct Event {
   bool claimable;  // a worker can claim it now
   bool terminal;   // it has ended
 };
+
+// What to tell of `execution` as it is after the change.
+Event make_event(EventType type, const Execution& execution, TimePoint now);
 
 }  // namespace ff::core

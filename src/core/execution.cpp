@@ -16,7 +16,7 @@ ExecutionState public_state(const Execution& execution) {
                     execution.state);
 }
 
-ExecutionInfo describe(const Execution& execution) {
+ExecutionInfo info_of(const Execution& execution) {
   ExecutionInfo info{.id = execution.id,
                      .ns = execution.ns,
                      .lane = execution.lane,

@@ -26,8 +26,7 @@ struct Active {
   Lease lease;
   bool operator==(const Active&) const = default;
 };
-struct Interrupted {  // ready again: the worker let its lease run out
-  Lease lost;
+struct Interrupted {  // ready again: its worker let the lease run out
   bool operator==(const Interrupted&) const = default;
 };
 struct Completed {
@@ -61,7 +60,7 @@ struct Execution {
 };
 
 ExecutionState public_state(const Execution& execution);
-ExecutionInfo describe(const Execution& execution);
+ExecutionInfo info_of(const Execution& execution);
 
 // Where the scheduler and the scanners find an execution: always exactly one place.
 struct Ready {

@@ -13,7 +13,7 @@ Decision<LeaseExpire> apply(const Execution& execution, const LeaseExpire&, Time
 
   Execution next = execution;
   if (execution.reclaim_count < limits::reclaim_count_max) {
-    next.state = Interrupted{.lost = active->lease};
+    next.state = Interrupted{};
     return Step<LeaseExpireReply>{
         .reply = {true}, .next = std::move(next), .event = EventType::lease_expired};
   }

@@ -9,7 +9,7 @@ Result<ResultBytes> read_result(const Execution& execution, std::string result) 
   if (const auto* failed = std::get_if<Failed>(&execution.state))
     return fail(Errc::execution_failed,
                 fmt::format("execution {} failed: {}", execution.id.str(), failed->reason),
-                {{"reason", failed->reason}, {"category", failed->category}});
+                {{"reason", failed->reason}});
   const auto state = public_state(execution);
   if (!is_terminal(state))
     return fail(Errc::execution_not_terminal,

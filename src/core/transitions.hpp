@@ -20,8 +20,12 @@ struct Step {
 template <class Command>
 using Decision = Result<Step<typename Command::Reply>>;
 
-// `existing` is the execution that has this id already, if there is one.
-Decision<Create> apply(const Execution* existing, Create command, TimePoint now);
+// What has the id already. Submitting the same again is a duplicate, anything else is refused.
+struct Existing {
+  Execution execution;
+  std::string payload;
+};
+Decision<Create> apply(const std::optional<Existing>& existing, Create command, TimePoint now);
 
 // `execution` is never terminal-and-gone here: a store answers execution_not_found by itself.
 Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command, TimePoint now);

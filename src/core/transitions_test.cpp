@@ -40,11 +40,7 @@ Execution waiting() {
 
 Create create(std::string payload) {
   return {.id = test_id(),
-          .ns = default_namespace(),
-          .lane = default_lane(),
-          .kind = *Kind::parse("greet"),
-          .priority = 5,
-          .payload = std::move(payload)};
+          .submit = {.kind = *Kind::parse("greet"), .priority = 5, .payload = std::move(payload)}};
 }
 
 LeaseGrant grant(std::uint8_t lease) {
@@ -72,7 +68,7 @@ std::string show(const Execution& execution) {
                                std::to_underlying(a.lease.fence.lease_epoch),
                                (a.lease.expires_at - t0).count());
           },
-          [](const Interrupted& i) { return fmt::format("interrupted({})", i.lost.worker.str()); },
+          [](const Interrupted&) -> std::string { return "interrupted"; },
           [](const Completed& c) { return fmt::format("completed(+{})", (c.at - t0).count()); },
           [](const Failed& f) { return fmt::format("failed({}, {})", f.reason, f.category); },
       },
@@ -92,7 +88,7 @@ std::string trace(const Execution& before, Command command, TimePoint now) {
 // ---- Create
 
 TEST(Create, MakesAWaitingExecution) {
-  const auto created = apply(nullptr, create("in"), t0);
+  const auto created = apply(std::nullopt, create("in"), t0);
   EXPECT_EQ(created->reply, (SubmitReply{test_id(), false, ExecutionState::waiting}));
   EXPECT_EQ(show(*created->next), "waiting");
   EXPECT_EQ(created->payload, "in");
@@ -100,11 +96,29 @@ TEST(Create, MakesAWaitingExecution) {
 }
 
 TEST(Create, OfAKnownIdChangesNothing) {
-  const auto existing = completed();
-  const auto again = apply(&existing, create("other"), t0 + 1h);
+  auto known = completed();
+  known.priority = 5;
+  const auto again = apply(Existing{known, "in"}, create("in"), t0 + 1h);
   EXPECT_EQ(again->reply, (SubmitReply{test_id(), true, ExecutionState::completed}));
   EXPECT_FALSE(again->next);
   EXPECT_FALSE(again->payload);
+}
+
+TEST(Create, OfAKnownIdWithOtherContentIsRefused) {
+  auto known = waiting();
+  known.priority = 5;
+  const auto refused = [&](auto change) {
+    auto command = create("in");
+    change(command.submit);
+    const auto decision = apply(Existing{known, "in"}, command, t0);
+    return !decision && decision.error().code == Errc::duplicate_mismatch;
+  };
+  EXPECT_FALSE(refused([](Submit&) {}));
+  EXPECT_TRUE(refused([](Submit& s) { s.payload = "other"; }));
+  EXPECT_TRUE(refused([](Submit& s) { s.priority = 6; }));
+  EXPECT_TRUE(refused([](Submit& s) { s.kind = *Kind::parse("other"); }));
+  EXPECT_TRUE(refused([](Submit& s) { s.lane = *LaneId::parse("other"); }));
+  EXPECT_TRUE(refused([](Submit& s) { s.ns = *Namespace::parse("other"); }));
 }
 
 // ---- Lease
@@ -112,7 +126,7 @@ TEST(Create, OfAKnownIdChangesNothing) {
 TEST(LeaseGrant, TakesWhatIsReadyAndNothingElse) {
   EXPECT_EQ(trace(waiting(), grant(1), t0), "waiting -> active(w1#1 until +30000) [claimed]");
   EXPECT_EQ(trace(interrupted(), grant(2), t0 + 40s),
-            "interrupted(w1) -> active(w2#2 until +70000) [claimed]");
+            "interrupted -> active(w2#2 until +70000) [claimed]");
   EXPECT_EQ(trace(active(), grant(2), t0 + 40s),
             "active(w1#1 until +30000): execution_not_leaseable");
   EXPECT_EQ(trace(completed(), grant(2), t0), "completed(+1000): execution_not_leaseable");
@@ -136,8 +150,8 @@ TEST(LeaseExpire, TakesBackOnlyWhatHasRunOut) {
   const LeaseExpire expire{test_id()};
   EXPECT_EQ(trace(active(), expire, t0 + ttl - 1ms), "active(w1#1 until +30000): unchanged");
   EXPECT_EQ(trace(active(), expire, t0 + ttl),
-            "active(w1#1 until +30000) -> interrupted(w1) [lease_expired]");
-  EXPECT_EQ(trace(interrupted(), expire, t0 + 1h), "interrupted(w1): unchanged");
+            "active(w1#1 until +30000) -> interrupted [lease_expired]");
+  EXPECT_EQ(trace(interrupted(), expire, t0 + 1h), "interrupted: unchanged");
   EXPECT_EQ(trace(waiting(), expire, t0 + 1h), "waiting: unchanged");
   EXPECT_EQ(trace(completed(), expire, t0 + 1h), "completed(+1000): unchanged");
 }
@@ -206,7 +220,7 @@ TYPED_TEST(FencedChange, IsRefusedWithoutALiveLease) {
   EXPECT_EQ(trace(active(), other_attempt(), t0), "active(w1#1 until +30000): stale_lease");
   EXPECT_EQ(trace(active(), change(1), t0 + ttl), "active(w1#1 until +30000): lease_expired");
   EXPECT_EQ(trace(active(), change(2), t0 + ttl), "active(w1#1 until +30000): lease_expired");
-  EXPECT_EQ(trace(interrupted(), change(1), t0 + ttl), "interrupted(w1): lease_expired");
+  EXPECT_EQ(trace(interrupted(), change(1), t0 + ttl), "interrupted: lease_expired");
   EXPECT_EQ(trace(completed(), change(2), t0), "completed(+1000): execution_not_active");
   EXPECT_EQ(trace(failed(), change(2), t0), "failed(broke, permanent): execution_not_active");
 }
@@ -226,13 +240,13 @@ TEST(ReadyScore, FollowsTheContract) {
   EXPECT_EQ(ready_score(9000, TimePoint{Millis{1794765435074}}), -8998205234564926);
 }
 
-TEST(Describe, ShowsTheLeaseOnlyWhileItIsHeld) {
-  EXPECT_EQ(describe(active()).worker->str(), "w1");
-  EXPECT_EQ(describe(active()).lease_expires_at, t0 + ttl);
-  EXPECT_EQ(describe(interrupted()).worker, std::nullopt);
-  EXPECT_EQ(describe(interrupted()).state, ExecutionState::active);
-  EXPECT_EQ(describe(failed()).failure_reason, "broke");
-  EXPECT_EQ(describe(failed()).completed_at, t0 + 1s);
+TEST(InfoOf, ShowsTheLeaseOnlyWhileItIsHeld) {
+  EXPECT_EQ(info_of(active()).worker->str(), "w1");
+  EXPECT_EQ(info_of(active()).lease_expires_at, t0 + ttl);
+  EXPECT_EQ(info_of(interrupted()).worker, std::nullopt);
+  EXPECT_EQ(info_of(interrupted()).state, ExecutionState::active);
+  EXPECT_EQ(info_of(failed()).failure_reason, "broke");
+  EXPECT_EQ(info_of(failed()).completed_at, t0 + 1s);
 }
 
 TEST(ReadResult, IsThereOnlyAfterSuccess) {

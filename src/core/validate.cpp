@@ -26,10 +26,14 @@ Result<void> partition_exists(const ExecutionId& id, PartitionIndex partition_co
                                 id.str(), id.partition(), partition_count, partition_count - 1));
 }
 
+Result<void> not_empty(std::string_view field, std::string_view text) {
+  if (!text.empty()) return {};
+  return fail_field(Errc::invalid_input, field, fmt::format("{} must not be empty", field));
+}
+
 template <class Id>
 Result<void> present(std::string_view field, const Id& id) {
-  if (!id.str().empty()) return {};
-  return fail_field(Errc::invalid_input, field, fmt::format("{} must not be empty", field));
+  return not_empty(field, id.str());
 }
 
 template <class T>
@@ -41,6 +45,13 @@ Result<void> in_range(std::string_view field, T value, T low, T high) {
 
 Result<void> duration_in_range(std::string_view field, Millis value, Millis low, Millis high) {
   return in_range(field, value.count(), low.count(), high.count());
+}
+
+Result<void> lane_count_in_range(std::size_t count) {
+  if (count >= 1 && count <= limits::claim_lanes_max) return {};
+  return fail_field(Errc::invalid_input, "lanes",
+                    fmt::format("lanes must name from 1 to {} lanes, got {}",
+                                limits::claim_lanes_max, count));
 }
 
 Result<void> fits(std::string_view field, std::string_view bytes, std::size_t bytes_max) {
@@ -91,7 +102,7 @@ Result<void> validate(const Claim& operation, PartitionIndex) {
   return all_of({
       present("worker", operation.worker),
       present("namespace", operation.ns),
-      in_range("lanes", operation.lanes.size(), std::size_t{1}, limits::claim_lanes_max),
+      lane_count_in_range(operation.lanes.size()),
       unnamed_lane ? present("lanes", LaneId{}) : Result<void>{},
       in_range("max", operation.max, std::uint32_t{1}, limits::claim_batch_max),
       duration_in_range("lease_ttl_ms", operation.lease_ttl, limits::lease_ttl_min,
@@ -118,6 +129,7 @@ Result<void> validate(const Complete& operation, PartitionIndex partition_count)
 Result<void> validate(const Fail& operation, PartitionIndex partition_count) {
   return all_of({
       partition_exists(operation.id, partition_count),
+      not_empty("reason", operation.reason),
       short_text("reason", operation.reason, limits::reason_bytes_max),
       short_text("category", operation.category, limits::category_bytes_max),
   });

@@ -74,6 +74,7 @@ TEST(Validate, ChecksWhatAWorkerReports) {
   EXPECT_EQ(verdict(Fail{.id = id, .fence = {}, .reason = std::string(limits::reason_bytes_max + 1, 'r')}),
             "invalid_input: reason");
   EXPECT_EQ(verdict(Fail{.id = id, .fence = {}, .reason = "bad \xff"}), "invalid_input: reason");
+  EXPECT_EQ(verdict(Fail{.id = id, .fence = {}, .reason = ""}), "invalid_input: reason");
   EXPECT_EQ(verdict(Fail{.id = id, .fence = {}, .reason = "r", .category = std::string(65, 'c')}),
             "invalid_input: category");
   EXPECT_EQ(verdict(GetResult{.id = id, .wait = 61s}), "invalid_input: wait_ms");

@@ -24,6 +24,12 @@ Async<T> without_cancellation_exceptions(Async<T> call) {
   co_return reply;
 }
 
+bool took_from(const std::pair<Namespace, LaneId>& queue, const Result<ClaimReply>& reply) {
+  return reply && std::ranges::any_of(reply->executions, [&](const ClaimedExecution& claimed) {
+           return claimed.lane == queue.second;
+         });
+}
+
 }  // namespace
 
 LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions options)
@@ -38,17 +44,12 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
 }
 
 Async<SubmitReply> LocalEngine::run(Submit operation) {
-  if (auto admitted = admit(operation); !admitted) co_return std::unexpected(admitted.error());
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
   if (!operation.id) {
     const Uuid uuid = make_uuid(store_->now(), random_);
     operation.id = ExecutionId{core::partition_of(uuid, store_->partition_count()), uuid};
   }
-  core::Create create{.id = *operation.id,
-                      .ns = std::move(operation.ns),
-                      .lane = std::move(operation.lane),
-                      .kind = std::move(operation.kind),
-                      .priority = operation.priority,
-                      .payload = std::move(operation.payload)};
+  core::Create create{.id = *operation.id, .submit = std::move(operation)};
   co_return co_await store_->run(std::move(create));
 }
 
@@ -58,7 +59,7 @@ Async<EndReply> LocalEngine::run(Complete operation) { return pass_on(std::move(
 Async<EndReply> LocalEngine::run(Fail operation) { return pass_on(std::move(operation)); }
 
 Async<ResultBytes> LocalEngine::run(GetResult operation) {
-  if (auto admitted = admit(operation); !admitted) co_return std::unexpected(admitted.error());
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
   co_return co_await without_cancellation_exceptions(read_result_or_wait(std::move(operation)));
 }
 
@@ -75,7 +76,7 @@ Async<ResultBytes> LocalEngine::read_result_or_wait(GetResult operation) {
 }
 
 Async<ClaimReply> LocalEngine::run(Claim operation) {
-  if (auto admitted = admit(operation); !admitted) co_return std::unexpected(admitted.error());
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
   co_return co_await without_cancellation_exceptions(claim_or_wait(std::move(operation)));
 }
 
@@ -85,15 +86,19 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   for (const auto& lane : operation.lanes) queues.emplace_back(operation.ns, lane);
 
   Wakeup wakeup(co_await asio::this_coro::executor);
+  std::optional<Queue> woken_for;
   while (true) {
     WaitList<Queue>::Place place(waiting_for_work_, queues, wakeup);
     auto reply = co_await scheduler_.claim(operation);
     const bool nothing = reply && reply->executions.empty();
+    // It may have found something better in another lane; then what it was woken for is still there.
+    if (!nothing && woken_for && !took_from(*woken_for, reply))
+      waiting_for_work_.wake_one(*woken_for);
     if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return reply;
-    const bool woken = co_await wakeup.wait_until(deadline);
+    co_await wakeup.wait_until(deadline);
     // What a caller that has gone was woken for is passed on to the next when its place goes.
     if (co_await is_cancelled()) co_return reply;
-    if (woken) place.accept();
+    woken_for = place.accept();
   }
 }
 
@@ -103,13 +108,13 @@ Async<HealthReply> LocalEngine::run(Health) {
 }
 
 template <class Op>
-Result<void> LocalEngine::admit(const Op& operation) const {
+Result<void> LocalEngine::check(const Op& operation) const {
   return core::validate(operation, store_->partition_count());
 }
 
 template <class Op>
 Async<typename Op::Reply> LocalEngine::pass_on(Op operation) {
-  if (auto admitted = admit(operation); !admitted) co_return std::unexpected(admitted.error());
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
   co_return co_await store_->run(std::move(operation));
 }
 

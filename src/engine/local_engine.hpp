@@ -44,7 +44,7 @@ class LocalEngine final : public Engine {
   using Queue = std::pair<Namespace, LaneId>;
 
   template <class Op>
-  Result<void> admit(const Op& operation) const;
+  Result<void> check(const Op& operation) const;
   template <class Op>
   Async<typename Op::Reply> pass_on(Op operation);
   Async<ClaimReply> claim_or_wait(Claim operation);

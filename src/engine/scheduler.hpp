@@ -8,8 +8,8 @@
 
 namespace ff {
 
-// The claim cycle: look at the best ready executions of the worker's lanes, take them one by one, and
-// look again if others were faster. Safe to use from many coroutines at once.
+// The claim cycle: look at the best ready executions of the worker's lanes, lease them, and look again
+// if other workers were faster with all of them. Safe to use from many coroutines at once.
 class Scheduler {
  public:
   Scheduler(store::Store& store, Random& random) : store_(store), random_(random) {}

@@ -40,10 +40,11 @@ class WaitList {
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
-    // The holder will look at what it was woken for.
-    void accept() {
+    // What wake_one woke it for, if it did. From here on the holder answers for it: it takes the
+    // thing, finds it gone, or wakes the next one.
+    std::optional<Key> accept() {
       const std::lock_guard lock(list_.mutex_);
-      woken_for_.reset();
+      return std::exchange(woken_for_, std::nullopt);
     }
 
    private:

@@ -1,5 +1,7 @@
 #include "http/client.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -62,7 +64,17 @@ Async<Response> Client::send(Request request, std::chrono::milliseconds timeout)
         co_return std::unexpected(connected.error());
     co_return co_await exchange(connection, std::move(request), timeout);
   };
-  auto response = co_await asio::co_spawn(strand, call(), asio::use_awaitable);
+  // Cancellation crosses from the caller's executor to the strand. What carries it is shared: it may
+  // be on its way when the call is already over.
+  auto cancel = std::make_shared<asio::cancellation_signal>();
+  auto from_caller = (co_await asio::this_coro::cancellation_state).slot();
+  if (from_caller.is_connected())
+    from_caller.assign([cancel, strand](asio::cancellation_type type) {
+      asio::post(strand, [cancel, type] { cancel->emit(type); });
+    });
+  auto response = co_await asio::co_spawn(
+      strand, call(), asio::bind_cancellation_slot(cancel->slot(), asio::use_awaitable));
+  if (from_caller.is_connected()) from_caller.clear();
   if (connection && response && response->keep_alive()) put_back(std::move(connection));
   co_return response;
 }
@@ -80,8 +92,8 @@ Async<void> Client::connect(Connection& connection) {
   }
   if (failed)
     co_return fail(Errc::unreachable,
-                   fmt::format("cannot reach a FlowFabric server at {}:{} ({}); start one with 'ff "
-                               "server', or give its address with --url",
+                   fmt::format("cannot reach a FlowFabric server at {}:{} ({}); is it running, and "
+                               "is this its address?",
                                host_, port_, failed.message()));
   connection.stream.socket().set_option(tcp::no_delay(true), failed);
   co_return Result<void>{};
@@ -101,8 +113,10 @@ Async<Response> Client::exchange(std::unique_ptr<Connection>& connection, Reques
                                     asio::redirect_error(asio::use_awaitable, failed));
   beast::http::response_parser<beast::http::string_body> parser;
   parser.body_limit(response_bytes_max);
-  if (co_await is_cancelled()) failed = asio::error::operation_aborted;
-  if (!failed)
+  if (co_await is_cancelled())
+    failed = asio::error::operation_aborted;
+  else if (failed != beast::error::timeout)
+    // Even if not all could be written: a server that refuses a request says so before it hangs up.
     co_await beast::http::async_read(stream, connection->buffer, parser,
                                      asio::redirect_error(asio::use_awaitable, failed));
   stream.expires_never();

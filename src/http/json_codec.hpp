@@ -5,32 +5,48 @@
 
 #include <charconv>
 #include <concepts>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "base/utf8.hpp"
+
 namespace ff::http {
 
 namespace json = boost::json;
 
-// In a URL every value is text; in JSON a number is a number.
-enum class Spelling { json, url };
+// Where a value comes from, and so how it is read: in a URL every value is text, in JSON a number is a
+// number.
+enum class Source { json, url };
 
 template <class T>
-struct Codec;  // write(value) → json::value;  read(json::value, Spelling) → Result<T>
+struct Codec;  // write(value) → json::value;  read(json::value, Source) → Result<T>
 
+inline std::string_view type_name(const json::value& value) {
+  switch (value.kind()) {
+    case json::kind::null: return "null";
+    case json::kind::bool_: return "true or false";
+    case json::kind::int64:
+    case json::kind::uint64: return "a whole number";
+    case json::kind::double_: return "a fraction";
+    case json::kind::string: return "text";
+    case json::kind::array: return "a list";
+    case json::kind::object: return "an object";
+  }
+  return "";
+}
+
+// Messages of codecs begin with "must": the reader puts the field's name in front.
 inline std::unexpected<Error> wrong_type(std::string_view wanted, const json::value& got) {
-  return fail(Errc::invalid_input,
-              fmt::format("must be {}, got {}", wanted, std::string_view(json::to_string(got.kind()))));
+  return fail(Errc::invalid_input, fmt::format("must be {}, got {}", wanted, type_name(got)));
 }
 
 template <>
 struct Codec<std::string> {
   static json::value write(const std::string& value) { return json::value(value); }
-  static Result<std::string> read(const json::value& value, Spelling) {
+  static Result<std::string> read(const json::value& value, Source) {
     if (!value.is_string()) return wrong_type("text", value);
     return std::string(value.get_string());
   }
@@ -39,7 +55,9 @@ struct Codec<std::string> {
 template <>
 struct Codec<bool> {
   static json::value write(bool value) { return value; }
-  static Result<bool> read(const json::value& value, Spelling) {
+  static Result<bool> read(const json::value& value, Source source) {
+    if (source == Source::url && value == "true") return true;
+    if (source == Source::url && value == "false") return false;
     if (!value.is_bool()) return wrong_type("true or false", value);
     return value.get_bool();
   }
@@ -48,8 +66,8 @@ struct Codec<bool> {
 template <std::integral T>
 struct Codec<T> {
   static json::value write(T value) { return value; }
-  static Result<T> read(const json::value& value, Spelling spelling) {
-    if (spelling == Spelling::url && value.is_string()) return parse(value.get_string());
+  static Result<T> read(const json::value& value, Source source) {
+    if (source == Source::url && value.is_string()) return parse(value.get_string());
     if (!value.is_int64() && !value.is_uint64()) return wrong_type("a whole number", value);
     boost::system::error_code out_of_range;
     const T number = value.to_number<T>(out_of_range);
@@ -64,21 +82,19 @@ struct Codec<T> {
     const auto [rest, failed] = std::from_chars(text.data(), end, number);
     if (failed == std::errc::result_out_of_range) return too_large();
     if (failed != std::errc{} || rest != end)
-      return fail(Errc::invalid_input, fmt::format("must be a whole number, got '{}'", text));
+      return fail(Errc::invalid_input, fmt::format("must be a whole number, got '{}'", printable(text)));
     return number;
   }
   static std::unexpected<Error> too_large() {
-    return fail(Errc::invalid_input,
-                fmt::format("must be from {} to {}", std::numeric_limits<T>::min(),
-                            std::numeric_limits<T>::max()));
+    return fail(Errc::invalid_input, "must not be that large or small a number");
   }
 };
 
 template <>
 struct Codec<Millis> {
   static json::value write(Millis value) { return value.count(); }
-  static Result<Millis> read(const json::value& value, Spelling spelling) {
-    const auto number = Codec<Millis::rep>::read(value, spelling);
+  static Result<Millis> read(const json::value& value, Source source) {
+    const auto number = Codec<Millis::rep>::read(value, source);
     if (!number) return std::unexpected(number.error());
     return Millis{*number};
   }
@@ -87,8 +103,8 @@ struct Codec<Millis> {
 template <>
 struct Codec<TimePoint> {
   static json::value write(TimePoint value) { return value.time_since_epoch().count(); }
-  static Result<TimePoint> read(const json::value& value, Spelling spelling) {
-    const auto since_epoch = Codec<Millis>::read(value, spelling);
+  static Result<TimePoint> read(const json::value& value, Source source) {
+    const auto since_epoch = Codec<Millis>::read(value, source);
     if (!since_epoch) return std::unexpected(since_epoch.error());
     return TimePoint{*since_epoch};
   }
@@ -97,8 +113,8 @@ struct Codec<TimePoint> {
 template <>
 struct Codec<LeaseEpoch> {
   static json::value write(LeaseEpoch value) { return std::to_underlying(value); }
-  static Result<LeaseEpoch> read(const json::value& value, Spelling spelling) {
-    const auto number = Codec<std::uint64_t>::read(value, spelling);
+  static Result<LeaseEpoch> read(const json::value& value, Source source) {
+    const auto number = Codec<std::uint64_t>::read(value, source);
     if (!number) return std::unexpected(number.error());
     return LeaseEpoch{*number};
   }
@@ -107,12 +123,12 @@ struct Codec<LeaseEpoch> {
 template <>
 struct Codec<ExecutionState> {
   static json::value write(ExecutionState value) { return json::value(to_string(value)); }
-  static Result<ExecutionState> read(const json::value& value, Spelling spelling) {
-    const auto text = Codec<std::string>::read(value, spelling);
+  static Result<ExecutionState> read(const json::value& value, Source source) {
+    const auto text = Codec<std::string>::read(value, source);
     if (!text) return std::unexpected(text.error());
     const auto state = execution_state_from(*text);
     if (!state)
-      return fail(Errc::invalid_input, fmt::format("there is no execution state '{}'", *text));
+      return fail(Errc::invalid_input, fmt::format("must be an execution state, got '{}'", printable(*text)));
     return *state;
   }
 };
@@ -124,8 +140,8 @@ template <class T>
   }
 struct Codec<T> {
   static json::value write(const T& value) { return json::value(value.str()); }
-  static Result<T> read(const json::value& value, Spelling spelling) {
-    auto text = Codec<std::string>::read(value, spelling);
+  static Result<T> read(const json::value& value, Source source) {
+    auto text = Codec<std::string>::read(value, source);
     if (!text) return std::unexpected(text.error());
     return T::parse(std::move(*text));
   }
@@ -138,11 +154,11 @@ struct Codec<std::vector<T>> {
     for (const auto& value : values) array.push_back(Codec<T>::write(value));
     return array;
   }
-  static Result<std::vector<T>> read(const json::value& value, Spelling spelling) {
+  static Result<std::vector<T>> read(const json::value& value, Source source) {
     if (!value.is_array()) return wrong_type("a list", value);
     std::vector<T> values;
     for (const auto& element : value.get_array()) {
-      auto decoded = Codec<T>::read(element, spelling);
+      auto decoded = Codec<T>::read(element, source);
       if (!decoded) return std::unexpected(decoded.error());
       values.push_back(std::move(*decoded));
     }

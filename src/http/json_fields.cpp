@@ -10,23 +10,49 @@ namespace {
 
 std::string base64_name(std::string_view name) { return std::string(name) + "_base64"; }
 
+// Of a text in JSON, without its quotes.
+std::size_t escaped_size(std::string_view text) {
+  std::size_t size = text.size();
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      size += 1;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      size += 5;  // \u00XX
+  }
+  return size;
+}
+
 }  // namespace
 
-const json::value* FieldReader::take(std::string_view name) {
-  const auto field = object_.find(name);
-  if (field == object_.end()) return nullptr;
-  taken_.push_back(field->key());
-  return &field->value();
+bool FieldReader::has(std::string_view name) const {
+  return fields_.url.contains(name) || fields_.body.contains(name);
+}
+
+std::optional<FieldReader::Field> FieldReader::take(std::string_view name) {
+  const auto* in_url = fields_.url.if_contains(name);
+  const auto* in_body = fields_.body.if_contains(name);
+  if (!in_url && !in_body) return std::nullopt;
+  taken_.push_back(name);
+  if (in_url && in_body && *in_url != *in_body)
+    refuse(Errc::invalid_input, name,
+           fmt::format("{} is given twice, in the URL and in the body, with different values", name));
+  if (in_body) return Field{in_body, Source::json};
+  return Field{in_url, Source::url};
 }
 
 void FieldReader::refuse(Errc code, std::string_view field, std::string message) {
   if (!error_) error_ = fail_field(code, field, std::move(message)).error();
 }
 
+void FieldReader::refuse(std::string_view field, Error cause) {
+  const bool about_the_value = cause.message.starts_with("must");
+  refuse(cause.code, field,
+         about_the_value ? fmt::format("{} {}", field, cause.message) : std::move(cause.message));
+}
+
 void FieldReader::bytes(std::string_view name, std::string& value) {
   const auto encoded_name = base64_name(name);
-  const bool both = object_.contains(name) && object_.contains(encoded_name);
-  if (both)
+  if (has(name) && has(encoded_name))
     refuse(Errc::invalid_input, name,
            fmt::format("give either {} or {}, not both", name, encoded_name));
   read(name, value);
@@ -37,14 +63,13 @@ void FieldReader::bytes(std::string_view name, std::string& value) {
   if (decoded)
     value = std::move(*decoded);
   else
-    refuse(Errc::invalid_input, encoded_name,
-           fmt::format("{}: {}", encoded_name, decoded.error().message));
+    refuse(encoded_name, std::move(decoded.error()));
 }
 
 void FieldReader::fence(Fence& value) {
   const auto names = {"lease_id", "lease_epoch", "attempt_id"};
   const auto given =
-      std::ranges::count_if(names, [this](auto name) { return object_.contains(name); });
+      std::ranges::count_if(names, [this](auto name) { return has(name); });
   if (given == 0)
     refuse(Errc::fence_required, "lease_id",
            "lease_id, lease_epoch and attempt_id are missing; give the ones the claim answered with");
@@ -56,19 +81,22 @@ void FieldReader::fence(Fence& value) {
   defaulted("attempt_id", value.attempt_id);
 }
 
-Result<void> FieldReader::finish(Unknown unknown) {
-  if (unknown == Unknown::refuse)
-    for (const auto& field : object_)
-      if (std::ranges::find(taken_, std::string_view(field.key())) == taken_.end())
-        refuse(Errc::unknown_field, printable(field.key()),
-               fmt::format("there is no field '{}' here; check its spelling",
-                           printable(field.key())));
+Result<void> FieldReader::finish() {
+  if (strict_)
+    for (const auto* object : {&fields_.url, &fields_.body})
+      for (const auto& field : *object)
+        if (std::ranges::find(taken_, std::string_view(field.key())) == taken_.end())
+          refuse(Errc::unknown_field, printable(field.key()),
+                 fmt::format("there is no field '{}' here; check its spelling",
+                             printable(field.key())));
   if (error_) return std::unexpected(std::move(*error_));
   return {};
 }
 
 void FieldWriter::bytes(std::string_view name, const std::string& value) {
-  if (is_valid_utf8(value))
+  // Text, unless its escapes would make it longer than base64: no payload may outgrow the limit of a
+  // request's body.
+  if (is_valid_utf8(value) && escaped_size(value) <= base64_encoded_size(value.size()))
     object_[name] = value;
   else
     object_[base64_name(name)] = base64_encode(value);

@@ -26,12 +26,18 @@ namespace ff::http {
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
+// What a request says, by where it says it.
+struct RequestFields {
+  json::object url;
+  json::object body;
+};
+
 // The first thing that is wrong is kept; the rest is then skipped.
 class FieldReader {
  public:
-  enum class Unknown { refuse, ignore };  // a server refuses what it does not know, a client goes on
-
-  FieldReader(json::object object, Spelling spelling) : object_(std::move(object)), spelling_(spelling) {}
+  // A request's unknown fields are refused. A reply's are left to newer clients.
+  explicit FieldReader(RequestFields fields) : fields_(std::move(fields)), strict_(true) {}
+  explicit FieldReader(json::object reply) : fields_({.url = {}, .body = std::move(reply)}), strict_(false) {}
 
   template <class T>
   void required(std::string_view name, T& value) {
@@ -55,27 +61,35 @@ class FieldReader {
   // The three fields of a fence, all of them.
   void fence(Fence& value);
 
-  Result<void> finish(Unknown unknown);
+  Result<void> finish();
 
  private:
-  // False if there is no such field (or something was wrong before).
+  struct Field {
+    const json::value* value;
+    Source source;
+  };
+
+  // False if there is no such field.
   template <class T>
   bool read(std::string_view name, T& value) {
-    const auto* field = take(name);
-    if (!field || error_) return error_.has_value();
-    auto decoded = Codec<T>::read(*field, spelling_);
+    const auto field = take(name);
+    if (!field) return false;
+    if (error_) return true;
+    auto decoded = Codec<T>::read(*field->value, field->source);
     if (decoded)
       value = std::move(*decoded);
     else
-      refuse(Errc::invalid_input, name, fmt::format("{}: {}", name, decoded.error().message));
+      refuse(name, std::move(decoded.error()));
     return true;
   }
 
-  const json::value* take(std::string_view name);
+  bool has(std::string_view name) const;
+  std::optional<Field> take(std::string_view name);
   void refuse(Errc code, std::string_view field, std::string message);
+  void refuse(std::string_view field, Error cause);
 
-  json::object object_;
-  Spelling spelling_;
+  RequestFields fields_;
+  bool strict_;
   std::vector<std::string_view> taken_;
   std::optional<Error> error_;
 };
@@ -103,12 +117,13 @@ class FieldWriter {
   json::object object_;
 };
 
-template <class T>
-Result<T> from_fields(json::object object, Spelling spelling, FieldReader::Unknown unknown) {
+// `fields` are a request's, or the object of a reply.
+template <class T, class Fields>
+Result<T> from_fields(Fields fields) {
   T value;
-  FieldReader fields(std::move(object), spelling);
-  describe(fields, value);
-  if (auto finished = fields.finish(unknown); !finished) return std::unexpected(finished.error());
+  FieldReader reader(std::move(fields));
+  describe(reader, value);
+  if (auto finished = reader.finish(); !finished) return std::unexpected(finished.error());
   return value;
 }
 
@@ -119,14 +134,14 @@ json::object to_fields(const T& value) {
   return fields.finish();
 }
 
-// A struct inside a struct.
+// A struct inside a reply.
 template <class T>
   requires requires(FieldWriter& fields, const T& value) { describe(fields, value); }
 struct Codec<T> {
   static json::value write(const T& value) { return to_fields(value); }
-  static Result<T> read(const json::value& value, Spelling spelling) {
+  static Result<T> read(const json::value& value, Source) {
     if (!value.is_object()) return wrong_type("an object", value);
-    return from_fields<T>(value.get_object(), spelling, FieldReader::Unknown::ignore);
+    return from_fields<T>(value.get_object());
   }
 };
 

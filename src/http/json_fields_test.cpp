@@ -15,8 +15,7 @@ constexpr const char* uuid_text = "01920000-0000-7000-8000-000000000002";
 
 template <class Op>
 Result<Op> parse(std::string_view text) {
-  return from_fields<Op>(json::parse(text).as_object(), Spelling::json,
-                         FieldReader::Unknown::refuse);
+  return from_fields<Op>(RequestFields{.url = {}, .body = json::parse(text).as_object()});
 }
 
 // "code field: message"
@@ -56,26 +55,28 @@ TEST(JsonFields, WhatIsWrittenCanBeRead) {
 TEST(JsonFields, BytesAreTextWhenTheyCanBe) {
   EXPECT_EQ(to_fields(Submit{.kind = {}, .payload = "text"}).at("payload"), "text");
   EXPECT_EQ(to_fields(Submit{.kind = {}, .payload = "\xff"}).at("payload_base64"), "/w==");
+  EXPECT_TRUE(to_fields(Submit{.kind = {}, .payload = "line\nline"}).contains("payload_base64"))
+      << "shorter than its escapes";
   EXPECT_EQ(parse<Submit>(R"({"kind":"k","payload_base64":"/w=="})")->payload, "\xff");
 }
 
 TEST(JsonFields, WhatIsWrongIsNamed) {
   EXPECT_EQ(refusal<Submit>("{}"), "invalid_input kind: kind is missing");
-  EXPECT_EQ(refusal<Submit>(R"({"kind":5})"), "invalid_input kind: kind: must be text, got int64");
-  EXPECT_EQ(refusal<Submit>(R"({"kind":""})"), "invalid_input kind: kind: kind must not be empty");
+  EXPECT_EQ(refusal<Submit>(R"({"kind":5})"), "invalid_input kind: kind must be text, got a whole number");
+  EXPECT_EQ(refusal<Submit>(R"({"kind":""})"), "invalid_input kind: kind must not be empty");
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","priority":"5"})"),
-            "invalid_input priority: priority: must be a whole number, got string");
+            "invalid_input priority: priority must be a whole number, got text");
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","priority":1.5})"),
-            "invalid_input priority: priority: must be a whole number, got double");
+            "invalid_input priority: priority must be a whole number, got a fraction");
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","priority":3000000000})"),
-            "invalid_input priority: priority: must be from -2147483648 to 2147483647");
+            "invalid_input priority: priority must not be that large or small a number");
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","payload":null})"),
-            "invalid_input payload: payload: must be text, got null");
+            "invalid_input payload: payload must be text, got null");
   EXPECT_THAT(refusal<Submit>(R"({"kind":"k","id":"42"})"), HasSubstr("is not an execution id"));
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","payload":"a","payload_base64":"YQ=="})"),
             "invalid_input payload: give either payload or payload_base64, not both");
   EXPECT_THAT(refusal<Submit>(R"({"kind":"k","payload_base64":"?"})"),
-              HasSubstr("not valid base64"));
+              HasSubstr("payload_base64 must be base64"));
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","priorty":5})"),
             "unknown_field priorty: there is no field 'priorty' here; check its spelling");
 }
@@ -100,17 +101,26 @@ TEST(JsonFields, ListsAreReadElementByElement) {
 
 TEST(JsonFields, InAUrlNumbersAreText) {
   const auto read = [](std::string_view wait) {
-    return from_fields<GetResult>({{"id", id_text}, {"wait_ms", wait}}, Spelling::url,
-                                  FieldReader::Unknown::refuse);
+    return from_fields<GetResult>(
+        RequestFields{.url = {{"id", id_text}, {"wait_ms", wait}}, .body = {}});
   };
   EXPECT_EQ(read("250")->wait, Millis{250});
   for (const char* wrong : {"", "x", "1x", " 1", "1.5", "99999999999999999999"})
     EXPECT_FALSE(read(wrong)) << wrong;
 }
 
+TEST(JsonFields, AFieldMayComeFromUrlAndBodyIfTheyAgree) {
+  const auto read = [](const char* in_url, const char* in_body) {
+    return from_fields<Submit>(
+        RequestFields{.url = {{"kind", in_url}}, .body = {{"kind", in_body}}});
+  };
+  EXPECT_TRUE(read("a", "a"));
+  EXPECT_EQ(read("a", "b").error().code, Errc::invalid_input);
+}
+
 TEST(JsonFields, AClientIgnoresWhatItDoesNotKnow) {
-  const auto reply = from_fields<EndReply>(json::parse(R"({"state":"completed","new":1})").as_object(),
-                                           Spelling::json, FieldReader::Unknown::ignore);
+  const auto reply =
+      from_fields<EndReply>(json::parse(R"({"state":"completed","new":1})").as_object());
   EXPECT_EQ(reply->state, ExecutionState::completed);
 }
 

@@ -12,7 +12,9 @@ namespace json = boost::json;
 namespace {
 
 Error unexplained(unsigned status, std::string_view body) {
-  return {Errc::malformed_response,
+  // From something between us and the server, most likely: it may go away.
+  const bool passing = status == 502 || status == 503 || status == 504;
+  return {passing ? Errc::unreachable : Errc::malformed_response,
           fmt::format("the server answered with status {} and no explanation: {}", status,
                       printable(body))};
 }

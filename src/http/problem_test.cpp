@@ -15,9 +15,10 @@ TEST(Problem, CarriesTheWholeError) {
 
 TEST(Problem, FromSomethingElseIsAMalformedResponse) {
   for (const char* body : {"", "<html>", "[]", "{}", R"({"code":"never_heard"})", R"({"code":7})"}) {
-    const auto error = from_problem(502, body);
+    const auto error = from_problem(418, body);
     EXPECT_EQ(error.code, Errc::malformed_response) << body;
-    EXPECT_NE(error.message.find("502"), std::string::npos);
+    EXPECT_EQ(from_problem(502, body).code, Errc::unreachable) << body;
+    EXPECT_NE(error.message.find("418"), std::string::npos);
   }
 }
 

@@ -14,8 +14,10 @@ namespace urls = boost::urls;
 
 constexpr std::chrono::seconds answer_timeout{30};  // beyond what the operation itself may wait
 
-std::string path_segment(const json::value& value) {
-  return urls::encode(std::string_view(value.get_string()), urls::unreserved_chars);
+std::string url_text(const json::value& value) {
+  const std::string text =
+      value.is_string() ? std::string(value.get_string()) : json::serialize(value);
+  return urls::encode(text, urls::unreserved_chars);
 }
 
 // The path with its {names} filled in; these fields are taken out.
@@ -27,25 +29,18 @@ std::string take_path(std::string_view pattern, json::object& fields) {
     if (open == std::string_view::npos) break;
     const auto close = pattern.find('}', open);
     const auto name = pattern.substr(open + 1, close - open - 1);
-    path += path_segment(fields.at(name));
+    path += url_text(fields.at(name));
     fields.erase(name);
     pattern.remove_prefix(close + 1);
   }
   return path;
 }
 
-// "?name=value&…"; only texts and numbers go into a query.
+// "?name=value&…"
 std::string query(const json::object& fields) {
   std::string text;
-  for (const auto& field : fields) {
-    const auto& value = field.value();
-    const std::string raw =
-        value.is_string() ? std::string(value.get_string()) : json::serialize(value);
-    text += text.empty() ? '?' : '&';
-    text += urls::encode(std::string_view(field.key()), urls::unreserved_chars);
-    text += '=';
-    text += urls::encode(raw, urls::unreserved_chars);
-  }
+  for (const auto& field : fields)
+    text += (text.empty() ? '?' : '&') + std::string(field.key()) + '=' + url_text(field.value());
   return text;
 }
 
@@ -66,8 +61,8 @@ Request make_request(const Op& operation) {
 
 template <class Reply>
 Result<Reply> parse_reply(Response response) {
-  if constexpr (std::same_as<Reply, ResultBytes>) {
-    return ResultBytes{std::move(response.body())};
+  if constexpr (is_raw_body<Reply>) {
+    return Reply{std::move(response.body())};
   } else {
     boost::system::error_code malformed;
     auto body = json::parse(response.body(), malformed);
@@ -75,8 +70,7 @@ Result<Reply> parse_reply(Response response) {
       return fail(Errc::malformed_response,
                   fmt::format("the server's answer is not FlowFabric's: {}",
                               printable(response.body())));
-    auto reply = from_fields<Reply>(std::move(body.get_object()), Spelling::json,
-                                    FieldReader::Unknown::ignore);
+    auto reply = from_fields<Reply>(std::move(body.get_object()));
     if (!reply) reply.error().code = Errc::malformed_response;
     return reply;
   }
@@ -84,7 +78,10 @@ Result<Reply> parse_reply(Response response) {
 
 template <class Op>
 std::chrono::milliseconds timeout_of(const Op& operation) {
-  if constexpr (requires { operation.wait; })
+  // A renewal that hangs must leave time for the next one.
+  if constexpr (std::same_as<Op, Renew>)
+    return std::clamp<Millis>(operation.lease_ttl / 3, std::chrono::seconds{1}, answer_timeout);
+  else if constexpr (Waiting<Op>)
     return operation.wait + answer_timeout;
   else
     return answer_timeout;
@@ -94,9 +91,12 @@ std::chrono::milliseconds timeout_of(const Op& operation) {
 
 Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text) {
   const auto url = urls::parse_uri(text);
+  if (url && url->scheme() == "https")
+    return fail(Errc::invalid_input, "TLS is not supported yet; use an http:// address on loopback");
   const bool has_more = url && ((!url->path().empty() && url->path() != "/") || url->has_query() ||
                                 url->has_userinfo() || url->has_fragment());
-  if (!url || url->scheme() != "http" || url->host().empty() || has_more)
+  const bool bad_port = url && url->has_port() && url->port_number() == 0;
+  if (!url || url->scheme() != "http" || url->host().empty() || has_more || bad_port)
     return fail(Errc::invalid_input,
                 fmt::format("'{}' is not the address of a server; one looks like "
                             "http://127.0.0.1:9090",

@@ -24,16 +24,15 @@ Response make_response(Status status, std::string_view type, std::string body) {
 
 template <class Reply>
 Response success(Reply reply) {
-  return make_response(status_of(reply), "application/json", json::serialize(to_fields(reply)));
-}
-Response success(ResultBytes result) {
-  return make_response(Status::ok, "application/octet-stream", std::move(result.bytes));
+  if constexpr (is_raw_body<Reply>)
+    return make_response(status_of(reply), "application/octet-stream", std::move(reply.bytes));
+  else
+    return make_response(status_of(reply), "application/json", json::serialize(to_fields(reply)));
 }
 
 template <class Op>
-asio::awaitable<Response> run(Engine& engine, json::object fields) {
-  constexpr auto spelling = endpoint<Op>.method == Verb::get ? Spelling::url : Spelling::json;
-  auto operation = from_fields<Op>(std::move(fields), spelling, FieldReader::Unknown::refuse);
+asio::awaitable<Response> run(Engine& engine, RequestFields fields) {
+  auto operation = from_fields<Op>(std::move(fields));
   if (!operation) co_return error_response(operation.error());
   auto reply = co_await engine.run(std::move(*operation));
   if (!reply) co_return error_response(reply.error());
@@ -42,7 +41,7 @@ asio::awaitable<Response> run(Engine& engine, json::object fields) {
 
 template <class... Ops>
 std::array<Route, sizeof...(Ops)> make_routes(OperationList<Ops...>) {
-  return {Route{endpoint<Ops>, requires(Ops operation) { operation.wait; }, &run<Ops>}...};
+  return {Route{endpoint<Ops>, Waiting<Ops>, &run<Ops>}...};
 }
 
 // True if `path` has the form of `pattern`; then `fields` holds what stands for its {names}.
@@ -64,7 +63,8 @@ bool match_path(std::string_view pattern, const urls::segments_view& path, json:
 }
 
 bool is_json(std::string_view content_type) {
-  const auto essence = content_type.substr(0, content_type.find(';'));
+  auto essence = content_type.substr(0, content_type.find(';'));
+  while (essence.ends_with(' ')) essence.remove_suffix(1);
   return beast::iequals(essence, "application/json") || essence.ends_with("+json");
 }
 
@@ -82,37 +82,30 @@ Result<json::object> parse_body(const Request& request) {
   return std::move(body.get_object());
 }
 
-// Joins what path, query and body say; a name may come twice only with the same value.
-Result<void> merge(json::object& fields, json::object more) {
-  for (auto& field : more) {
-    const auto [present, added] = fields.emplace(field.key(), field.value());
-    if (!added && present->value() != field.value())
-      return fail_field(Errc::invalid_input, printable(field.key()),
-                        fmt::format("{} is given twice, with different values",
-                                    printable(field.key())));
+// Adds the parameters of the query to what the path said.
+Result<void> add_query(json::object& fields, const urls::url_view& url) {
+  for (const auto& parameter : url.params()) {
+    const auto [present, added] =
+        fields.emplace(std::string(parameter.key), std::string(parameter.value));
+    if (!added)
+      return fail_field(Errc::invalid_input, printable(parameter.key),
+                        fmt::format("{} is given twice in the URL", printable(parameter.key)));
   }
   return {};
 }
 
-Result<json::object> query_fields(const urls::url_view& url) {
-  json::object fields;
-  for (const auto& parameter : url.params()) {
-    json::object one{{std::string(parameter.key), std::string(parameter.value)}};
-    if (auto merged = merge(fields, std::move(one)); !merged)
-      return std::unexpected(merged.error());
+// Execution ids hold braces, which a strict parser refuses; people and scripts write them plainly.
+std::string with_braces_encoded(std::string_view target) {
+  std::string encoded;
+  for (const char c : target) {
+    if (c == '{')
+      encoded += "%7B";
+    else if (c == '}')
+      encoded += "%7D";
+    else
+      encoded += c;
   }
-  return fields;
-}
-
-Result<json::object> all_fields(json::object from_path, const urls::url_view& url,
-                                const Request& request) {
-  const auto query = query_fields(url);
-  if (!query) return std::unexpected(query.error());
-  const auto body = parse_body(request);
-  if (!body) return std::unexpected(body.error());
-  if (auto merged = merge(from_path, *query); !merged) return std::unexpected(merged.error());
-  if (auto merged = merge(from_path, *body); !merged) return std::unexpected(merged.error());
-  return from_path;
+  return encoded;
 }
 
 }  // namespace
@@ -123,27 +116,29 @@ std::span<const Route> routes() {
 }
 
 Result<Match> match(const Request& request) {
-  const auto url = urls::parse_origin_form(request.target());
-  const auto target = printable(request.target());
-  if (!url) return fail(Errc::route_not_found, fmt::format("'{}' is not a valid path", target));
-  const auto segments = url->segments();
+  const auto target = with_braces_encoded(request.target());
+  const auto shown = printable(request.target());
+  const auto url = urls::parse_origin_form(target);
+  if (!url) return fail(Errc::route_not_found, fmt::format("'{}' is not a valid path", shown));
 
   std::string allow;  // the methods that this path knows
   for (const auto& route : routes()) {
-    json::object fields;
-    if (!match_path(route.endpoint.path, segments, fields)) continue;
+    RequestFields fields;
+    if (!match_path(route.endpoint.path, url->segments(), fields.url)) continue;
     if (route.endpoint.method != request.method()) {
       allow += (allow.empty() ? "" : ", ") + std::string(beast::http::to_string(route.endpoint.method));
       continue;
     }
-    auto all = all_fields(std::move(fields), *url, request);
-    if (!all) return std::unexpected(all.error());
-    return Match{&route, std::move(*all)};
+    if (auto added = add_query(fields.url, *url); !added) return std::unexpected(added.error());
+    auto body = parse_body(request);
+    if (!body) return std::unexpected(body.error());
+    fields.body = std::move(*body);
+    return Match{&route, std::move(fields)};
   }
   if (allow.empty())
-    return fail(Errc::route_not_found, fmt::format("there is nothing at {}", target));
+    return fail(Errc::route_not_found, fmt::format("there is nothing at {}", shown));
   return fail(Errc::method_not_allowed,
-              fmt::format("{} does not know the method {}, only {}", target,
+              fmt::format("{} does not know the method {}, only {}", shown,
                           printable(request.method_string()), allow),
               {{"allow", allow}});
 }

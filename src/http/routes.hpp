@@ -22,7 +22,7 @@ using Response = beast::http::response<beast::http::string_body>;
 struct Route {
   Endpoint endpoint;
   bool may_wait;  // a long poll: its client may go away meanwhile
-  std::function<asio::awaitable<Response>(Engine&, json::object fields)> run;
+  std::function<asio::awaitable<Response>(Engine&, RequestFields fields)> run;
 };
 
 std::span<const Route> routes();
@@ -30,7 +30,7 @@ std::span<const Route> routes();
 // The route of a request and its fields from path, query and body; or why there is none.
 struct Match {
   const Route* route;
-  json::object fields;
+  RequestFields fields;
 };
 Result<Match> match(const Request& request);
 

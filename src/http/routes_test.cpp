@@ -19,15 +19,16 @@ Request request(Verb method, std::string target, std::string body = "",
 std::string matched(const Request& request) {
   const auto found = match(request);
   if (!found) return std::string(found.error().name());
-  return fmt::format("{} {}", found->route->endpoint.path, json::serialize(found->fields));
+  return fmt::format("{} {} {}", found->route->endpoint.path, json::serialize(found->fields.url),
+                     json::serialize(found->fields.body));
 }
 
 TEST(Routes, JoinPathQueryAndBody) {
-  EXPECT_EQ(matched(request(Verb::get, "/healthz")), "/healthz {}");
+  EXPECT_EQ(matched(request(Verb::get, "/healthz")), "/healthz {} {}");
   EXPECT_EQ(matched(request(Verb::get, std::string("/v1/executions/") + encoded_id + "/result?wait_ms=5")),
-            R"(/v1/executions/{id}/result {"id":"{fp:7}:01920000-0000-7000-8000-000000000001","wait_ms":"5"})");
+            R"(/v1/executions/{id}/result {"id":"{fp:7}:01920000-0000-7000-8000-000000000001","wait_ms":"5"} {})");
   EXPECT_EQ(matched(request(Verb::post, "/v1/workers/w%20x/claim-with-lease", R"({"max":2})")),
-            R"(/v1/workers/{worker}/claim-with-lease {"worker":"w x","max":2})");
+            R"(/v1/workers/{worker}/claim-with-lease {"worker":"w x"} {"max":2})");
 }
 
 TEST(Routes, EveryPathAndMethodIsItsOwn) {
@@ -40,7 +41,7 @@ TEST(Routes, EveryPathAndMethodIsItsOwn) {
 TEST(Routes, KnowWhatIsNotThere) {
   for (const char* target : {"/", "/v1", "/v1/executions/", "/v1/executions/x/y/z", "/healthz/", "//healthz", "*", "no"})
     EXPECT_EQ(matched(request(Verb::get, target)), target == std::string_view("/v1/executions/")
-                                                       ? R"(/v1/executions/{id} {"id":""})"
+                                                       ? R"(/v1/executions/{id} {"id":""} {})"
                                                        : "route_not_found")
         << target;
 }
@@ -61,14 +62,19 @@ TEST(Routes, RefuseBodiesThatAreNotJsonObjects) {
   EXPECT_EQ(post("{\"a\":\"\xff\"}"), "invalid_json");
   EXPECT_EQ(post(std::string(1000, '[')), "invalid_json");
   EXPECT_EQ(post("{}", "text/plain"), "unsupported_media_type");
-  EXPECT_EQ(post("{}", "application/json; charset=utf-8"), "/v1/executions {}");
-  EXPECT_EQ(post("{}", "application/vnd.api+json"), "/v1/executions {}");
+  EXPECT_EQ(post("{}", "application/json; charset=utf-8"), "/v1/executions {} {}");
+  EXPECT_EQ(post("{}", "application/json ; charset=utf-8"), "/v1/executions {} {}");
+  EXPECT_EQ(post("{}", "application/vnd.api+json"), "/v1/executions {} {}");
 }
 
-TEST(Routes, RefuseAFieldThatIsGivenTwiceWithDifferentValues) {
+TEST(Routes, RefuseAParameterThatIsGivenTwice) {
   EXPECT_EQ(matched(request(Verb::get, "/v1/executions/a?id=b")), "invalid_input");
-  EXPECT_EQ(matched(request(Verb::post, "/v1/workers/w/claim-with-lease", R"({"worker":"v"})")),
-            "invalid_input");
+  EXPECT_EQ(matched(request(Verb::get, "/healthz?a=1&a=1")), "invalid_input");
+}
+
+TEST(Routes, TakeExecutionIdsWithPlainBraces) {
+  EXPECT_EQ(matched(request(Verb::get, "/v1/executions/{fp:7}:x")),
+            R"(/v1/executions/{id} {"id":"{fp:7}:x"} {})");
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "http/server.hpp"
 
+#include <flowfabric/limits.hpp>
+
+#include <array>
 #include <set>
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -13,6 +16,7 @@
 #include <boost/beast/http/write.hpp>
 #include <spdlog/spdlog.h>
 
+#include "base/base64.hpp"
 #include "base/coroutine_group.hpp"
 #include "base/utf8.hpp"
 #include "base/version.hpp"
@@ -26,10 +30,15 @@ using boost::system::error_code;
 namespace {
 
 constexpr std::uint32_t header_bytes_max = 16 * 1024;
-constexpr std::uint64_t body_bytes_max = 2 * 1024 * 1024;  // a full payload, as base64, and its fields
+constexpr std::uint64_t other_fields_bytes_max = 64 * 1024;
+constexpr std::uint64_t body_bytes_max =
+    base64_encoded_size(std::max(limits::payload_bytes_max, limits::result_bytes_max)) +
+    other_fields_bytes_max;
 constexpr std::chrono::seconds read_timeout{60};   // also how long an idle connection is kept
 constexpr std::chrono::seconds write_timeout{30};
 constexpr std::chrono::seconds stop_timeout{10};
+constexpr std::chrono::seconds drain_timeout{5};
+constexpr std::uint64_t drain_bytes_max = 64 * 1024 * 1024;
 constexpr std::chrono::milliseconds accept_pause{100};
 
 using Parser = beast::http::request_parser<beast::http::string_body>;
@@ -58,7 +67,7 @@ asio::awaitable<void> peer_gone(tcp::socket& socket) {
   socket.non_blocking(true, failed);
   const auto size = socket.receive(asio::buffer(&byte, 1), tcp::socket::message_peek, failed);
   if (size == 0 && failed != asio::error::would_block) co_return;
-  // It sent its next request already, so it is still there; from here on it is not watched.
+  // It sent its next request already, so it is still there, and from here on it is not watched.
   asio::steady_timer forever(socket.get_executor(), asio::steady_timer::time_point::max());
   co_await forever.async_wait(asio::redirect_error(asio::use_awaitable, failed));
 }
@@ -79,7 +88,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
   }
 
-  // From any thread: no further request, and no more waiting; with `now`, cuts even a running one.
+  // From any thread: no further request and no more waiting; with `now`, cuts even a running one.
   void close(bool now) {
     asio::post(stream_.get_executor(), [self = shared_from_this(), now] {
       self->closing_ = true;
@@ -94,71 +103,107 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Parser parser;
     parser.header_limit(header_bytes_max);
     parser.body_limit(body_bytes_max);
-
-    error_code failed;
-    stream_.expires_after(read_timeout);
-    idle_ = true;
-    co_await beast::http::async_read(stream_, buffer_, parser,
-                                     asio::redirect_error(asio::use_awaitable, failed));
-    idle_ = false;
+    const auto failed = co_await read(parser);
     if (failed) {
-      if (const auto error = unreadable(failed)) co_await send(error_response(*error), false);
+      co_await refuse(failed);
       co_return false;
     }
     const Request request = parser.release();
     auto response = co_await answer(request);
-    if (!response) co_return false;
-    co_return co_await send(std::move(*response), request.keep_alive());
+    // Nobody reads the body of an answer to HEAD; a client would take it for the next answer.
+    const bool head = request.method() == beast::http::verb::head;
+    if (head) response.body().clear();
+    const bool keep = request.keep_alive() && !closing_ && !head;
+    const bool sent = co_await send(std::move(response), keep ? Keep::open : Keep::close);
+    co_return sent && keep;
   }
 
-  // None if the client went away while it waited.
-  asio::awaitable<std::optional<Response>> answer(const Request& request) {
-    std::optional<Response> response;
-    stream_.expires_never();
-    try {
-      auto matched = match(request);
-      if (matched && matched->route->may_wait)
-        response = co_await answer_or_give_up(std::move(*matched));
-      else
-        response = co_await respond(engine_, std::move(matched));
-    } catch (const std::exception& bug) {
-      spdlog::error("request {} {} failed: {}", std::string_view(request.method_string()),
-                    printable(request.target()), bug.what());
-      response = error_response({Errc::internal, "the server failed on this request; see its log"});
+  asio::awaitable<error_code> read(Parser& parser) {
+    error_code failed;
+    const auto token = [&failed] { return asio::redirect_error(asio::use_awaitable, failed); };
+    stream_.expires_after(read_timeout);
+    idle_ = true;
+    co_await beast::http::async_read_header(stream_, buffer_, parser, token());
+    idle_ = false;
+    if (!failed && beast::iequals(parser.get()[beast::http::field::expect], "100-continue")) {
+      Response go_on{beast::http::status::continue_, 11};
+      co_await beast::http::async_write(stream_, go_on, token());
     }
-    if (response)
-      spdlog::debug("{} {} {}", std::string_view(request.method_string()),
-                    printable(request.target()), response->result_int());
+    if (!failed) co_await beast::http::async_read(stream_, buffer_, parser, token());
+    co_return failed;
+  }
+
+  asio::awaitable<void> refuse(error_code failed) {
+    const auto error = unreadable(failed);
+    if (!error) co_return;
+    const bool sent = co_await send(error_response(*error), Keep::close);
+    if (sent) co_await drain();
+  }
+
+  // Takes what the client is still sending: closed with unread bytes, the connection would be reset and
+  // the answer lost.
+  asio::awaitable<void> drain() {
+    error_code failed;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, failed);
+    stream_.expires_after(drain_timeout);
+    std::array<char, 64 * 1024> bytes;
+    for (std::uint64_t taken = 0; !failed && taken < drain_bytes_max;)
+      taken += co_await stream_.async_read_some(asio::buffer(bytes),
+                                                asio::redirect_error(asio::use_awaitable, failed));
+  }
+
+  asio::awaitable<Response> answer(const Request& request) {
+    stream_.expires_never();
+    auto matched = match(request);
+    Response response;
+    if (matched && matched->route->may_wait)
+      response = co_await respond_unless_in_vain(std::move(matched));
+    else
+      response = co_await respond_or_apologise(std::move(matched));
+    spdlog::debug("{} {} {}", printable(request.method_string()), printable(request.target()),
+                  response.result_int());
     co_return response;
   }
 
-  asio::awaitable<std::optional<Response>> answer_or_give_up(Match matched) {
-    using namespace asio::experimental::awaitable_operators;
-    if (!closing_) {
-      auto first = co_await (respond(engine_, std::move(matched)) || peer_gone(stream_.socket()) ||
-                             asked_to_close());
-      if (auto* answered = std::get_if<0>(&first)) co_return std::move(*answered);
-      if (first.index() == 1) co_return std::nullopt;
+  asio::awaitable<Response> respond_or_apologise(Result<Match> matched) {
+    try {
+      co_return co_await respond(engine_, std::move(matched));
+    } catch (const std::exception& bug) {
+      spdlog::error("a request failed: {}", bug.what());
     }
-    co_return error_response(
-        {Errc::shutting_down, "the server is shutting down; try again in a moment"});
+    co_return error_response({Errc::internal, "the server failed on this request; see its log"});
+  }
+
+  // A long poll ends early when its client has gone or the server stops. Whatever the engine answers
+  // then is sent: it may be work that was claimed at the last moment.
+  asio::awaitable<Response> respond_unless_in_vain(Result<Match> matched) {
+    using namespace asio::experimental::awaitable_operators;
+    Response response;
+    auto responding = [&]() -> asio::awaitable<void> {
+      response = co_await respond_or_apologise(std::move(matched));
+    };
+    co_await (responding() || peer_gone(stream_.socket()) || asked_to_close());
+    co_return response;
   }
 
   asio::awaitable<void> asked_to_close() {
     error_code cancelled;
+    if (closing_) co_return;
     co_await closing_signal_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
   }
 
-  asio::awaitable<bool> send(Response response, bool keep_alive) {
-    keep_alive = keep_alive && !closing_;
+  enum class Keep { open, close };
+
+  // False if it could not be sent.
+  asio::awaitable<bool> send(Response response, Keep keep) {
     response.set(beast::http::field::server, std::string("FlowFabric/") + version);
-    response.keep_alive(keep_alive);
+    response.keep_alive(keep == Keep::open);
     response.prepare_payload();
     error_code failed;
     stream_.expires_after(write_timeout);
     co_await beast::http::async_write(stream_, response,
                                       asio::redirect_error(asio::use_awaitable, failed));
-    co_return keep_alive && !failed;
+    co_return !failed;
   }
 
   beast::tcp_stream stream_;
@@ -172,8 +217,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 // Everything about accepting happens on the acceptor's strand.
 class Server::State {
  public:
-  State(Engine& engine, tcp::acceptor acceptor)
-      : engine_(engine), acceptor_(std::move(acceptor)), endpoint_(acceptor_.local_endpoint()) {
+  State(Engine& engine, Listener listener)
+      : engine_(engine), acceptor_(listener.release_to(asio::make_strand(engine.executor()))) {
     coroutines_.spawn(acceptor_.get_executor(), [this] { return accept(); });
   }
 
@@ -184,8 +229,6 @@ class Server::State {
     close(true);
     coroutines_.wait();
   }
-
-  const tcp::endpoint& endpoint() const { return endpoint_; }
 
  private:
   void close(bool now) {
@@ -229,49 +272,13 @@ class Server::State {
   tcp::acceptor acceptor_;
   asio::steady_timer accept_again_{acceptor_.get_executor()};
   bool stopping_ = false;
-  tcp::endpoint endpoint_;
   std::set<std::shared_ptr<Connection>> connections_;
   CoroutineGroup coroutines_;
 };
 
-Result<std::unique_ptr<Server>> Server::listen(Engine& engine, ServerOptions options) {
-  error_code failed;
-  const auto address = asio::ip::make_address(options.address, failed);
-  if (failed || !address.is_loopback())
-    return fail(Errc::invalid_input,
-                fmt::format("cannot listen on '{}': the API has no authentication, so only loopback "
-                            "addresses such as 127.0.0.1 are allowed",
-                            options.address));
+Server::Server(Engine& engine, Listener listener)
+    : url_(listener.url()), state_(std::make_unique<State>(engine, std::move(listener))) {}
 
-  const tcp::endpoint endpoint(address, options.port);
-  tcp::acceptor acceptor(asio::make_strand(engine.executor()));
-  acceptor.open(endpoint.protocol(), failed);
-  if (!failed) acceptor.set_option(asio::socket_base::reuse_address(true), failed);
-  if (!failed) acceptor.bind(endpoint, failed);
-  if (!failed) acceptor.listen(asio::socket_base::max_listen_connections, failed);
-  if (failed == asio::error::address_in_use)
-    return fail(Errc::address_in_use,
-                fmt::format("port {} on {} is in use; stop the program that has it, or choose another "
-                            "with --listen",
-                            options.port, options.address));
-  if (failed)
-    return fail(Errc::internal, fmt::format("cannot listen on {}:{}: {}", options.address,
-                                            options.port, failed.message()));
-
-  return std::unique_ptr<Server>(
-      new Server(std::make_unique<State>(engine, std::move(acceptor))));
-}
-
-Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Server::~Server() = default;
-
-std::uint16_t Server::port() const { return state_->endpoint().port(); }
-
-std::string Server::url() const {
-  const auto& endpoint = state_->endpoint();
-  const bool v6 = endpoint.address().is_v6();
-  return fmt::format("http://{}{}{}:{}", v6 ? "[" : "", endpoint.address().to_string(), v6 ? "]" : "",
-                     endpoint.port());
-}
 
 }  // namespace ff::http

@@ -25,6 +25,14 @@ struct Endpoint {
 template <class Op>
 inline constexpr Endpoint endpoint = Op::no_endpoint_yet;
 
+// A long poll: `wait` says how long the answer may take.
+template <class Op>
+concept Waiting = requires(Op operation) { operation.wait; };
+
+// A reply that is the body itself, as it is, instead of a JSON object.
+template <class Reply>
+inline constexpr bool is_raw_body = std::same_as<Reply, ResultBytes>;
+
 template <>
 inline constexpr Endpoint endpoint<Submit>{Verb::post, "/v1/executions"};
 template <>

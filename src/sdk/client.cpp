@@ -43,7 +43,8 @@ Result<ExecutionInfo> Client::get(const ExecutionId& id) {
 
 Result<std::string> Client::result(const ExecutionId& id, Millis timeout) {
   using Steady = std::chrono::steady_clock;
-  const auto deadline = Steady::now() + timeout;
+  constexpr Millis timeout_max = std::chrono::years{1};
+  const auto deadline = Steady::now() + std::min(timeout, timeout_max);
   while (true) {
     const auto left = std::chrono::ceil<Millis>(deadline - Steady::now());
     auto result = run_blocking(

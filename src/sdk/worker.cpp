@@ -20,6 +20,8 @@
 #include "base/coroutine_group.hpp"
 #include "base/utf8.hpp"
 #include "base/wakeup.hpp"
+#include "core/partitions.hpp"
+#include "core/validate.hpp"
 
 namespace ff {
 namespace {
@@ -62,6 +64,8 @@ Result<Claim> claim_template(const WorkerOptions& options) {
     if (!lane) return std::unexpected(lane.error());
     claim.lanes.push_back(std::move(*lane));
   }
+  if (auto valid = core::validate(claim, core::partition_count_default); !valid)
+    return std::unexpected(valid.error());
   return claim;
 }
 
@@ -162,12 +166,7 @@ class Worker::Running {
       return fail(Errc::internal, fmt::format("worker {} has no handler for kind '{}'",
                                               claim_.worker.str(), task.kind().str()));
     try {
-      auto result = handler->second(task);
-      if (result.size() > limits::result_bytes_max)
-        return fail(Errc::payload_too_large,
-                    fmt::format("the result is {} bytes; at most {} are allowed", result.size(),
-                                limits::result_bytes_max));
-      return result;
+      return handler->second(task);
     } catch (const std::exception& failure) {
       return fail(Errc::internal, failure.what());
     } catch (...) {
@@ -180,12 +179,17 @@ class Worker::Running {
                                const Task::Shared& shared) {
     Wakeup pause(strand_);
     while (!shared.lease_lost) {
-      const auto error = co_await report_once(id, fence, outcome);
+      auto error = co_await report_once(id, fence, outcome);
       if (!error) co_return;
       spdlog::warn("worker {} cannot report the end of {}: {}", claim_.worker.str(), id.str(),
                    error->message);
-      if (!error->retryable()) co_return;
-      co_await pause.wait_until(Steady::now() + pause_after_error_min);
+      if (lease_is_gone(*error)) break;
+      if (error->retryable())
+        co_await pause.wait_until(Steady::now() + pause_after_error_min);
+      else if (outcome)
+        outcome = std::unexpected(std::move(*error));  // too large, for example: say so instead
+      else
+        co_return;
     }
     spdlog::warn("worker {} lost its lease on {}; what its handler did is dropped",
                  claim_.worker.str(), id.str());
@@ -198,26 +202,32 @@ class Worker::Running {
       Complete complete{.id = id, .fence = fence, .result = *outcome};
       reply = co_await engine_.run(std::move(complete));
     } else {
-      Fail failure{.id = id,
-                   .fence = fence,
-                   .reason = to_valid_utf8(outcome.error().message, limits::reason_bytes_max)};
+      auto reason = to_valid_utf8(outcome.error().message, limits::reason_bytes_max);
+      if (reason.empty()) reason = "the handler failed without a message";
+      Fail failure{.id = id, .fence = fence, .reason = std::move(reason)};
       reply = co_await engine_.run(std::move(failure));
     }
     if (reply) co_return std::nullopt;
     co_return reply.error();
   }
 
-  // Renews at a third of the lease's life, so that two renewals may fail before it ends.
+  // Renews at a third of the lease's life, so that two renewals may fail before it ends. Once no
+  // renewal has succeeded for all of its life, it is lost, whether the engine can be asked or not.
   asio::awaitable<void> keep_lease(ExecutionId id, Fence fence,
                                    std::shared_ptr<Task::Shared> shared) {
     const auto interval = std::max(claim_.lease_ttl / 3, Millis{1});
+    auto held_until = Steady::now() + claim_.lease_ttl;
     while (!co_await shared->ended.wait_until(Steady::now() + interval)) {
+      const auto asked_at = Steady::now();
       Renew renew{.id = id, .fence = fence, .lease_ttl = claim_.lease_ttl};
       const auto renewed = co_await engine_.run(std::move(renew));
-      if (renewed) continue;
+      if (renewed) {
+        held_until = asked_at + claim_.lease_ttl;
+        continue;
+      }
       spdlog::warn("worker {} cannot renew its lease on {}: {}", claim_.worker.str(), id.str(),
                    renewed.error().message);
-      if (!lease_is_gone(renewed.error())) continue;
+      if (!lease_is_gone(renewed.error()) && Steady::now() < held_until) continue;
       shared->lease_lost = true;
       co_return;
     }
@@ -246,7 +256,7 @@ void Worker::handle(std::string kind, Handler handler) {
 }
 
 Result<void> Worker::start() {
-  FF_ASSERT(!running_);
+  if (running_) return fail(Errc::invalid_input, "this worker is started already");
   auto claim = claim_template(options_);
   if (!claim) return std::unexpected(claim.error());
   if (options_.concurrency == 0)

@@ -7,8 +7,8 @@
 
 namespace ff::store {
 
-// Losing one of the others in a power cut costs a re-run, never a result: they are written in order
-// with everything else, but nobody waits for the disk.
+// True but for the commands whose loss in a power cut costs a re-run, never a result: they are written
+// in order with everything else, but nobody waits for the disk. An end always waits, whatever brought it.
 template <class Command>
 inline constexpr bool waits_for_disk = true;
 template <>

@@ -36,9 +36,15 @@ struct ReadyHeads {
   std::size_t max;
 };
 
+struct LeaseDue {
+  TimePoint expired_at;
+  ExecutionId id;
+  auto operator<=>(const LeaseDue&) const = default;
+};
+
 // Executions whose lease has run out, the oldest first, at most `max`.
 struct LeasesDue {
-  using Reply = std::vector<ExecutionId>;
+  using Reply = std::vector<LeaseDue>;
   std::size_t max;
 };
 
@@ -65,8 +71,8 @@ using AnyCall =
 
 using EventSink = std::function<void(std::span<const core::Event>)>;
 
-// Commands (core::transitions.hpp) change one execution each, atomically; the rest reads. All methods
-// may be called from any thread. Time is the store's own.
+// A command changes one partition, atomically; the rest reads. All methods may be called from any
+// thread. Time is the store's own.
 class Store {
  public:
   virtual ~Store() = default;

@@ -85,6 +85,25 @@ TEST_P(Conformance, EachOfManyWaitingClaimsGetsOneOfTheNewExecutions) {
   EXPECT_EQ(claimed.size(), static_cast<std::size_t>(count));
 }
 
+TEST_P(Conformance, NoWaitingClaimSleepsWhileThereIsWorkForIt) {
+  const auto kind = *Kind::parse("greet");
+  const auto mail = *LaneId::parse("mail");
+  for (int round = 0; round < 20; ++round) {
+    auto both = claim_by("both", 60s);
+    both.lanes = {default_lane(), mail};
+    auto waiting_for_both = start(both);
+    auto waiting_for_one = start(claim_by("one", 60s));
+    must(run(Submit{.kind = kind}));
+    must(run(Submit{.lane = mail, .kind = kind, .priority = 9}));
+    const auto taken = must(waiting_for_both.get()).executions.at(0);
+    // The default lane's execution went to one of them; if it was not `one`, there is another for it.
+    if (taken.lane == default_lane()) must(run(Submit{.kind = kind}));
+    EXPECT_EQ(must(waiting_for_one.get()).executions.size(), 1u);
+    both.wait = 0s;
+    must(run(both));
+  }
+}
+
 TEST_P(Conformance, WaitingClaimWakesOnALostLease) {
   submit();
   claim("dies");

@@ -54,8 +54,8 @@ class Conformance : public ::testing::TestWithParam<HomeKind> {
   }
 
   Engine& engine() { return home_->engine(); }
-  void advance(Millis by) { home_->clock().advance(by); }
-  TimePoint now() { return home_->clock().now(); }
+  void advance(Millis by) { home_->advance(by); }
+  TimePoint now() { return home_->now(); }
 
   static constexpr Millis lease_ttl = 30s;
   std::unique_ptr<Home> home_ = GetParam().make();

@@ -1,5 +1,6 @@
 #include "tests/conformance/home.hpp"
 
+#include "base/clock.hpp"
 #include "engine/local_engine.hpp"
 #include "http/remote_engine.hpp"
 #include "http/server.hpp"
@@ -15,7 +16,8 @@ class EmbeddedHome : public Home {
   EmbeddedHome() { open(); }
 
   Engine& engine() override { return *local_; }
-  ManualClock& clock() override { return *clock_; }
+  TimePoint now() const override { return clock_->now(); }
+  void advance(Millis by) override { clock_->advance(by); }
   void run_scanners() override {
     must(test::run_blocking(local_->executor(), local_->scanners().run_once()));
   }
@@ -41,7 +43,8 @@ class HttpHome final : public Home {
   explicit HttpHome(std::unique_ptr<Home> inner) : inner_(std::move(inner)) { serve(); }
 
   Engine& engine() override { return *remote_; }
-  ManualClock& clock() override { return inner_->clock(); }
+  TimePoint now() const override { return inner_->now(); }
+  void advance(Millis by) override { inner_->advance(by); }
   void run_scanners() override { inner_->run_scanners(); }
   void restart() override {
     remote_.reset();
@@ -52,7 +55,8 @@ class HttpHome final : public Home {
 
  private:
   void serve() {
-    server_ = must(http::Server::listen(inner_->engine(), {.port = 0}));
+    server_ = std::make_unique<http::Server>(inner_->engine(),
+                                             must(http::Listener::bind("127.0.0.1:0")));
     remote_ = must(http::RemoteEngine::open(server_->url()));
   }
 

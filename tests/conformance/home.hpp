@@ -8,17 +8,18 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
-
 namespace ff::conformance {
 
-// An engine with an empty store and a clock that the test moves.
+// An engine with an empty store, in simulated time.
 class Home {
  public:
   virtual ~Home() = default;
 
   virtual Engine& engine() = 0;
-  virtual ManualClock& clock() = 0;
+
+  // The store's time, which only the test moves.
+  virtual TimePoint now() const = 0;
+  virtual void advance(Millis by) = 0;
 
   // Does now what the engine's background scanners would do in time.
   virtual void run_scanners() = 0;

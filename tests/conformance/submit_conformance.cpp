@@ -16,11 +16,17 @@ TEST_P(Conformance, SubmittedExecutionWaits) {
 
 TEST_P(Conformance, SubmitWithAKnownIdIsADuplicateAndChangesNothing) {
   const auto id = submit("first");
-  const auto again =
-      must(run(Submit{.id = id, .kind = *Kind::parse("other"), .payload = "second"}));
+  const auto again = must(run(Submit{.id = id, .kind = *Kind::parse("greet"), .payload = "first"}));
   EXPECT_EQ(again, (SubmitReply{.id = id, .duplicate = true, .state = ExecutionState::waiting}));
   EXPECT_EQ(claim().payload, "first");
   EXPECT_EQ(claimable(), 0u);
+}
+
+TEST_P(Conformance, SubmitWithAKnownIdAndOtherContentIsRefused) {
+  const auto id = submit("first");
+  EXPECT_EQ(error_of(Submit{.id = id, .kind = *Kind::parse("greet"), .payload = "second"}),
+            Errc::duplicate_mismatch);
+  EXPECT_EQ(claim().payload, "first");
 }
 
 TEST_P(Conformance, PayloadAndResultAreAnyBytes) {
@@ -36,9 +42,11 @@ TEST_P(Conformance, PayloadAndResultAreAnyBytes) {
 TEST_P(Conformance, PayloadOfTheLargestSizeIsTakenAndOneByteMoreIsNot) {
   const auto kind = *Kind::parse("greet");
   constexpr std::size_t bytes_max = 1024 * 1024;
-  EXPECT_TRUE(run(Submit{.kind = kind, .payload = std::string(bytes_max, '\xff')}));
-  EXPECT_EQ(error_of(Submit{.kind = kind, .payload = std::string(bytes_max + 1, 'x')}),
-            Errc::payload_too_large);
+  for (const char byte : {'\xff', 'x', '\n', '\0'})
+    EXPECT_TRUE(run(Submit{.kind = kind, .payload = std::string(bytes_max, byte)}));
+  for (const std::size_t too_many : {bytes_max + 1, 10 * bytes_max})
+    EXPECT_EQ(error_of(Submit{.kind = kind, .payload = std::string(too_many, 'x')}),
+              Errc::payload_too_large);
 }
 
 TEST_P(Conformance, SubmitThatIsRefusedLeavesNothing) {

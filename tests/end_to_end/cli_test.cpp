@@ -86,6 +86,20 @@ TEST_F(CliTest, PayloadComesFromStandardInputUnchanged) {
   EXPECT_THAT(submitted.out, HasSubstr(R"("duplicate":false)"));
 }
 
+TEST_F(CliTest, PayloadAboveTheLimitIsSaidToBeTooLarge) {
+  const auto server = serve("server");
+  for (const std::size_t size : {1024 * 1024 + 1, 20 * 1024 * 1024}) {
+    const auto refused = ff({"submit", "k", "-"}, std::string(size, 'x'));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("payload_too_large")) << size;
+  }
+}
+
+TEST_F(CliTest, OutputThatCannotBeWrittenIsAnError) {
+  const auto full = run({"/bin/sh", "-c", program + " version > /dev/full"});
+  EXPECT_EQ(full.exit_code, 1);
+}
+
 TEST_F(CliTest, FailedExecutionIsExitCode1) {
   const auto demo = serve("demo");
   const auto failed = ff({"submit", "add", "x", "--lane", "demo", "--wait"});
@@ -100,9 +114,12 @@ TEST_F(CliTest, ErrorsHaveTheirExitCodes) {
   EXPECT_EQ(ff({"submit", "k", "--priority", "9001"}).exit_code, 2);
   EXPECT_EQ(ff({"submit"}).exit_code, 2);
   EXPECT_EQ(ff({"no-such-command"}).exit_code, 2);
+  EXPECT_THAT(ff({"no-such-command"}).err, HasSubstr("there is no command 'no-such-command'"));
   EXPECT_EQ(ff({"get", "{fp:1}:01920000-0000-7000-8000-000000000001"}).exit_code, 3);
   EXPECT_EQ(ff({"result", id}).exit_code, 4);
-  EXPECT_EQ(ff({"result", id, "--wait", "0.001"}).exit_code, 4);
+  EXPECT_EQ(ff({"result", id, "--wait", "--timeout", "0.001"}).exit_code, 4);
+  for (const char* timeout : {"-1", "inf", "nan", "1e30", "x"})
+    EXPECT_EQ(ff({"result", id, "--wait", "--timeout", timeout}).exit_code, 2) << timeout;
   url_ = "http://127.0.0.1:1";
   EXPECT_EQ(ff({"get", id}).exit_code, 5);
 }
@@ -121,6 +138,7 @@ TEST_F(CliTest, PortInUseIsRefusedAndLeavesTheOtherServerAlone) {
       {program, "server", "--store", store() + "-2", "--listen", address});
   EXPECT_EQ(second.exit_code, 5);
   EXPECT_THAT(second.err, HasSubstr("address_in_use"));
+  EXPECT_FALSE(std::filesystem::exists(temp_.path() / "data-2")) << "nothing may be left behind";
   EXPECT_EQ(ff({"submit", "k"}).exit_code, 0);
 }
 
@@ -132,10 +150,11 @@ TEST_F(CliTest, DataDirectoryThatCannotBeWrittenIsRefused) {
 }
 
 TEST_F(CliTest, WrongAddressesAreRefused) {
-  for (const char* listen : {"0.0.0.0:0", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:70000", ""}) {
+  for (const char* listen : {"0.0.0.0:0", "127.0.0.1", "127.0.0.1:x", ""}) {
     const auto refused = run({program, "server", "--store", store(), "--listen", listen});
     EXPECT_EQ(refused.exit_code, 2) << listen << refused.err;
   }
+  EXPECT_FALSE(std::filesystem::exists(temp_.path() / "data")) << "nothing may be left behind";
 }
 
 TEST_F(CliTest, StopsOnSigtermAndKeepsWhatWasSubmitted) {

@@ -70,18 +70,20 @@ void show(Narrator& narrator, Client& client, const Example& example) {
 }
 
 void suggest(Narrator& narrator, const std::string& url) {
+  const std::string where = url == EngineOption{}.url ? "" : " --url " + url;
   narrator.line(R"(
 Still serving at {0}. Try, in another terminal:
-  ./run submit greet World --lane {1} --wait --url {0}
-  ./run submit add '1 2 3' --lane {1} --url {0}      prints an execution id
-  ./run get ID --url {0}
-  ./run result ID --url {0}
-  curl -s {0}/v1/executions -H 'Content-Type: application/json' -d '{{"kind":"greet","lane":"{1}","payload":"curl"}}'
+  ./run submit greet World --lane {1} --wait{2}
+  ./run submit add '1 2 3' --lane {1}{2}      (prints an execution id)
+  ./run get ID{2}
+  ./run result ID{2}
+  curl -s {0}/v1/executions -H 'Content-Type: application/json' \
+       -d '{{"kind":"greet","lane":"{1}","payload":"curl"}}'
 Stop it with Ctrl-C; what was submitted is still there after a restart.)",
-                url, demo_lane);
+                url, demo_lane, where);
 }
 
-Result<ExitCode> run(const ServerOption& option) {
+Result<ExitCode> run(const ServiceOption& option) {
   Narrator narrator;
   auto service =
       Service::start(option, [&narrator](const core::Event& event) { narrator.step(event); });
@@ -109,7 +111,7 @@ Result<ExitCode> run(const ServerOption& option) {
 }  // namespace
 
 Run setup_demo(CLI::App& app) {
-  auto option = std::make_shared<ServerOption>();
+  auto option = std::make_shared<ServiceOption>();
   option->add_to(app);
   return [option] { return run(*option); };
 }

@@ -9,16 +9,12 @@ Run setup_result(CLI::App& app) {
   struct Arguments {
     EngineOption engine;
     std::string id;
-    double wait_seconds = 0;
+    WaitOption wait;
   };
   auto arguments = std::make_shared<Arguments>();
   arguments->engine.add_to(app);
   app.add_option("id", arguments->id, "The execution")->required();
-  app.add_option("--wait", arguments->wait_seconds,
-                 "Wait up to SECONDS (60 if not given) for it to end")
-      ->expected(0, 1)
-      ->default_str("60")
-      ->check(CLI::PositiveNumber);
+  arguments->wait.add_to(app, "Wait for its end");
 
   return [arguments]() -> Result<ExitCode> {
     const auto id = ExecutionId::parse(arguments->id);
@@ -26,7 +22,7 @@ Run setup_result(CLI::App& app) {
     const auto engine = arguments->engine.open();
     if (!engine) return std::unexpected(engine.error());
     Client client(**engine);
-    return print_result(client, *id, arguments->wait_seconds);
+    return print_result(client, *id, arguments->wait.limit());
   };
 }
 

@@ -6,7 +6,7 @@
 namespace ff::cli {
 
 Run setup_server(CLI::App& app) {
-  auto option = std::make_shared<ServerOption>();
+  auto option = std::make_shared<ServiceOption>();
   option->add_to(app);
   app.footer("Example:\n  ff server --store embedded:/var/lib/ff --listen 127.0.0.1:9090");
 

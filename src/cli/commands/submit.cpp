@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/output.hpp"
 #include "cli/options.hpp"
+#include "cli/output.hpp"
 
 namespace ff::cli {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 struct Arguments {
   EngineOption engine;
   NewExecution execution;
-  double wait_seconds = 0;
+  WaitOption wait;
   bool json = false;
 };
 
@@ -27,15 +27,12 @@ Result<ExitCode> run(Arguments arguments) {
 
   const auto submitted = client.submit(std::move(arguments.execution));
   if (!submitted) return std::unexpected(submitted.error());
-  if (arguments.wait_seconds > 0) {
-    fmt::print(stderr, "{}\n", submitted->id.str());
-    return print_result(client, submitted->id, arguments.wait_seconds);
-  }
   if (arguments.json)
     print_json(*submitted);
-  else
+  else if (!arguments.wait.wait)
     fmt::print("{}\n", submitted->id.str());
-  return ExitCode::ok;
+  if (!arguments.wait.wait) return ExitCode::ok;
+  return print_result(client, submitted->id, arguments.wait.limit());
 }
 
 }  // namespace
@@ -51,11 +48,7 @@ Run setup_submit(CLI::App& app) {
   app.add_option("--priority", execution.priority, "0 to 9000, higher runs first")
       ->capture_default_str();
   app.add_option("--id", execution.id, "Execution id, to make the call safe to repeat");
-  app.add_option("--wait", arguments->wait_seconds,
-                 "Wait up to SECONDS (60 if not given) and print the result")
-      ->expected(0, 1)
-      ->default_str("60")
-      ->check(CLI::PositiveNumber);
+  arguments->wait.add_to(app, "Wait for its end and print the result");
   app.add_flag("--json", arguments->json, "Print the answer as JSON");
   app.footer("Examples:\n  ff submit greet Ada --lane demo --wait\n  ff submit resize - < image.png");
   return [arguments] { return run(*arguments); };

@@ -7,7 +7,7 @@ Async<Scan> LeaseReaper::run_once() {
   if (!due) co_return std::unexpected(due.error());
 
   std::vector<core::LeaseExpire> commands;
-  for (const auto& id : *due) commands.push_back({id});
+  for (const auto& lease : *due) commands.push_back({lease.id});
   const auto replies = co_await store_.run_all(std::move(commands));
 
   Scan scan{.seen = due->size(), .more = due->size() >= batch_max};

@@ -1,9 +1,11 @@
 #include "store/embedded/database.hpp"
 
+#include <mutex>
+
 #include <fmt/format.h>
 #include <rocksdb/db.h>
-#include <rocksdb/table.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/table.h>
 #include <rocksdb/utilities/write_batch_with_index.h>
 
 namespace ff::embedded {
@@ -13,9 +15,11 @@ rocksdb::Slice slice(std::string_view text) { return {text.data(), text.size()};
 std::string_view view(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
 Error to_error(std::string_view doing, const rocksdb::Status& status) {
-  const Errc code = status.IsCorruption() || status.IsNotSupported() ? Errc::store_damaged
-                                                                       : Errc::store_unavailable;
-  return {code, fmt::format("cannot {} the database: {}", doing, status.ToString())};
+  const bool damaged = status.IsCorruption() || status.IsNotSupported();
+  return {damaged ? Errc::store_damaged : Errc::store_unavailable,
+          fmt::format("cannot {} the database: {}; {}", doing, status.ToString(),
+                      damaged ? "restore the data directory from a backup"
+                              : "see whether the disk is full or broken")};
 }
 
 Result<void> check(std::string_view doing, const rocksdb::Status& status) {
@@ -69,6 +73,12 @@ Database::Database(std::unique_ptr<rocksdb::DB> db) : db_(std::move(db)) {}
 Database::~Database() = default;
 
 Result<void> Database::write(Transaction& transaction) {
+#ifdef __SANITIZE_THREAD__
+  // Writers hand their batches to each other inside RocksDB, whose packaged library is not built with
+  // the sanitizer: it would take that for a race.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+#endif
   return check("write to",
                db_->Write(rocksdb::WriteOptions{}, transaction.writes_->GetWriteBatch()));
 }

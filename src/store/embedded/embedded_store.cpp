@@ -57,25 +57,16 @@ Result<void> EmbeddedStore::restore() {
 }
 
 void EmbeddedStore::start(store::AnyCall any) {
-  using store::Candidate;
-  std::visit(
-      Overloaded{
-          [this](store::Call<store::ReadyHeads>& call) {
-            const auto max = call.operation.max;
-            ask_all(std::move(call), [max](std::vector<Candidate> all) {
-              return best(std::move(all), max);
-            });
-          },
-          [this](store::Call<store::LeasesDue>& call) {
-            ask_all(std::move(call), [](std::vector<ExecutionId> all) { return all; });
-          },
-          [this](auto& call) { shard_of(call.operation.id).start(std::move(call)); },
-      },
-      any);
+  std::visit(Overloaded{
+                 [this](store::Call<store::ReadyHeads>& call) { ask_all(std::move(call)); },
+                 [this](store::Call<store::LeasesDue>& call) { ask_all(std::move(call)); },
+                 [this](auto& call) { shard_of(call.operation.id).start(std::move(call)); },
+             },
+             any);
 }
 
-template <class Query, class Join>
-void EmbeddedStore::ask_all(store::Call<Query> call, Join join) {
+template <class Query>
+void EmbeddedStore::ask_all(store::Call<Query> call) {
   using Reply = typename Query::Reply;
   struct Gather {
     std::mutex mutex;
@@ -86,16 +77,17 @@ void EmbeddedStore::ask_all(store::Call<Query> call, Join join) {
   auto gather = std::make_shared<Gather>();
   gather->missing = shards_.size();
   gather->call = std::move(call);
+  const auto max = gather->call.operation.max;
   for (auto& shard : shards_)
     shard->start(store::Call<Query>{
-        gather->call.operation, [gather, join](Result<Reply> reply) {
+        gather->call.operation, [gather, max](Result<Reply> reply) {
           const std::lock_guard lock(gather->mutex);
           if (!reply)
             gather->joined = std::unexpected(reply.error());
           else if (gather->joined)
             std::ranges::move(*reply, std::back_inserter(*gather->joined));
           if (--gather->missing > 0) return;
-          if (gather->joined) gather->joined = join(std::move(*gather->joined));
+          if (gather->joined) gather->joined = first(std::move(*gather->joined), max);
           gather->call.done(std::move(gather->joined));
         }});
 }

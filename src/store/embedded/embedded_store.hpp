@@ -38,8 +38,8 @@ class EmbeddedStore final : public store::Store {
   Shard& shard_of(const ExecutionId& id) { return *shards_[id.partition() % shards_.size()]; }
 
   // A query about all shards: asks each and joins what they answer.
-  template <class Query, class Join>
-  void ask_all(store::Call<Query> call, Join join);
+  template <class Query>
+  void ask_all(store::Call<Query> call);
 
   // In the order in which they may go: each uses those above it.
   Options options_;

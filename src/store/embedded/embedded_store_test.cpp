@@ -48,10 +48,7 @@ Result<typename Op::Reply> run(EmbeddedStore& store, Op operation) {
 core::Create create(PartitionIndex partition) {
   SystemRandom random;
   return {.id = ExecutionId{partition, make_uuid(TimePoint{}, random)},
-          .ns = default_namespace(),
-          .lane = default_lane(),
-          .kind = *Kind::parse("k"),
-          .payload = "p"};
+          .submit = {.kind = *Kind::parse("k"), .payload = "p"}};
 }
 
 TEST_F(EmbeddedStoreTest, OpensWhatItMade) {

@@ -13,7 +13,7 @@ void Indexes::add(const core::Execution& execution) {
                    ready_[{execution.ns, execution.lane}].emplace(ready.score, execution.id);
                  },
                  [&](const core::Leased& leased) {
-                   leased_.emplace(leased.expires_at, execution.id);
+                   leased_.insert({leased.expires_at, execution.id});
                  },
                  [](const core::Ended&) {},
              },
@@ -49,19 +49,19 @@ std::vector<store::Candidate> Indexes::ready_heads(const store::ReadyHeads& quer
       heads.push_back({.id = id, .score = score});
     }
   }
-  return best(std::move(heads), query.max);
+  return first(std::move(heads), query.max);
 }
 
-std::vector<ExecutionId> Indexes::leases_due(TimePoint now, std::size_t max) const {
-  std::vector<ExecutionId> due;
-  for (const auto& [expires_at, id] : leased_) {
-    if (expires_at > now || due.size() == max) break;
-    due.push_back(id);
+std::vector<store::LeaseDue> Indexes::leases_due(TimePoint now, std::size_t max) const {
+  std::vector<store::LeaseDue> due;
+  for (const auto& lease : leased_) {
+    if (lease.expired_at > now || due.size() == max) break;
+    due.push_back(lease);
   }
   return due;
 }
 
-std::vector<store::Candidate> best(std::vector<store::Candidate> candidates, std::size_t max) {
+std::vector<store::Candidate> first(std::vector<store::Candidate> candidates, std::size_t max) {
   std::ranges::sort(candidates, {}, [](const store::Candidate& candidate) {
     return std::pair(candidate.score, candidate.id);
   });
@@ -70,6 +70,12 @@ std::vector<store::Candidate> best(std::vector<store::Candidate> candidates, std
   candidates.erase(repeated.begin(), repeated.end());
   if (candidates.size() > max) candidates.resize(max);
   return candidates;
+}
+
+std::vector<store::LeaseDue> first(std::vector<store::LeaseDue> due, std::size_t max) {
+  std::ranges::sort(due);
+  if (due.size() > max) due.resize(max);
+  return due;
 }
 
 }  // namespace ff::embedded

@@ -20,16 +20,17 @@ class Indexes {
   void remove(const core::Execution& execution);
 
   std::vector<store::Candidate> ready_heads(const store::ReadyHeads& query) const;
-  std::vector<ExecutionId> leases_due(TimePoint now, std::size_t max) const;
+  std::vector<store::LeaseDue> leases_due(TimePoint now, std::size_t max) const;
 
  private:
   using Queue = std::set<std::pair<std::int64_t, ExecutionId>>;  // by score
 
   std::map<std::pair<Namespace, LaneId>, Queue> ready_;
-  std::set<std::pair<TimePoint, ExecutionId>> leased_;  // by expiry
+  std::set<store::LeaseDue> leased_;  // by expiry
 };
 
-// The best `max` of several lists, best first.
-std::vector<store::Candidate> best(std::vector<store::Candidate> candidates, std::size_t max);
+// The first `max` of what several indexes answered, in their order.
+std::vector<store::Candidate> first(std::vector<store::Candidate> candidates, std::size_t max);
+std::vector<store::LeaseDue> first(std::vector<store::LeaseDue> due, std::size_t max);
 
 }  // namespace ff::embedded

@@ -78,8 +78,10 @@ TEST(Indexes, KnowWhoseLeaseHasRunOut) {
   for (const auto& execution : {leased(1, t0 + 3s), leased(2, t0 + 1s), leased(3, t0 + 2s)})
     indexes.add(execution);
   EXPECT_THAT(indexes.leases_due(t0, 10), IsEmpty());
-  EXPECT_THAT(indexes.leases_due(t0 + 2s, 10), ElementsAre(id_of(2), id_of(3)));
-  EXPECT_THAT(indexes.leases_due(t0 + 9s, 1), ElementsAre(id_of(2)));
+  const store::LeaseDue second{t0 + 1s, id_of(2)}, third{t0 + 2s, id_of(3)};
+  EXPECT_THAT(indexes.leases_due(t0 + 2s, 10), ElementsAre(second, third));
+  EXPECT_THAT(indexes.leases_due(t0 + 9s, 1), ElementsAre(second));
+  EXPECT_THAT(first({third, second}, 1), ElementsAre(second));
 }
 
 }  // namespace

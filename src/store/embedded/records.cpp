@@ -57,7 +57,7 @@ class Reader {
     switch (stored.state_case()) {
       case Stored::kWaiting: return core::Waiting{};
       case Stored::kActive: return core::Active{lease(stored.active().lease())};
-      case Stored::kInterrupted: return core::Interrupted{lease(stored.interrupted().lost())};
+      case Stored::kInterrupted: return core::Interrupted{};
       case Stored::kCompleted:
         return core::Completed{.at = from_ms(stored.completed().at_ms()),
                                .by = fence(stored.completed().by())};
@@ -110,9 +110,7 @@ std::string encode(const core::Execution& execution) {
           [&](const core::Active& active) {
             write(active.lease, *out.mutable_active()->mutable_lease());
           },
-          [&](const core::Interrupted& interrupted) {
-            write(interrupted.lost, *out.mutable_interrupted()->mutable_lost());
-          },
+          [&](const core::Interrupted&) { out.mutable_interrupted(); },
           [&](const core::Completed& completed) {
             out.mutable_completed()->set_at_ms(to_ms(completed.at));
             write(completed.by, *out.mutable_completed()->mutable_by());

@@ -38,7 +38,7 @@ TEST(Records, BringBackEveryState) {
   const std::vector<core::State> states{
       core::Waiting{},
       core::Active{lease},
-      core::Interrupted{lease},
+      core::Interrupted{},
       core::Completed{.at = t0, .by = some_fence()},
       core::Failed{.at = t0, .by = some_fence(), .reason = "r", .category = "c"},
       core::Failed{.at = t0, .by = std::nullopt, .reason = "gave up", .category = ""},

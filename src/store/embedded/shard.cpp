@@ -66,12 +66,17 @@ void Shard::process(std::vector<store::AnyCall> calls) {
 }
 
 Result<SubmitReply> Shard::execute(core::Create command, Batch& batch) {
-  const auto existing = find(command.id, batch);
-  if (!existing) return std::unexpected(existing.error());
-  auto step = core::apply(*existing ? &**existing : nullptr, std::move(command), now());
+  auto found = find(command.id, batch);
+  if (!found) return std::unexpected(found.error());
+  std::optional<core::Existing> existing;
+  if (*found) {
+    auto payload = batch.changes.get(keys::payload(command.id));
+    if (!payload) return std::unexpected(payload.error());
+    existing = {.execution = std::move(**found), .payload = std::move(*payload).value_or("")};
+  }
+  auto step = core::apply(existing, std::move(command), now());
   if (!step) return std::unexpected(step.error());
-  carry_out(nullptr, *step, batch);
-  batch.must_sync |= step->next && store::waits_for_disk<core::Create>;
+  carry_out<core::Create>(nullptr, step, batch);
   return std::move(step->reply);
 }
 
@@ -83,26 +88,10 @@ Result<ClaimedExecution> Shard::execute(core::LeaseGrant command, Batch& batch) 
   return claimed;
 }
 
-Result<RenewReply> Shard::execute(Renew command, Batch& batch) {
-  return change(std::move(command), batch);
-}
-
-Result<EndReply> Shard::execute(Complete command, Batch& batch) {
-  return change(std::move(command), batch);
-}
-
-Result<EndReply> Shard::execute(Fail command, Batch& batch) {
-  return change(std::move(command), batch);
-}
-
-Result<core::LeaseExpireReply> Shard::execute(core::LeaseExpire command, Batch& batch) {
-  return change(std::move(command), batch);
-}
-
 Result<ExecutionInfo> Shard::execute(const GetExecution& query, Batch& batch) {
   const auto execution = load(query.id, batch);
   if (!execution) return std::unexpected(execution.error());
-  return core::describe(*execution);
+  return core::info_of(*execution);
 }
 
 Result<ResultBytes> Shard::execute(const store::ReadResult& query, Batch& batch) {
@@ -117,7 +106,7 @@ Result<std::vector<store::Candidate>> Shard::execute(const store::ReadyHeads& qu
   return indexes_.ready_heads(query);
 }
 
-Result<std::vector<ExecutionId>> Shard::execute(const store::LeasesDue& query, Batch&) {
+Result<std::vector<store::LeaseDue>> Shard::execute(const store::LeasesDue& query, Batch&) {
   return indexes_.leases_due(now(), query.max);
 }
 
@@ -127,15 +116,15 @@ Result<typename Command::Reply> Shard::change(Command command, Batch& batch) {
   if (!before) return std::unexpected(before.error());
   auto step = core::apply(*before, std::move(command), now());
   if (!step) return std::unexpected(step.error());
-  carry_out(&*before, *step, batch);
-  batch.must_sync |= step->next && store::waits_for_disk<Command>;
+  carry_out<Command>(&*before, step, batch);
   return std::move(step->reply);
 }
 
-template <class Reply>
-void Shard::carry_out(const core::Execution* before, core::Step<Reply>& step, Batch& batch) {
-  if (!step.next) return;
-  const core::Execution& next = *step.next;
+template <class Command>
+void Shard::carry_out(const core::Execution* before, const core::Decision<Command>& step,
+                      Batch& batch) {
+  if (!step->next) return;
+  const core::Execution& next = *step->next;
   const bool ended = std::holds_alternative<core::Ended>(core::placement(next));
 
   if (before) indexes_.remove(*before);
@@ -143,18 +132,12 @@ void Shard::carry_out(const core::Execution* before, core::Step<Reply>& step, Ba
 
   if (ended) batch.changes.erase(keys::live(next.id));
   batch.changes.put(ended ? keys::ended(next.id) : keys::live(next.id), encode(next));
-  if (step.payload) batch.changes.put(keys::payload(next.id), *step.payload);
-  if (step.result) batch.changes.put(keys::result(next.id), *step.result);
+  if (step->payload) batch.changes.put(keys::payload(next.id), *step->payload);
+  if (step->result) batch.changes.put(keys::result(next.id), *step->result);
 
-  if (step.event)
-    batch.announcements.add_event(
-        {.type = *step.event,
-         .at = last_now_,
-         .id = next.id,
-         .ns = next.ns,
-         .lane = next.lane,
-         .claimable = std::holds_alternative<core::Ready>(core::placement(next)),
-         .terminal = ended});
+  if (step->event)
+    batch.announcements.add_event(core::make_event(*step->event, next, last_now_));
+  batch.must_sync |= ended || store::waits_for_disk<Command>;
 }
 
 Result<std::optional<core::Execution>> Shard::find(const ExecutionId& id, Batch& batch) {

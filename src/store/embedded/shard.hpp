@@ -41,22 +41,22 @@ class Shard {
   void loop();
   void process(std::vector<store::AnyCall> calls);
 
-  // Reads: the reply. Commands: the decision of core, carried out in `batch`.
+  // What a command does is core's decision, carried out in `batch`. These need more than that:
+  template <class Command>
+  Result<typename Command::Reply> execute(Command command, Batch& batch) {
+    return change(std::move(command), batch);
+  }
   Result<SubmitReply> execute(core::Create command, Batch& batch);
   Result<ClaimedExecution> execute(core::LeaseGrant command, Batch& batch);
-  Result<RenewReply> execute(Renew command, Batch& batch);
-  Result<EndReply> execute(Complete command, Batch& batch);
-  Result<EndReply> execute(Fail command, Batch& batch);
-  Result<core::LeaseExpireReply> execute(core::LeaseExpire command, Batch& batch);
   Result<ExecutionInfo> execute(const GetExecution& query, Batch& batch);
   Result<ResultBytes> execute(const store::ReadResult& query, Batch& batch);
   Result<std::vector<store::Candidate>> execute(const store::ReadyHeads& query, Batch& batch);
-  Result<std::vector<ExecutionId>> execute(const store::LeasesDue& query, Batch& batch);
+  Result<std::vector<store::LeaseDue>> execute(const store::LeasesDue& query, Batch& batch);
 
   template <class Command>
   Result<typename Command::Reply> change(Command command, Batch& batch);
-  template <class Reply>
-  void carry_out(const core::Execution* before, core::Step<Reply>& step, Batch& batch);
+  template <class Command>
+  void carry_out(const core::Execution* before, const core::Decision<Command>& step, Batch& batch);
 
   Result<std::optional<core::Execution>> find(const ExecutionId& id, Batch& batch);
   Result<core::Execution> load(const ExecutionId& id, Batch& batch);
