@@ -8,6 +8,11 @@ if(FF_CCACHE)
       ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FF_CCACHE})
 endif()
 
+find_program(FF_GOLD ld.gold)
+if(FF_GOLD)
+  add_link_options(-fuse-ld=gold)  # links in half the time
+endif()
+
 add_library(ff_options INTERFACE)
 target_compile_features(ff_options INTERFACE cxx_std_23)
 target_compile_options(ff_options INTERFACE
@@ -24,20 +29,22 @@ target_compile_options(ff_options INTERFACE
   -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
   -Wno-stringop-overread -Wno-free-nonheap-object -Wno-tsan)
 
-# One precompiled header for all: it is built with the first target and used by the others.
-function(ff_precompile target)
-  get_property(owner GLOBAL PROPERTY FF_PRECOMPILED_BY)
+# Precompiled headers, one per group of targets: it is built with the first of the group and used by
+# the others. `extra` are headers beside those of src/precompiled.hpp.
+function(ff_precompile target group)
+  get_property(owner GLOBAL PROPERTY FF_PRECOMPILED_${group})
   if(owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})
   else()
-    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src/precompiled.hpp)
-    set_property(GLOBAL PROPERTY FF_PRECOMPILED_BY ${target})
+    target_precompile_headers(${target} PRIVATE
+      ${PROJECT_SOURCE_DIR}/src/precompiled.hpp ${ARGN})
+    set_property(GLOBAL PROPERTY FF_PRECOMPILED_${group} ${target})
   endif()
 endfunction()
 
-# ff_library(name FILES… [LINK …]): a static library of one folder.
+# ff_library(name FILES… [LINK …] [PRECOMPILE …]): a static library of one folder.
 function(ff_library name)
-  cmake_parse_arguments(ARG "" "" "FILES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FILES;LINK;PRECOMPILE" ${ARGN})
   add_library(${name} STATIC ${ARG_FILES})
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
@@ -53,18 +60,26 @@ function(ff_library name)
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK} Boost::headers Threads::Threads
     PRIVATE $<BUILD_INTERFACE:ff_options>)
-  ff_precompile(${name})
+  if(ARG_PRECOMPILE)
+    ff_precompile(${name} ${name} ${ARG_PRECOMPILE})
+  else()
+    ff_precompile(${name} common)
+  endif()
   set_property(GLOBAL APPEND PROPERTY FF_INSTALLED_TARGETS ${name})
 endfunction()
 
-# ff_program(name FILES… LINK …): a program of the project's own (not installed by itself).
+# ff_program(name FILES… LINK … [PRECOMPILE …]): a program of the project's own.
 function(ff_program name)
-  cmake_parse_arguments(ARG "" "" "FILES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "FILES;LINK;PRECOMPILE" ${ARGN})
   add_executable(${name} ${ARG_FILES})
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} ff_options)
-  ff_precompile(${name})
+  if(ARG_PRECOMPILE)
+    ff_precompile(${name} ${name} ${ARG_PRECOMPILE})
+  else()
+    ff_precompile(${name} common)
+  endif()
 endfunction()
 
 # ff_test(library FILES…): the unit tests that stand beside a library's files, as one ctest entry each.
@@ -72,12 +87,18 @@ function(ff_test library)
   if(NOT FF_TESTS)
     return()
   endif()
-  ff_program(${library}_test FILES ${ARGN} LINK ${library} GTest::gmock_main)
-  target_compile_definitions(${library}_test PRIVATE FF_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  ff_discover_tests(${library}_test unit)
+  ff_test_program(${library}_test unit FILES ${ARGN} LINK ${library})
 endfunction()
 
-function(ff_discover_tests program label)
+# ff_test_program(name label FILES… LINK …): a program of tests; `label` is for ctest.
+function(ff_test_program name label)
+  cmake_parse_arguments(ARG "" "" "FILES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_FILES})
+  target_include_directories(${name} PRIVATE
+    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+  target_compile_definitions(${name} PRIVATE FF_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock_main ff_options)
+  ff_precompile(${name} tests <gmock/gmock.h> <gtest/gtest.h>)
   include(GoogleTest)
-  gtest_discover_tests(${program} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${label} TIMEOUT 120)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${label} TIMEOUT 120)
 endfunction()

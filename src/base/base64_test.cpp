@@ -22,7 +22,8 @@ TEST(Base64, BringsBackEveryByte) {
 }
 
 TEST(Base64, TakesOnlyTheOneSpelling) {
-  for (const char* text : {"Zg", "Zg=", "Zg= =", " Zg==", "Zg==\n", "Zh==", "Zg==Zg==", "-_==", "=", "A==="})
+  for (const char* text :
+       {"Zg", "Zg=", "Zg= =", " Zg==", "Zg==\n", "Zh==", "Zg==Zg==", "-_==", "=", "A==="})
     EXPECT_FALSE(base64_decode(text)) << text;
 }
 

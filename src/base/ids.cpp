@@ -23,19 +23,17 @@ std::unexpected<Error> not_a_uuid(std::string_view text) {
 }
 
 std::unexpected<Error> not_an_execution_id(std::string_view text) {
-  return fail(Errc::invalid_input,
-              fmt::format("'{}' is not an execution id; one looks like "
-                          "{{fp:42}}:01920000-0000-7000-8000-000000000000",
-                          printable(text)));
+  return fail(Errc::invalid_input, fmt::format("'{}' is not an execution id; one looks like "
+                                               "{{fp:42}}:01920000-0000-7000-8000-000000000000",
+                                               printable(text)));
 }
 
 bool allowed(unsigned char byte, TextAlphabet alphabet) {
-  const bool letter_or_digit = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-                               (byte >= '0' && byte <= '9');
+  const bool letter_or_digit =
+      (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
   switch (alphabet) {
     case TextAlphabet::printable_ascii: return byte >= 0x20 && byte <= 0x7e;
-    case TextAlphabet::name:
-      return letter_or_digit || byte == '.' || byte == '_' || byte == '-';
+    case TextAlphabet::name: return letter_or_digit || byte == '.' || byte == '_' || byte == '-';
     case TextAlphabet::visible_text: return byte > 0x20 && byte != 0x7f;
   }
   return false;
@@ -100,13 +98,16 @@ Result<ExecutionId> ExecutionId::parse(std::string_view text) {
   return ExecutionId{partition, *uuid};
 }
 
-std::string ExecutionId::str() const { return fmt::format("{{fp:{}}}:{}", partition_, uuid_.str()); }
+std::string ExecutionId::str() const {
+  return fmt::format("{{fp:{}}}:{}", partition_, uuid_.str());
+}
 
 Namespace default_namespace() { return *Namespace::parse("default"); }
 LaneId default_lane() { return *LaneId::parse("default"); }
 
 Result<void> detail::check_text(std::string_view text, const TextRule& rule) {
-  if (text.empty()) return fail(Errc::invalid_input, fmt::format("{} must not be empty", rule.what));
+  if (text.empty())
+    return fail(Errc::invalid_input, fmt::format("{} must not be empty", rule.what));
   if (text.size() > rule.bytes_max)
     return fail(Errc::invalid_input, fmt::format("{} is {} bytes long; at most {} are allowed",
                                                  rule.what, text.size(), rule.bytes_max));

@@ -33,8 +33,8 @@ TEST(ExecutionId, CarriesItsPartition) {
 }
 
 TEST(ExecutionId, RefusesEveryOtherSpelling) {
-  for (const char* tag : {"", "{fp:}:", "{fp:+1}:", "{fp:-1}:", "{fp:007}:", "{fp:00}:", "{fp:65536}:", "{fp:1}",
-                          "{b:1}:", "{fp:1 }:", " {fp:1}:", "{fp:1}::"})
+  for (const char* tag : {"", "{fp:}:", "{fp:+1}:", "{fp:-1}:", "{fp:007}:", "{fp:00}:",
+                          "{fp:65536}:", "{fp:1}", "{b:1}:", "{fp:1 }:", " {fp:1}:", "{fp:1}::"})
     EXPECT_FALSE(ExecutionId::parse(std::string(tag) + uuid_text)) << tag;
   EXPECT_FALSE(ExecutionId::parse("{fp:1}:"));
   EXPECT_TRUE(ExecutionId::parse(std::string("{fp:0}:") + uuid_text));
@@ -50,19 +50,22 @@ TEST(ExecutionId, ErrorShowsWhatOneLooksLike) {
 TEST(LaneId, IsPrintableAsciiOfAtMost64Bytes) {
   EXPECT_TRUE(LaneId::parse("a lane, with ~ signs"));
   EXPECT_TRUE(LaneId::parse(std::string(64, 'x')));
-  for (const auto& text : {std::string{}, std::string(65, 'x'), std::string("a\tb"), std::string("é"), std::string("a\0b", 3)})
+  for (const auto& text : {std::string{}, std::string(65, 'x'), std::string("a\tb"),
+                           std::string("é"), std::string("a\0b", 3)})
     EXPECT_FALSE(LaneId::parse(text)) << text;
 }
 
 TEST(Namespace, HoldsNoCharacterThatSeparatesKeys) {
   EXPECT_TRUE(Namespace::parse("team-1.eu_west"));
-  for (const char* text : {"", "a:b", "a b", "a/b", "{a}", "ü"}) EXPECT_FALSE(Namespace::parse(text)) << text;
+  for (const char* text : {"", "a:b", "a b", "a/b", "{a}", "ü"})
+    EXPECT_FALSE(Namespace::parse(text)) << text;
 }
 
 TEST(WorkerId, IsVisibleUtf8) {
   EXPECT_TRUE(WorkerId::parse("wörker-東京"));
   EXPECT_TRUE(WorkerId::parse(std::string(256, 'w')));
-  for (const char* text : {"", "a b", "a\nb", "a\xc2\xa0z", "a\xc2\x85z", "a\xe3\x80\x80z", "\xff", "a\x7fz"})
+  for (const char* text :
+       {"", "a b", "a\nb", "a\xc2\xa0z", "a\xc2\x85z", "a\xe3\x80\x80z", "\xff", "a\x7fz"})
     EXPECT_FALSE(WorkerId::parse(text)) << text;
   EXPECT_FALSE(WorkerId::parse(std::string(257, 'w')));
 }

@@ -10,9 +10,12 @@ namespace {
 std::optional<char32_t> take(std::string_view& bytes) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
   const std::uint8_t lead = byte(0);
-  const std::size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3
-                             : lead < 0xf5                                               ? 4
-                                                                                         : 0;
+  const std::size_t length = lead < 0x80   ? 1
+                             : lead < 0xc2 ? 0
+                             : lead < 0xe0 ? 2
+                             : lead < 0xf0 ? 3
+                             : lead < 0xf5 ? 4
+                                           : 0;
   if (length == 0 || bytes.size() < length) return std::nullopt;
 
   constexpr std::uint8_t lead_masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};

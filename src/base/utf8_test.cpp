@@ -8,8 +8,9 @@ namespace {
 TEST(Utf8, KnowsValidFromInvalid) {
   for (const char* valid : {"", "plain", "é", "東京", "😀", "\xf4\x8f\xbf\xbf"})
     EXPECT_TRUE(is_valid_utf8(valid)) << valid;
-  for (const char* invalid : {"\x80", "\xc0\x80", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
-                              "\xf5\x80\x80\x80", "\xff", "ok\xc3(", "\xf0\x80\x80\x80"})
+  for (const char* invalid :
+       {"\x80", "\xc0\x80", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80", "\xff", "ok\xc3(", "\xf0\x80\x80\x80"})
     EXPECT_FALSE(is_valid_utf8(invalid)) << invalid;
 }
 

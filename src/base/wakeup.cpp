@@ -27,8 +27,8 @@ asio::awaitable<bool> Wakeup::wait_until(std::chrono::steady_clock::time_point d
   };
   boost::system::error_code ignored;
   auto token = asio::redirect_error(asio::use_awaitable, ignored);
-  co_await asio::async_initiate<decltype(token), void(boost::system::error_code)>(
-      std::move(start), token);
+  co_await asio::async_initiate<decltype(token), void(boost::system::error_code)>(std::move(start),
+                                                                                  token);
   co_return take();
 }
 

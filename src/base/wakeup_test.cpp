@@ -16,7 +16,8 @@ constexpr auto never = std::chrono::steady_clock::time_point::max();
 class WakeupTest : public ::testing::Test {
  protected:
   bool wait_until(std::chrono::steady_clock::time_point deadline) {
-    return asio::co_spawn(runtime_.executor(), wakeup_.wait_until(deadline), asio::use_future).get();
+    return asio::co_spawn(runtime_.executor(), wakeup_.wait_until(deadline), asio::use_future)
+        .get();
   }
 
   Runtime runtime_{2};

@@ -1,9 +1,9 @@
 #include <cstdio>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <CLI/CLI.hpp>
 
 #include "base/utf8.hpp"
 #include "base/version.hpp"
@@ -12,7 +12,8 @@
 namespace ff::cli {
 namespace {
 
-constexpr const char* footer = R"(Exit codes: 0 ok, 1 the execution (or something else) failed, 2 wrong usage or input,
+constexpr const char* footer =
+    R"(Exit codes: 0 ok, 1 the execution (or something else) failed, 2 wrong usage or input,
 3 no such execution, 4 its state does not allow that, 5 server or store unavailable.)";
 
 bool is_command(std::string_view name) {
@@ -31,7 +32,8 @@ int main(int argc, char** argv) {
   Run chosen;
   for (const auto& command : commands()) {
     auto* sub = app.add_subcommand(command.name, command.summary);
-    auto run = command.setup(*sub);
+    Arguments arguments(*sub);
+    auto run = command.setup(arguments);
     sub->final_callback([&chosen, run = std::move(run)] { chosen = run; });
   }
   if (argc > 1 && argv[1][0] != '-' && !is_command(argv[1])) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/utf8.hpp"
+#include "http/wire.hpp"
 
 namespace ff::cli {
 namespace {
@@ -31,11 +32,15 @@ std::string_view label(std::string_view name) {
   return name.ends_with("_at_ms") ? name.substr(0, name.size() - 3) : name;
 }
 
+void print_line(const json::object& object) { fmt::print("{}\n", json::serialize(object)); }
+
 }  // namespace
 
-void print_json(const json::object& object) { fmt::print("{}\n", json::serialize(object)); }
+void print_json(const SubmitReply& reply) { print_line(http::to_fields(reply)); }
+void print_json(const ExecutionInfo& execution) { print_line(http::to_fields(execution)); }
 
-void print_fields(const json::object& object) {
+void print_fields(const ExecutionInfo& execution) {
+  const auto object = http::to_fields(execution);
   std::size_t width = 0;
   for (const auto& field : object) width = std::max(width, label(field.key()).size());
   for (const auto& field : object)

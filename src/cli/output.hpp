@@ -4,21 +4,15 @@
 #include <flowfabric/client.hpp>
 
 #include "cli/exit_code.hpp"
-#include "http/wire.hpp"
 
 namespace ff::cli {
 
-void print_json(const boost::json::object& object);     // one line
-void print_fields(const boost::json::object& object);  // a line per field, values in one column
+// One line of JSON, with the fields of the HTTP API.
+void print_json(const SubmitReply& reply);
+void print_json(const ExecutionInfo& execution);
 
-template <class T>
-void print_json(const T& value) {
-  print_json(http::to_fields(value));
-}
-template <class T>
-void print_fields(const T& value) {
-  print_fields(http::to_fields(value));
-}
+// A line per field, values in one column.
+void print_fields(const ExecutionInfo& execution);
 
 // The bytes of a result, as they are, waiting for it up to `timeout`.
 Result<ExitCode> print_result(Client& client, const ExecutionId& id, Millis timeout);

@@ -14,13 +14,13 @@ bool same(const Existing& existing, const Submit& submit) {
 
 Decision<Create> repeat(const Existing& existing, const Create& command) {
   if (!same(existing, command.submit))
-    return fail(Errc::duplicate_mismatch,
-                fmt::format("execution {} exists already, with another namespace, lane, kind, priority "
-                            "or payload; use a new id",
-                            command.id.str()));
-  return Step<SubmitReply>{.reply = {.id = command.id,
-                                     .duplicate = true,
-                                     .state = public_state(existing.execution)}};
+    return fail(
+        Errc::duplicate_mismatch,
+        fmt::format("execution {} exists already, with another namespace, lane, kind, priority "
+                    "or payload; use a new id",
+                    command.id.str()));
+  return Step<SubmitReply>{
+      .reply = {.id = command.id, .duplicate = true, .state = public_state(existing.execution)}};
 }
 
 }  // namespace

@@ -16,9 +16,8 @@ Decision<Fail> apply(const Execution& execution, Fail command, TimePoint now) {
                       .by = command.fence,
                       .reason = std::move(command.reason),
                       .category = std::move(command.category)};
-  return Step<EndReply>{.reply = {ExecutionState::failed},
-                        .next = std::move(next),
-                        .event = EventType::failed};
+  return Step<EndReply>{
+      .reply = {ExecutionState::failed}, .next = std::move(next), .event = EventType::failed};
 }
 
 }  // namespace ff::core

@@ -7,17 +7,19 @@ namespace {
 
 std::unexpected<Error> not_active(const Execution& execution) {
   const auto state = to_string(public_state(execution));
-  return fail(Errc::execution_not_active,
-              fmt::format("execution {} is {}, so no worker can change it", execution.id.str(), state),
-              {{"state", std::string(state)},
-               {"lease_epoch", std::to_string(std::to_underlying(execution.last_epoch))}});
+  return fail(
+      Errc::execution_not_active,
+      fmt::format("execution {} is {}, so no worker can change it", execution.id.str(), state),
+      {{"state", std::string(state)},
+       {"lease_epoch", std::to_string(std::to_underlying(execution.last_epoch))}});
 }
 
 std::unexpected<Error> expired(const Execution& execution) {
-  return fail(Errc::lease_expired,
-              fmt::format("the lease on execution {} has run out; stop working on it, another worker "
-                          "may have it",
-                          execution.id.str()));
+  return fail(
+      Errc::lease_expired,
+      fmt::format("the lease on execution {} has run out; stop working on it, another worker "
+                  "may have it",
+                  execution.id.str()));
 }
 
 }  // namespace

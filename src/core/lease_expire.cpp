@@ -17,11 +17,12 @@ Decision<LeaseExpire> apply(const Execution& execution, const LeaseExpire&, Time
     return Step<LeaseExpireReply>{
         .reply = {true}, .next = std::move(next), .event = EventType::lease_expired};
   }
-  next.state = Failed{.at = now,
-                      .by = std::nullopt,
-                      .reason = fmt::format("max_reclaims_exceeded: {} workers let its lease run out",
-                                            execution.reclaim_count + 1),
-                      .category = "infra_crash"};
+  next.state =
+      Failed{.at = now,
+             .by = std::nullopt,
+             .reason = fmt::format("max_reclaims_exceeded: {} workers let its lease run out",
+                                   execution.reclaim_count + 1),
+             .category = "infra_crash"};
   return Step<LeaseExpireReply>{
       .reply = {true}, .next = std::move(next), .event = EventType::failed};
 }

@@ -12,10 +12,11 @@ Result<ResultBytes> read_result(const Execution& execution, std::string result) 
                 {{"reason", failed->reason}});
   const auto state = public_state(execution);
   if (!is_terminal(state))
-    return fail(Errc::execution_not_terminal,
-                fmt::format("execution {} is {} and has no result yet; ask again later, or wait for it",
-                            execution.id.str(), to_string(state)),
-                {{"state", std::string(to_string(state))}});
+    return fail(
+        Errc::execution_not_terminal,
+        fmt::format("execution {} is {} and has no result yet; ask again later, or wait for it",
+                    execution.id.str(), to_string(state)),
+        {{"state", std::string(to_string(state))}});
   return ResultBytes{std::move(result)};
 }
 

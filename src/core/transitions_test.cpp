@@ -54,7 +54,9 @@ LeaseGrant grant(std::uint8_t lease) {
 Execution after(const auto& decision) { return *decision->next; }
 Execution active() { return after(apply(waiting(), grant(1), t0)); }
 Execution interrupted() { return after(apply(active(), LeaseExpire{test_id()}, t0 + ttl)); }
-Execution completed() { return after(apply(active(), Complete{test_id(), fence(1), "r"}, t0 + 1s)); }
+Execution completed() {
+  return after(apply(active(), Complete{test_id(), fence(1), "r"}, t0 + 1s));
+}
 Execution failed() {
   return after(apply(active(), Fail{test_id(), fence(1), "broke", "permanent"}, t0 + 1s));
 }
@@ -159,9 +161,10 @@ TEST(LeaseExpire, TakesBackOnlyWhatHasRunOut) {
 TEST(LeaseExpire, GivesUpAfterTooManyLostWorkers) {
   auto unlucky = active();
   unlucky.reclaim_count = limits::reclaim_count_max;
-  EXPECT_EQ(trace(unlucky, LeaseExpire{test_id()}, t0 + ttl),
-            "active(w1#1 until +30000) -> failed(max_reclaims_exceeded: 101 workers let its lease run "
-            "out, infra_crash) [failed]");
+  EXPECT_EQ(
+      trace(unlucky, LeaseExpire{test_id()}, t0 + ttl),
+      "active(w1#1 until +30000) -> failed(max_reclaims_exceeded: 101 workers let its lease run "
+      "out, infra_crash) [failed]");
 }
 
 // ---- Worker's changes

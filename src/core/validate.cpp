@@ -20,10 +20,11 @@ Result<void> all_of(std::initializer_list<Result<void>> checks) {
 
 Result<void> partition_exists(const ExecutionId& id, PartitionIndex partition_count) {
   if (id.partition() < partition_count) return {};
-  return fail_field(Errc::invalid_input, "id",
-                    fmt::format("execution id {} names partition {}, but this deployment has {} (0 to "
-                                "{})",
-                                id.str(), id.partition(), partition_count, partition_count - 1));
+  return fail_field(
+      Errc::invalid_input, "id",
+      fmt::format("execution id {} names partition {}, but this deployment has {} (0 to "
+                  "{})",
+                  id.str(), id.partition(), partition_count, partition_count - 1));
 }
 
 Result<void> not_empty(std::string_view field, std::string_view text) {
@@ -49,9 +50,9 @@ Result<void> duration_in_range(std::string_view field, Millis value, Millis low,
 
 Result<void> lane_count_in_range(std::size_t count) {
   if (count >= 1 && count <= limits::claim_lanes_max) return {};
-  return fail_field(Errc::invalid_input, "lanes",
-                    fmt::format("lanes must name from 1 to {} lanes, got {}",
-                                limits::claim_lanes_max, count));
+  return fail_field(
+      Errc::invalid_input, "lanes",
+      fmt::format("lanes must name from 1 to {} lanes, got {}", limits::claim_lanes_max, count));
 }
 
 Result<void> fits(std::string_view field, std::string_view bytes, std::size_t bytes_max) {
@@ -64,9 +65,9 @@ Result<void> fits(std::string_view field, std::string_view bytes, std::size_t by
 
 Result<void> short_text(std::string_view field, std::string_view text, std::size_t bytes_max) {
   if (text.size() > bytes_max)
-    return fail_field(Errc::invalid_input, field,
-                      fmt::format("{} is {} bytes; at most {} are allowed", field, text.size(),
-                                  bytes_max));
+    return fail_field(
+        Errc::invalid_input, field,
+        fmt::format("{} is {} bytes; at most {} are allowed", field, text.size(), bytes_max));
   if (!is_valid_utf8(text))
     return fail_field(Errc::invalid_input, field, fmt::format("{} must be valid UTF-8", field));
   return {};

@@ -69,9 +69,11 @@ TEST(Validate, ChecksEveryFieldOfClaim) {
 TEST(Validate, ChecksWhatAWorkerReports) {
   const ExecutionId id{1, {}};
   EXPECT_EQ(verdict(Renew{.id = id, .fence = {}, .lease_ttl = 0ms}), "invalid_input: lease_ttl_ms");
-  EXPECT_EQ(verdict(Complete{.id = id, .fence = {}, .result = std::string(limits::result_bytes_max + 1, 'r')}),
+  EXPECT_EQ(verdict(Complete{
+                .id = id, .fence = {}, .result = std::string(limits::result_bytes_max + 1, 'r')}),
             "payload_too_large: result");
-  EXPECT_EQ(verdict(Fail{.id = id, .fence = {}, .reason = std::string(limits::reason_bytes_max + 1, 'r')}),
+  EXPECT_EQ(verdict(Fail{
+                .id = id, .fence = {}, .reason = std::string(limits::reason_bytes_max + 1, 'r')}),
             "invalid_input: reason");
   EXPECT_EQ(verdict(Fail{.id = id, .fence = {}, .reason = "bad \xff"}), "invalid_input: reason");
   EXPECT_EQ(verdict(Fail{.id = id, .fence = {}, .reason = ""}), "invalid_input: reason");

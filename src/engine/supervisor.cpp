@@ -1,7 +1,7 @@
 #include "engine/supervisor.hpp"
 
-#include <boost/asio/strand.hpp>
 #include <spdlog/spdlog.h>
+#include <boost/asio/strand.hpp>
 
 namespace ff {
 namespace {
@@ -13,11 +13,11 @@ constexpr Millis pause_after_crash = std::chrono::seconds{5};
 
 void Supervisor::add(std::unique_ptr<Scanner> scanner, Millis interval) {
   const std::string name(scanner->name());
-  supervised_.push_back(std::unique_ptr<Supervised>(
-      new Supervised{.scanner = std::move(scanner),
-                     .interval = std::max(interval, interval_min),
-                     .stop_signal = Wakeup{executor_},
-                     .status = {.name = name}}));
+  supervised_.push_back(
+      std::unique_ptr<Supervised>(new Supervised{.scanner = std::move(scanner),
+                                                 .interval = std::max(interval, interval_min),
+                                                 .stop_signal = Wakeup{executor_},
+                                                 .status = {.name = name}}));
 }
 
 void Supervisor::start() {

@@ -6,19 +6,14 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/write.hpp>
 
 #include "base/cancellation.hpp"
 #include "base/version.hpp"
+#include "http/message_io.hpp"
 
 namespace ff::http {
 
 using tcp = asio::ip::tcp;
-using boost::system::error_code;
 
 namespace {
 
@@ -28,21 +23,18 @@ constexpr std::size_t idle_connections_max = 64;
 
 }  // namespace
 
-struct Client::Connection {
+struct Client::Connection : MessageStream {
   explicit Connection(const asio::any_io_executor& executor)
-      : stream(asio::make_strand(executor)) {}
+      : MessageStream{beast::tcp_stream(asio::make_strand(executor))} {}
 
   // Nothing came in while it lay idle, and the server has not closed it.
   bool usable() {
     error_code failed;
     char byte;
-    stream.socket().non_blocking(true, failed);
-    stream.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, failed);
+    socket.socket().non_blocking(true, failed);
+    socket.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, failed);
     return failed == asio::error::would_block;
   }
-
-  beast::tcp_stream stream;
-  beast::flat_buffer buffer;
 };
 
 Client::Client(asio::any_io_executor executor, std::string host, std::string port)
@@ -54,7 +46,7 @@ Async<Response> Client::send(Request request, std::chrono::milliseconds timeout)
   auto connection = take_idle();
   const bool fresh = !connection;
   if (fresh) connection = std::make_unique<Connection>(executor_);
-  const auto strand = connection->stream.get_executor();
+  const auto strand = connection->socket.get_executor();
 
   // On the connection's own strand, whatever executor the caller is on.
   auto call = [&]() -> Async<Response> {
@@ -81,13 +73,13 @@ Async<Response> Client::send(Request request, std::chrono::milliseconds timeout)
 
 Async<void> Client::connect(Connection& connection) {
   error_code failed;
-  tcp::resolver resolver(connection.stream.get_executor());
+  tcp::resolver resolver(connection.socket.get_executor());
   const auto addresses = co_await resolver.async_resolve(
       host_, port_, asio::redirect_error(asio::use_awaitable, failed));
   if (co_await is_cancelled()) failed = asio::error::operation_aborted;
   if (!failed) {
-    connection.stream.expires_after(connect_timeout);
-    co_await connection.stream.async_connect(addresses,
+    connection.socket.expires_after(connect_timeout);
+    co_await connection.socket.async_connect(addresses,
                                              asio::redirect_error(asio::use_awaitable, failed));
   }
   if (failed)
@@ -95,7 +87,7 @@ Async<void> Client::connect(Connection& connection) {
                    fmt::format("cannot reach a FlowFabric server at {}:{} ({}); is it running, and "
                                "is this its address?",
                                host_, port_, failed.message()));
-  connection.stream.socket().set_option(tcp::no_delay(true), failed);
+  connection.socket.socket().set_option(tcp::no_delay(true), failed);
   co_return Result<void>{};
 }
 
@@ -106,27 +98,23 @@ Async<Response> Client::exchange(std::unique_ptr<Connection>& connection, Reques
   request.keep_alive(true);
   request.prepare_payload();
 
-  auto& stream = connection->stream;
-  stream.expires_after(timeout);
-  error_code failed;
-  co_await beast::http::async_write(stream, request,
-                                    asio::redirect_error(asio::use_awaitable, failed));
-  beast::http::response_parser<beast::http::string_body> parser;
+  auto& socket = connection->socket;
+  socket.expires_after(timeout);
+  auto failed = co_await write(*connection, request);
+  ResponseParser parser;
   parser.body_limit(response_bytes_max);
   if (co_await is_cancelled())
     failed = asio::error::operation_aborted;
   else if (failed != beast::error::timeout)
     // Even if not all could be written: a server that refuses a request says so before it hangs up.
-    co_await beast::http::async_read(stream, connection->buffer, parser,
-                                     asio::redirect_error(asio::use_awaitable, failed));
-  stream.expires_never();
+    failed = co_await read(*connection, parser);
+  socket.expires_never();
   if (!failed) co_return parser.release();
 
   connection.reset();
   if (failed == beast::error::timeout)
-    co_return fail(Errc::timed_out,
-                   fmt::format("the server at {}:{} did not answer within {} ms", host_, port_,
-                               timeout.count()));
+    co_return fail(Errc::timed_out, fmt::format("the server at {}:{} did not answer within {} ms",
+                                                host_, port_, timeout.count()));
   co_return fail(Errc::unreachable, fmt::format("the connection to the server at {}:{} broke: {}",
                                                 host_, port_, failed.message()));
 }

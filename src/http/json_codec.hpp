@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>
 
 #include "base/utf8.hpp"
 
@@ -82,7 +82,8 @@ struct Codec<T> {
     const auto [rest, failed] = std::from_chars(text.data(), end, number);
     if (failed == std::errc::result_out_of_range) return too_large();
     if (failed != std::errc{} || rest != end)
-      return fail(Errc::invalid_input, fmt::format("must be a whole number, got '{}'", printable(text)));
+      return fail(Errc::invalid_input,
+                  fmt::format("must be a whole number, got '{}'", printable(text)));
     return number;
   }
   static std::unexpected<Error> too_large() {
@@ -128,16 +129,17 @@ struct Codec<ExecutionState> {
     if (!text) return std::unexpected(text.error());
     const auto state = execution_state_from(*text);
     if (!state)
-      return fail(Errc::invalid_input, fmt::format("must be an execution state, got '{}'", printable(*text)));
+      return fail(Errc::invalid_input,
+                  fmt::format("must be an execution state, got '{}'", printable(*text)));
     return *state;
   }
 };
 
 // Ids: anything with parse(text) and str().
 template <class T>
-  requires requires(const T& id) {
-    { T::parse(id.str()) } -> std::same_as<Result<T>>;
-  }
+requires requires(const T& id) {
+  { T::parse(id.str()) } -> std::same_as<Result<T>>;
+}
 struct Codec<T> {
   static json::value write(const T& value) { return json::value(value.str()); }
   static Result<T> read(const json::value& value, Source source) {

@@ -32,10 +32,11 @@ std::optional<FieldReader::Field> FieldReader::take(std::string_view name) {
   const auto* in_url = fields_.url.if_contains(name);
   const auto* in_body = fields_.body.if_contains(name);
   if (!in_url && !in_body) return std::nullopt;
-  taken_.push_back(name);
+  taken_.emplace_back(name);
   if (in_url && in_body && *in_url != *in_body)
-    refuse(Errc::invalid_input, name,
-           fmt::format("{} is given twice, in the URL and in the body, with different values", name));
+    refuse(
+        Errc::invalid_input, name,
+        fmt::format("{} is given twice, in the URL and in the body, with different values", name));
   if (in_body) return Field{in_body, Source::json};
   return Field{in_url, Source::url};
 }
@@ -68,11 +69,11 @@ void FieldReader::bytes(std::string_view name, std::string& value) {
 
 void FieldReader::fence(Fence& value) {
   const auto names = {"lease_id", "lease_epoch", "attempt_id"};
-  const auto given =
-      std::ranges::count_if(names, [this](auto name) { return has(name); });
+  const auto given = std::ranges::count_if(names, [this](auto name) { return has(name); });
   if (given == 0)
-    refuse(Errc::fence_required, "lease_id",
-           "lease_id, lease_epoch and attempt_id are missing; give the ones the claim answered with");
+    refuse(
+        Errc::fence_required, "lease_id",
+        "lease_id, lease_epoch and attempt_id are missing; give the ones the claim answered with");
   else if (given < 3)
     refuse(Errc::partial_fence_triple, "lease_id",
            "lease_id, lease_epoch and attempt_id belong together; give all three");

@@ -37,7 +37,8 @@ class FieldReader {
  public:
   // A request's unknown fields are refused. A reply's are left to newer clients.
   explicit FieldReader(RequestFields fields) : fields_(std::move(fields)), strict_(true) {}
-  explicit FieldReader(json::object reply) : fields_({.url = {}, .body = std::move(reply)}), strict_(false) {}
+  explicit FieldReader(json::object reply)
+      : fields_({.url = {}, .body = std::move(reply)}), strict_(false) {}
 
   template <class T>
   void required(std::string_view name, T& value) {
@@ -90,7 +91,7 @@ class FieldReader {
 
   RequestFields fields_;
   bool strict_;
-  std::vector<std::string_view> taken_;
+  std::vector<std::string> taken_;
   std::optional<Error> error_;
 };
 
@@ -136,7 +137,7 @@ json::object to_fields(const T& value) {
 
 // A struct inside a reply.
 template <class T>
-  requires requires(FieldWriter& fields, const T& value) { describe(fields, value); }
+requires requires(FieldWriter& fields, const T& value) { describe(fields, value); }
 struct Codec<T> {
   static json::value write(const T& value) { return to_fields(value); }
   static Result<T> read(const json::value& value, Source) {

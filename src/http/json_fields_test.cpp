@@ -62,7 +62,8 @@ TEST(JsonFields, BytesAreTextWhenTheyCanBe) {
 
 TEST(JsonFields, WhatIsWrongIsNamed) {
   EXPECT_EQ(refusal<Submit>("{}"), "invalid_input kind: kind is missing");
-  EXPECT_EQ(refusal<Submit>(R"({"kind":5})"), "invalid_input kind: kind must be text, got a whole number");
+  EXPECT_EQ(refusal<Submit>(R"({"kind":5})"),
+            "invalid_input kind: kind must be text, got a whole number");
   EXPECT_EQ(refusal<Submit>(R"({"kind":""})"), "invalid_input kind: kind must not be empty");
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","priority":"5"})"),
             "invalid_input priority: priority must be a whole number, got text");
@@ -87,15 +88,18 @@ TEST(JsonFields, AFenceIsAllOrNothing) {
   };
   EXPECT_THAT(with(""), HasSubstr("fence_required"));
   EXPECT_THAT(with(R"(,"lease_epoch":1)"), HasSubstr("partial_fence_triple"));
-  const auto whole = fmt::format(R"(,"lease_id":"{0}","lease_epoch":1,"attempt_id":"{0}")", uuid_text);
+  const auto whole =
+      fmt::format(R"(,"lease_id":"{0}","lease_epoch":1,"attempt_id":"{0}")", uuid_text);
   EXPECT_EQ(with(whole), "accepted");
-  EXPECT_THAT(with(fmt::format(R"(,"lease_id":"{0}","lease_epoch":-1,"attempt_id":"{0}")", uuid_text)),
-              HasSubstr("invalid_input lease_epoch"));
+  EXPECT_THAT(
+      with(fmt::format(R"(,"lease_id":"{0}","lease_epoch":-1,"attempt_id":"{0}")", uuid_text)),
+      HasSubstr("invalid_input lease_epoch"));
 }
 
 TEST(JsonFields, ListsAreReadElementByElement) {
   EXPECT_EQ(parse<Claim>(R"({"worker":"w","lanes":["a","b"]})")->lanes.size(), 2u);
-  EXPECT_THAT(refusal<Claim>(R"({"worker":"w","lanes":["a",5]})"), HasSubstr("invalid_input lanes"));
+  EXPECT_THAT(refusal<Claim>(R"({"worker":"w","lanes":["a",5]})"),
+              HasSubstr("invalid_input lanes"));
   EXPECT_THAT(refusal<Claim>(R"({"worker":"w","lanes":"a"})"), HasSubstr("must be a list"));
 }
 

@@ -50,9 +50,9 @@ Result<Listener> Listener::bind(std::string_view address) {
   if (!failed) acceptor.bind(*endpoint, failed);
   if (!failed) acceptor.listen(tcp::acceptor::max_listen_connections, failed);
   if (failed == boost::asio::error::address_in_use)
-    return fail(Errc::address_in_use,
-                fmt::format("{} is in use; stop the program that has it, or choose another port",
-                            address));
+    return fail(
+        Errc::address_in_use,
+        fmt::format("{} is in use; stop the program that has it, or choose another port", address));
   if (failed)
     return fail(Errc::internal, fmt::format("cannot listen on {}: {}", address, failed.message()));
   listener.endpoint_ = acceptor.local_endpoint();

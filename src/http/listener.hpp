@@ -27,7 +27,9 @@ class Listener {
 
  private:
   explicit Listener(boost::asio::ip::tcp::endpoint endpoint)
-      : context_(std::make_unique<boost::asio::io_context>()), acceptor_(*context_), endpoint_(endpoint) {}
+      : context_(std::make_unique<boost::asio::io_context>()),
+        acceptor_(*context_),
+        endpoint_(endpoint) {}
 
   std::unique_ptr<boost::asio::io_context> context_;  // only a place for the acceptor; never run
   boost::asio::ip::tcp::acceptor acceptor_;

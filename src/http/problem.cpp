@@ -1,7 +1,7 @@
 #include "http/problem.hpp"
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>
 
 #include "base/utf8.hpp"
 

@@ -7,14 +7,14 @@ namespace {
 
 TEST(Problem, CarriesTheWholeError) {
   const Error error{Errc::invalid_input, "lane is wrong", {{"field", "lane"}}};
-  EXPECT_EQ(to_problem(error),
-            R"({"title":"invalid_input","status":400,"code":"invalid_input",)"
-            R"("detail":"lane is wrong","retryable":false,"field":"lane"})");
+  EXPECT_EQ(to_problem(error), R"({"title":"invalid_input","status":400,"code":"invalid_input",)"
+                               R"("detail":"lane is wrong","retryable":false,"field":"lane"})");
   EXPECT_EQ(from_problem(400, to_problem(error)), error);
 }
 
 TEST(Problem, FromSomethingElseIsAMalformedResponse) {
-  for (const char* body : {"", "<html>", "[]", "{}", R"({"code":"never_heard"})", R"({"code":7})"}) {
+  for (const char* body :
+       {"", "<html>", "[]", "{}", R"({"code":"never_heard"})", R"({"code":7})"}) {
     const auto error = from_problem(418, body);
     EXPECT_EQ(error.code, Errc::malformed_response) << body;
     EXPECT_EQ(from_problem(502, body).code, Errc::unreachable) << body;

@@ -67,9 +67,9 @@ Result<Reply> parse_reply(Response response) {
     boost::system::error_code malformed;
     auto body = json::parse(response.body(), malformed);
     if (malformed || !body.is_object())
-      return fail(Errc::malformed_response,
-                  fmt::format("the server's answer is not FlowFabric's: {}",
-                              printable(response.body())));
+      return fail(
+          Errc::malformed_response,
+          fmt::format("the server's answer is not FlowFabric's: {}", printable(response.body())));
     auto reply = from_fields<Reply>(std::move(body.get_object()));
     if (!reply) reply.error().code = Errc::malformed_response;
     return reply;
@@ -92,7 +92,8 @@ std::chrono::milliseconds timeout_of(const Op& operation) {
 Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text) {
   const auto url = urls::parse_uri(text);
   if (url && url->scheme() == "https")
-    return fail(Errc::invalid_input, "TLS is not supported yet; use an http:// address on loopback");
+    return fail(Errc::invalid_input,
+                "TLS is not supported yet; use an http:// address on loopback");
   const bool has_more = url && ((!url->path().empty() && url->path() != "/") || url->has_query() ||
                                 url->has_userinfo() || url->has_fragment());
   const bool bad_port = url && url->has_port() && url->port_number() == 0;

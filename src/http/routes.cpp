@@ -77,8 +77,7 @@ Result<json::object> parse_body(const Request& request) {
   if (malformed)
     return fail(Errc::invalid_json,
                 fmt::format("the body is not valid JSON: {}", malformed.message()));
-  if (!body.is_object())
-    return fail(Errc::invalid_json, "the body must be a JSON object");
+  if (!body.is_object()) return fail(Errc::invalid_json, "the body must be a JSON object");
   return std::move(body.get_object());
 }
 
@@ -126,7 +125,8 @@ Result<Match> match(const Request& request) {
     RequestFields fields;
     if (!match_path(route.endpoint.path, url->segments(), fields.url)) continue;
     if (route.endpoint.method != request.method()) {
-      allow += (allow.empty() ? "" : ", ") + std::string(beast::http::to_string(route.endpoint.method));
+      allow +=
+          (allow.empty() ? "" : ", ") + std::string(beast::http::to_string(route.endpoint.method));
       continue;
     }
     if (auto added = add_query(fields.url, *url); !added) return std::unexpected(added.error());

@@ -25,8 +25,10 @@ std::string matched(const Request& request) {
 
 TEST(Routes, JoinPathQueryAndBody) {
   EXPECT_EQ(matched(request(Verb::get, "/healthz")), "/healthz {} {}");
-  EXPECT_EQ(matched(request(Verb::get, std::string("/v1/executions/") + encoded_id + "/result?wait_ms=5")),
-            R"(/v1/executions/{id}/result {"id":"{fp:7}:01920000-0000-7000-8000-000000000001","wait_ms":"5"} {})");
+  EXPECT_EQ(
+      matched(
+          request(Verb::get, std::string("/v1/executions/") + encoded_id + "/result?wait_ms=5")),
+      R"(/v1/executions/{id}/result {"id":"{fp:7}:01920000-0000-7000-8000-000000000001","wait_ms":"5"} {})");
   EXPECT_EQ(matched(request(Verb::post, "/v1/workers/w%20x/claim-with-lease", R"({"max":2})")),
             R"(/v1/workers/{worker}/claim-with-lease {"worker":"w x"} {"max":2})");
 }
@@ -39,7 +41,8 @@ TEST(Routes, EveryPathAndMethodIsItsOwn) {
 }
 
 TEST(Routes, KnowWhatIsNotThere) {
-  for (const char* target : {"/", "/v1", "/v1/executions/", "/v1/executions/x/y/z", "/healthz/", "//healthz", "*", "no"})
+  for (const char* target :
+       {"/", "/v1", "/v1/executions/", "/v1/executions/x/y/z", "/healthz/", "//healthz", "*", "no"})
     EXPECT_EQ(matched(request(Verb::get, target)), target == std::string_view("/v1/executions/")
                                                        ? R"(/v1/executions/{id} {"id":""} {})"
                                                        : "route_not_found")

@@ -92,7 +92,8 @@ TEST_F(ServerTest, ExplainsWhatIsWrong) {
                  HasSubstr(fmt::format(R"("code":"{}")", code)));
   };
   EXPECT_THAT(exchange(post("/v1/executions", "{")), problem(400, "invalid_json"));
-  EXPECT_THAT(exchange(post("/v1/executions", R"({"kind":"k","x":1})")), problem(400, "unknown_field"));
+  EXPECT_THAT(exchange(post("/v1/executions", R"({"kind":"k","x":1})")),
+              problem(400, "unknown_field"));
   EXPECT_THAT(exchange(get("/v1/executions/42")), problem(400, "invalid_input"));
   EXPECT_THAT(exchange(get("/v1/executions/%7Bfp:7%7D:01920000-0000-7000-8000-000000000001")),
               problem(404, "execution_not_found"));
@@ -104,7 +105,8 @@ TEST_F(ServerTest, ExplainsWhatIsWrong) {
 TEST_F(ServerTest, RefusesWhatIsTooLarge) {
   EXPECT_THAT(exchange(post("/v1/executions", std::string(3 * 1024 * 1024, ' '))),
               StartsWith("HTTP/1.1 413 "));
-  const auto big_payload = fmt::format(R"({{"kind":"k","payload":"{}"}})", std::string(1024 * 1024 + 1, 'x'));
+  const auto big_payload =
+      fmt::format(R"({{"kind":"k","payload":"{}"}})", std::string(1024 * 1024 + 1, 'x'));
   EXPECT_THAT(exchange(post("/v1/executions", big_payload)),
               AllOf(StartsWith("HTTP/1.1 413 "), HasSubstr("payload_too_large")));
   EXPECT_THAT(exchange("GET /healthz HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n"),
@@ -126,7 +128,8 @@ TEST_F(ServerTest, KeepsAConnectionForTheNextRequest) {
 
 TEST_F(ServerTest, GivesNoWorkToAClientThatHasGone) {
   auto gone = connect();
-  asio::write(gone, asio::buffer(post("/v1/workers/gone/claim-with-lease", R"({"wait_ms":60000})")));
+  asio::write(gone,
+              asio::buffer(post("/v1/workers/gone/claim-with-lease", R"({"wait_ms":60000})")));
   auto waiting = connect();
   gone.close();
   asio::write(waiting,
@@ -143,7 +146,8 @@ TEST_F(ServerTest, GivesNoWorkToAClientThatHasGone) {
 
 TEST_F(ServerTest, StopsWhileAClientWaits) {
   auto waiting = connect();
-  asio::write(waiting, asio::buffer(post("/v1/workers/w/claim-with-lease", R"({"wait_ms":60000})")));
+  asio::write(waiting,
+              asio::buffer(post("/v1/workers/w/claim-with-lease", R"({"wait_ms":60000})")));
   auto idle = connect();
   exchange(get("/healthz"));  // by now the server has both of them
   server_.reset();
@@ -173,7 +177,8 @@ TEST_F(ServerTest, LetsAClientGoOnThatAsksFirst) {
 }
 
 TEST_F(ServerTest, AnswersHeadWithoutABody) {
-  EXPECT_THAT(exchange("HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"), ::testing::EndsWith("\r\n\r\n"));
+  EXPECT_THAT(exchange("HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+              ::testing::EndsWith("\r\n\r\n"));
 }
 
 }  // namespace

@@ -27,7 +27,9 @@ inline constexpr Endpoint endpoint = Op::no_endpoint_yet;
 
 // A long poll: `wait` says how long the answer may take.
 template <class Op>
-concept Waiting = requires(Op operation) { operation.wait; };
+concept Waiting = requires(Op operation) {
+  operation.wait;
+};
 
 // A reply that is the body itself, as it is, instead of a JSON object.
 template <class Reply>

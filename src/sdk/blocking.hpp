@@ -3,18 +3,18 @@
 
 #include <flowfabric/engine.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/asio/use_future.hpp>
+#include <future>
 
 namespace ff {
+
+// Starts an operation on the engine's executor. Compiled in blocking.cpp, for every operation.
+template <class Op>
+std::future<Result<typename Op::Reply>> start(Engine& engine, Op operation);
 
 // Not from a thread of the engine: it would wait for itself.
 template <class Op>
 Result<typename Op::Reply> run_blocking(Engine& engine, Op operation) {
-  return asio::co_spawn(asio::make_strand(engine.executor()), engine.run(std::move(operation)),
-                        asio::use_future)
-      .get();
+  return start(engine, std::move(operation)).get();
 }
 
 }  // namespace ff

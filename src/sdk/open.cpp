@@ -12,10 +12,11 @@ namespace ff {
 
 Result<std::shared_ptr<Engine>> open(std::string_view url) {
   if (!url.starts_with("embedded:") && !url.starts_with("http:") && !url.starts_with("https:"))
-    return fail(Errc::invalid_input,
-                fmt::format("'{}' is not the URL of an engine; one looks like http://127.0.0.1:9090 or "
-                            "embedded:./ff-data",
-                            printable(url)));
+    return fail(
+        Errc::invalid_input,
+        fmt::format("'{}' is not the URL of an engine; one looks like http://127.0.0.1:9090 or "
+                    "embedded:./ff-data",
+                    printable(url)));
   if (url.starts_with("http")) {
     auto remote = http::RemoteEngine::open(url);
     if (!remote) return std::unexpected(remote.error());

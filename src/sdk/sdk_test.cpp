@@ -26,8 +26,7 @@ using ::testing::HasSubstr;
 class SdkTest : public ::testing::TestWithParam<const char*> {
  protected:
   SdkTest() {
-    auto store =
-        must(embedded::EmbeddedStore::open({.directory = temp_.path(), .clock = clock_}));
+    auto store = must(embedded::EmbeddedStore::open({.directory = temp_.path(), .clock = clock_}));
     local_ = std::make_shared<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
     engine_ = local_;
     if (GetParam() == std::string_view("Remote")) {
@@ -68,14 +67,17 @@ TEST_P(SdkTest, ExceptionFailsTheExecutionWithItsMessage) {
   Worker worker(*engine_);
   worker.handle("throws", [](Task&) -> std::string { throw std::runtime_error("out of paper"); });
   worker.handle("odd", [](Task&) -> std::string { throw 7; });
-  worker.handle("long", [](Task&) -> std::string { throw std::runtime_error(std::string(9999, 'x') + "\xff"); });
+  worker.handle("long", [](Task&) -> std::string {
+    throw std::runtime_error(std::string(9999, 'x') + "\xff");
+  });
   worker.handle("large", [](Task&) { return std::string(9 * 1024 * 1024, 'x'); });
   worker.handle("mute", [](Task&) -> std::string { throw std::runtime_error(""); });
   must(worker.start());
   EXPECT_THAT(submit_and_wait("throws").error().message, HasSubstr("out of paper"));
   EXPECT_EQ(submit_and_wait("odd").error().code, Errc::execution_failed);
   EXPECT_THAT(submit_and_wait("long").error().message, HasSubstr("xxxx"));
-  EXPECT_THAT(submit_and_wait("large").error().message, ::testing::AnyOf(HasSubstr("larger than"), HasSubstr("at most")));
+  EXPECT_THAT(submit_and_wait("large").error().message,
+              ::testing::AnyOf(HasSubstr("larger than"), HasSubstr("at most")));
   EXPECT_THAT(submit_and_wait("mute").error().message, HasSubstr("without a message"));
 }
 
@@ -181,7 +183,8 @@ TEST_P(SdkTest, WaitingForAResultHasAnEnd) {
 }
 
 TEST(Open, NamesWhatItCannotOpen) {
-  for (const char* url : {"", "embedded:", "redis://x", "ftp://x", "http://", "https://x", "http://x/path", "http://u:p@x"}) {
+  for (const char* url : {"", "embedded:", "redis://x", "ftp://x", "http://", "https://x",
+                          "http://x/path", "http://u:p@x"}) {
     const auto engine = open(url);
     ASSERT_FALSE(engine) << url;
     EXPECT_EQ(engine.error().code, Errc::invalid_input) << url;

@@ -9,12 +9,12 @@
 
 #include <unistd.h>
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "base/assert.hpp"
 #include "base/coroutine_group.hpp"
@@ -91,7 +91,8 @@ class Worker::Running {
         free_slots_(concurrency),
         progress_(strand_),
         pool_(concurrency) {
-    coroutines_.spawn(strand_, [this] { return poll(); }, stop_claiming_.slot());
+    coroutines_.spawn(
+        strand_, [this] { return poll(); }, stop_claiming_.slot());
   }
 
   ~Running() {
@@ -261,8 +262,7 @@ Result<void> Worker::start() {
   if (!claim) return std::unexpected(claim.error());
   if (options_.concurrency == 0)
     return fail(Errc::invalid_input, "a worker's concurrency must be at least 1");
-  running_ =
-      std::make_unique<Running>(engine_, std::move(*claim), options_.concurrency, handlers_);
+  running_ = std::make_unique<Running>(engine_, std::move(*claim), options_.concurrency, handlers_);
   return {};
 }
 

@@ -7,7 +7,8 @@
 
 namespace ff::store {
 
-Result<std::unique_ptr<Store>> open_store(std::string_view url, std::shared_ptr<const Clock> clock) {
+Result<std::unique_ptr<Store>> open_store(std::string_view url,
+                                          std::shared_ptr<const Clock> clock) {
   constexpr std::string_view scheme = "embedded:";
   if (url.starts_with(scheme) && url.size() > scheme.size())
     return ff::embedded::EmbeddedStore::open(

@@ -65,9 +65,9 @@ struct Call {
 };
 
 using AnyCall =
-    std::variant<Call<core::Create>, Call<core::LeaseGrant>, Call<Renew>, Call<Complete>, Call<Fail>,
-                 Call<core::LeaseExpire>, Call<GetExecution>, Call<ReadResult>, Call<ReadyHeads>,
-                 Call<LeasesDue>>;
+    std::variant<Call<core::Create>, Call<core::LeaseGrant>, Call<Renew>, Call<Complete>,
+                 Call<Fail>, Call<core::LeaseExpire>, Call<GetExecution>, Call<ReadResult>,
+                 Call<ReadyHeads>, Call<LeasesDue>>;
 
 using EventSink = std::function<void(std::span<const core::Event>)>;
 
@@ -105,20 +105,20 @@ Async<typename Op::Reply> Store::run(Op operation) {
   using Reply = Result<typename Op::Reply>;
   auto initiate = [this, operation = std::move(operation)](auto handler) mutable {
     const auto executor = asio::get_associated_executor(handler);
-    start(Call<Op>{std::move(operation),
-                   [executor, handler = std::move(handler)](Reply reply) mutable {
-                     asio::post(executor, [handler = std::move(handler),
-                                           reply = std::move(reply)]() mutable {
-                       std::move(handler)(std::move(reply));
-                     });
-                   }});
+    start(Call<Op>{
+        std::move(operation), [executor, handler = std::move(handler)](Reply reply) mutable {
+          asio::post(executor, [handler = std::move(handler), reply = std::move(reply)]() mutable {
+            std::move(handler)(std::move(reply));
+          });
+        }});
   };
   co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Reply)>(
       std::move(initiate), asio::use_awaitable);
 }
 
 template <class Op>
-asio::awaitable<std::vector<Result<typename Op::Reply>>> Store::run_all(std::vector<Op> operations) {
+asio::awaitable<std::vector<Result<typename Op::Reply>>> Store::run_all(
+    std::vector<Op> operations) {
   using Reply = Result<typename Op::Reply>;
   using Replies = std::vector<Reply>;
   if (operations.empty()) co_return Replies{};
@@ -134,10 +134,9 @@ asio::awaitable<std::vector<Result<typename Op::Reply>>> Store::run_all(std::vec
     gather->missing = operations.size();
     const auto executor = asio::get_associated_executor(handler);
     gather->done = [executor, handler = std::move(handler)](Replies replies) mutable {
-      asio::post(executor,
-                 [handler = std::move(handler), replies = std::move(replies)]() mutable {
-                   std::move(handler)(std::move(replies));
-                 });
+      asio::post(executor, [handler = std::move(handler), replies = std::move(replies)]() mutable {
+        std::move(handler)(std::move(replies));
+      });
     };
     for (std::size_t i = 0; i < operations.size(); ++i)
       start(Call<Op>{std::move(operations[i]), [gather, i](Reply reply) {

@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sdk/blocking.hpp"
 #include "tests/conformance/home.hpp"
-#include "tests/support/blocking.hpp"
 
 namespace ff::conformance {
 
@@ -20,7 +20,7 @@ class Conformance : public ::testing::TestWithParam<HomeKind> {
  protected:
   template <class Op>
   std::future<Result<typename Op::Reply>> start(Op operation) {
-    return test::start(engine().executor(), engine().run(std::move(operation)));
+    return ff::start(engine(), std::move(operation));
   }
   template <class Op>
   Result<typename Op::Reply> run(Op operation) {

@@ -28,7 +28,8 @@ class EmbeddedHome : public Home {
 
  private:
   void open() {
-    auto store = must(ff::embedded::EmbeddedStore::open({.directory = temp_.path(), .clock = clock_}));
+    auto store =
+        must(ff::embedded::EmbeddedStore::open({.directory = temp_.path(), .clock = clock_}));
     local_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
   }
 
@@ -55,8 +56,8 @@ class HttpHome final : public Home {
 
  private:
   void serve() {
-    server_ = std::make_unique<http::Server>(inner_->engine(),
-                                             must(http::Listener::bind("127.0.0.1:0")));
+    server_ =
+        std::make_unique<http::Server>(inner_->engine(), must(http::Listener::bind("127.0.0.1:0")));
     remote_ = must(http::RemoteEngine::open(server_->url()));
   }
 

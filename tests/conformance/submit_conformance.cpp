@@ -88,7 +88,9 @@ TEST_P(Conformance, EverythingAcknowledgedIsThereAfterARestart) {
     if (each.id == waiting) must(run(complete(each)));
 }
 
-TEST_P(Conformance, HealthyEngineSaysItsVersion) { EXPECT_FALSE(must(run(Health{})).version.empty()); }
+TEST_P(Conformance, HealthyEngineSaysItsVersion) {
+  EXPECT_FALSE(must(run(Health{})).version.empty());
+}
 
 }  // namespace
 }  // namespace ff::conformance

@@ -134,8 +134,7 @@ TEST_F(CliTest, SecondProcessOnADataDirectoryIsRefused) {
 TEST_F(CliTest, PortInUseIsRefusedAndLeavesTheOtherServerAlone) {
   const auto server = serve("server");
   const auto address = url_.substr(std::string("http://").size());
-  const auto second = run(
-      {program, "server", "--store", store() + "-2", "--listen", address});
+  const auto second = run({program, "server", "--store", store() + "-2", "--listen", address});
   EXPECT_EQ(second.exit_code, 5);
   EXPECT_THAT(second.err, HasSubstr("address_in_use"));
   EXPECT_FALSE(std::filesystem::exists(temp_.path() / "data-2")) << "nothing may be left behind";

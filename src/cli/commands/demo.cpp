@@ -25,7 +25,8 @@ std::string add(Task& task) {
   std::istringstream numbers(task.payload());
   long long sum = 0;
   for (long long number; numbers >> number;) sum += number;
-  if (!numbers.eof()) throw std::invalid_argument("'" + task.payload() + "' is not a list of numbers");
+  if (!numbers.eof())
+    throw std::invalid_argument("'" + task.payload() + "' is not a list of numbers");
   return std::to_string(sum);
 }
 
@@ -110,9 +111,9 @@ Result<ExitCode> run(const ServiceOption& option) {
 
 }  // namespace
 
-Run setup_demo(CLI::App& app) {
+Run setup_demo(Arguments& arguments) {
   auto option = std::make_shared<ServiceOption>();
-  option->add_to(app);
+  option->add_to(arguments);
   return [option] { return run(*option); };
 }
 

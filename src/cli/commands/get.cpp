@@ -5,25 +5,25 @@
 
 namespace ff::cli {
 
-Run setup_get(CLI::App& app) {
-  struct Arguments {
+Run setup_get(Arguments& arguments) {
+  struct Given {
     EngineOption engine;
     std::string id;
     bool json = false;
   };
-  auto arguments = std::make_shared<Arguments>();
-  arguments->engine.add_to(app);
-  app.add_option("id", arguments->id, "The execution")->required();
-  app.add_flag("--json", arguments->json, "Print it as JSON");
+  auto given = std::make_shared<Given>();
+  arguments.positional("id", given->id, "The execution", Arguments::Need::required);
+  arguments.flag("--json", given->json, "Print it as JSON");
+  given->engine.add_to(arguments);
 
-  return [arguments]() -> Result<ExitCode> {
-    const auto id = ExecutionId::parse(arguments->id);
+  return [given]() -> Result<ExitCode> {
+    const auto id = ExecutionId::parse(given->id);
     if (!id) return std::unexpected(id.error());
-    const auto engine = arguments->engine.open();
+    const auto engine = given->engine.open();
     if (!engine) return std::unexpected(engine.error());
     const auto execution = Client(**engine).get(*id);
     if (!execution) return std::unexpected(execution.error());
-    if (arguments->json)
+    if (given->json)
       print_json(*execution);
     else
       print_fields(*execution);

@@ -5,24 +5,24 @@
 
 namespace ff::cli {
 
-Run setup_result(CLI::App& app) {
-  struct Arguments {
+Run setup_result(Arguments& arguments) {
+  struct Given {
     EngineOption engine;
     std::string id;
     WaitOption wait;
   };
-  auto arguments = std::make_shared<Arguments>();
-  arguments->engine.add_to(app);
-  app.add_option("id", arguments->id, "The execution")->required();
-  arguments->wait.add_to(app, "Wait for its end");
+  auto given = std::make_shared<Given>();
+  arguments.positional("id", given->id, "The execution", Arguments::Need::required);
+  given->wait.add_to(arguments, "Wait for its end");
+  given->engine.add_to(arguments);
 
-  return [arguments]() -> Result<ExitCode> {
-    const auto id = ExecutionId::parse(arguments->id);
+  return [given]() -> Result<ExitCode> {
+    const auto id = ExecutionId::parse(given->id);
     if (!id) return std::unexpected(id.error());
-    const auto engine = arguments->engine.open();
+    const auto engine = given->engine.open();
     if (!engine) return std::unexpected(engine.error());
     Client client(**engine);
-    return print_result(client, *id, arguments->wait.limit());
+    return print_result(client, *id, given->wait.limit());
   };
 }
 

@@ -6,7 +6,7 @@
 
 namespace ff::cli {
 
-Run setup_version(CLI::App&) {
+Run setup_version(Arguments&) {
   return []() -> Result<ExitCode> {
     fmt::print("ff {}\n", version);
     return ExitCode::ok;

@@ -40,15 +40,16 @@ rocksdb::Options database_options() {
 }  // namespace
 
 Transaction::Transaction(Database& database)
-    : database_(database), writes_(std::make_unique<rocksdb::WriteBatchWithIndex>(
-                               rocksdb::BytewiseComparator(), 0, /*overwrite_key=*/true)) {}
+    : database_(database),
+      writes_(std::make_unique<rocksdb::WriteBatchWithIndex>(rocksdb::BytewiseComparator(), 0,
+                                                             /*overwrite_key=*/true)) {}
 Transaction::Transaction(Transaction&&) noexcept = default;
 Transaction::~Transaction() = default;
 
 Result<std::optional<std::string>> Transaction::get(std::string_view key) {
   std::string value;
-  const auto status = writes_->GetFromBatchAndDB(database_.db_.get(), rocksdb::ReadOptions{},
-                                                 slice(key), &value);
+  const auto status =
+      writes_->GetFromBatchAndDB(database_.db_.get(), rocksdb::ReadOptions{}, slice(key), &value);
   if (status.IsNotFound()) return std::nullopt;
   if (!status.ok()) return std::unexpected(to_error("read", status));
   return value;

@@ -16,17 +16,19 @@ namespace {
 constexpr const char* lock_name = "ff.lock";
 
 std::unexpected<Error> not_writable(const std::filesystem::path& directory, int reason) {
-  return fail(Errc::store_not_writable,
-              fmt::format("cannot write to the data directory {}: {}; give it to this user, or choose "
-                          "another one",
-                          directory.string(), std::strerror(reason)));
+  return fail(
+      Errc::store_not_writable,
+      fmt::format("cannot write to the data directory {}: {}; give it to this user, or choose "
+                  "another one",
+                  directory.string(), std::strerror(reason)));
 }
 
 std::string holder(int file) {
   char text[32] = {};
   const auto size = ::pread(file, text, sizeof text - 1, 0);
-  return size > 0 ? fmt::format("process {}", std::string_view(text, static_cast<std::size_t>(size)))
-                  : "another process";
+  return size > 0
+             ? fmt::format("process {}", std::string_view(text, static_cast<std::size_t>(size)))
+             : "another process";
 }
 
 }  // namespace
@@ -42,10 +44,11 @@ Result<DirectoryLock> DirectoryLock::acquire(const std::filesystem::path& direct
   DirectoryLock lock(file);
 
   if (::flock(file, LOCK_EX | LOCK_NB) != 0)
-    return fail(Errc::store_locked,
-                fmt::format("the data directory {} is in use by {}; stop it, talk to its server, or "
-                            "choose another directory",
-                            directory.string(), holder(file)));
+    return fail(
+        Errc::store_locked,
+        fmt::format("the data directory {} is in use by {}; stop it, talk to its server, or "
+                    "choose another directory",
+                    directory.string(), holder(file)));
   const auto pid = std::to_string(::getpid());
   if (::ftruncate(file, 0) != 0 ||
       ::pwrite(file, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size()))

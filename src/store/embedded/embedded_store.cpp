@@ -79,17 +79,18 @@ void EmbeddedStore::ask_all(store::Call<Query> call) {
   gather->call = std::move(call);
   const auto max = gather->call.operation.max;
   for (auto& shard : shards_)
-    shard->start(store::Call<Query>{
-        gather->call.operation, [gather, max](Result<Reply> reply) {
-          const std::lock_guard lock(gather->mutex);
-          if (!reply)
-            gather->joined = std::unexpected(reply.error());
-          else if (gather->joined)
-            std::ranges::move(*reply, std::back_inserter(*gather->joined));
-          if (--gather->missing > 0) return;
-          if (gather->joined) gather->joined = first(std::move(*gather->joined), max);
-          gather->call.done(std::move(gather->joined));
-        }});
+    shard->start(store::Call<Query>{gather->call.operation, [gather, max](Result<Reply> reply) {
+                                      const std::lock_guard lock(gather->mutex);
+                                      if (!reply)
+                                        gather->joined = std::unexpected(reply.error());
+                                      else if (gather->joined)
+                                        std::ranges::move(*reply,
+                                                          std::back_inserter(*gather->joined));
+                                      if (--gather->missing > 0) return;
+                                      if (gather->joined)
+                                        gather->joined = first(std::move(*gather->joined), max);
+                                      gather->call.done(std::move(gather->joined));
+                                    }});
 }
 
 Result<void> EmbeddedStore::health() const {

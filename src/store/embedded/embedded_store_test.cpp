@@ -125,7 +125,8 @@ TEST_F(EmbeddedStoreTest, NeverLetsTimeRunBackwards) {
                                                    .lease_ttl = Millis{1000}});
   ASSERT_TRUE(leased);
   clock_->advance(Millis{-3'600'000});
-  const auto renewed = run(*store, Renew{.id = command.id, .fence = leased->fence, .lease_ttl = Millis{1000}});
+  const auto renewed =
+      run(*store, Renew{.id = command.id, .fence = leased->fence, .lease_ttl = Millis{1000}});
   ASSERT_TRUE(renewed);
   EXPECT_GE(renewed->lease_expires_at, leased->lease_expires_at);
 }

@@ -20,8 +20,7 @@ Result<Format> create(Database& database, TimePoint now) {
 
   Transaction transaction(database);
   transaction.put(keys::store, record.SerializeAsString());
-  if (auto written = database.write(transaction); !written)
-    return std::unexpected(written.error());
+  if (auto written = database.write(transaction); !written) return std::unexpected(written.error());
   if (auto synced = database.sync(); !synced) return std::unexpected(synced.error());
   return Format{.partition_count = core::partition_count_default};
 }
@@ -32,10 +31,11 @@ Result<Format> parse(const std::string& bytes) {
     return fail(Errc::store_damaged,
                 "the data directory's own record is damaged; restore it from a backup");
   if (record.format_version() > format_version)
-    return fail(Errc::store_too_new,
-                fmt::format("the data directory has format {}, but FlowFabric {} knows only formats up "
-                            "to {}; use a newer version",
-                            record.format_version(), version, format_version));
+    return fail(
+        Errc::store_too_new,
+        fmt::format("the data directory has format {}, but FlowFabric {} knows only formats up "
+                    "to {}; use a newer version",
+                    record.format_version(), version, format_version));
   if (record.partition_count() == 0 ||
       record.partition_count() > std::numeric_limits<PartitionIndex>::max())
     return fail(Errc::store_damaged,

@@ -18,7 +18,8 @@ ExecutionId id_of(std::uint8_t number) {
   return {number, Uuid{bytes}};
 }
 
-core::Execution ready(std::uint8_t number, std::int32_t priority = 0, const char* lane = "default") {
+core::Execution ready(std::uint8_t number, std::int32_t priority = 0,
+                      const char* lane = "default") {
   return {.id = id_of(number),
           .ns = default_namespace(),
           .lane = *LaneId::parse(lane),

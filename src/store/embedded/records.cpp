@@ -104,25 +104,24 @@ std::string encode(const core::Execution& execution) {
   out.set_last_epoch(std::to_underlying(execution.last_epoch));
   out.set_attempt_count(execution.attempt_count);
   out.set_reclaim_count(execution.reclaim_count);
-  std::visit(
-      Overloaded{
-          [&](const core::Waiting&) { out.mutable_waiting(); },
-          [&](const core::Active& active) {
-            write(active.lease, *out.mutable_active()->mutable_lease());
-          },
-          [&](const core::Interrupted&) { out.mutable_interrupted(); },
-          [&](const core::Completed& completed) {
-            out.mutable_completed()->set_at_ms(to_ms(completed.at));
-            write(completed.by, *out.mutable_completed()->mutable_by());
-          },
-          [&](const core::Failed& failed) {
-            out.mutable_failed()->set_at_ms(to_ms(failed.at));
-            if (failed.by) write(*failed.by, *out.mutable_failed()->mutable_by());
-            out.mutable_failed()->set_reason(failed.reason);
-            out.mutable_failed()->set_category(failed.category);
-          },
-      },
-      execution.state);
+  std::visit(Overloaded{
+                 [&](const core::Waiting&) { out.mutable_waiting(); },
+                 [&](const core::Active& active) {
+                   write(active.lease, *out.mutable_active()->mutable_lease());
+                 },
+                 [&](const core::Interrupted&) { out.mutable_interrupted(); },
+                 [&](const core::Completed& completed) {
+                   out.mutable_completed()->set_at_ms(to_ms(completed.at));
+                   write(completed.by, *out.mutable_completed()->mutable_by());
+                 },
+                 [&](const core::Failed& failed) {
+                   out.mutable_failed()->set_at_ms(to_ms(failed.at));
+                   if (failed.by) write(*failed.by, *out.mutable_failed()->mutable_by());
+                   out.mutable_failed()->set_reason(failed.reason);
+                   out.mutable_failed()->set_category(failed.category);
+                 },
+             },
+             execution.state);
   return out.SerializeAsString();
 }
 
@@ -142,10 +141,11 @@ Result<core::Execution> decode(const ExecutionId& id, std::string_view bytes) {
                             .state = read.state(stored)};
   if (stored.has_started_at_ms()) execution.started_at = from_ms(stored.started_at_ms());
   if (!parsed || !read.ok())
-    return fail(Errc::store_damaged,
-                fmt::format("the record of execution {} is damaged; restore the data directory from "
-                            "a backup",
-                            id.str()));
+    return fail(
+        Errc::store_damaged,
+        fmt::format("the record of execution {} is damaged; restore the data directory from "
+                    "a backup",
+                    id.str()));
   return execution;
 }
 

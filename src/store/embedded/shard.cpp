@@ -135,8 +135,7 @@ void Shard::carry_out(const core::Execution* before, const core::Decision<Comman
   if (step->payload) batch.changes.put(keys::payload(next.id), *step->payload);
   if (step->result) batch.changes.put(keys::result(next.id), *step->result);
 
-  if (step->event)
-    batch.announcements.add_event(core::make_event(*step->event, next, last_now_));
+  if (step->event) batch.announcements.add_event(core::make_event(*step->event, next, last_now_));
   batch.must_sync |= ended || store::waits_for_disk<Command>;
 }
 

@@ -33,7 +33,9 @@ class Shard {
 
   // Before run(): fills the indexes with what is on disk.
   void restore(const core::Execution& execution) { indexes_.add(execution); }
-  void run() { thread_ = std::thread([this] { loop(); }); }
+  void run() {
+    thread_ = std::thread([this] { loop(); });
+  }
 
   void start(store::AnyCall call);
 
@@ -64,7 +66,7 @@ class Shard {
 
   Parts parts_;
   Indexes indexes_;
-  TimePoint last_now_{};                    // time never runs backwards in here
+  TimePoint last_now_{};                       // time never runs backwards in here
   Committer::Ticket last_durable_ticket_ = 0;  // of our newest batch that had to be synced
 
   std::mutex mutex_;
