@@ -27,7 +27,7 @@ endif()
 # g++ 12 reports these inside its own and Boost's headers when it inlines or instruments them.
 target_compile_options(ff_options INTERFACE
   -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
-  -Wno-stringop-overread -Wno-free-nonheap-object -Wno-tsan)
+  -Wno-stringop-overread -Wno-free-nonheap-object -Wno-mismatched-new-delete -Wno-tsan)
 
 # Precompiled headers, one per group of targets: it is built with the first of the group and used by
 # the others. `extra` are headers beside those of src/precompiled.hpp.

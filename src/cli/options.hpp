@@ -1,6 +1,7 @@
 // Arguments that several commands share.
 #pragma once
 
+#include <flowfabric/client.hpp>
 #include <flowfabric/open.hpp>
 #include <flowfabric/time.hpp>
 
@@ -19,6 +20,28 @@ struct EngineOption {
     arguments.option("--url", url, "The server (or embedded:DIR)", "FF_URL");
   }
   Result<std::shared_ptr<Engine>> open() const { return ff::open(url); }
+};
+
+// ID and --url: the execution that a command is about, and the engine that has it.
+struct ExecutionOption {
+  EngineOption engine;
+  std::string id;
+
+  void add_to(Arguments& arguments) {
+    arguments.positional("id", id, "The execution", Arguments::Need::required);
+    engine.add_to(arguments);
+  }
+
+  // Opens the engine and lets `use` do the command's work on it.
+  using Use = std::function<Result<ExitCode>(Client& client, const ExecutionId& id)>;
+  Result<ExitCode> with(const Use& use) const {
+    const auto parsed = ExecutionId::parse(id);
+    if (!parsed) return std::unexpected(parsed.error());
+    const auto opened = engine.open();
+    if (!opened) return std::unexpected(opened.error());
+    Client client(**opened);
+    return use(client, *parsed);
+  }
 };
 
 // --wait and --timeout: whether a command waits for the end of an execution, and how long.

@@ -1,5 +1,3 @@
-#include <flowfabric/client.hpp>
-
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 
@@ -7,22 +5,17 @@ namespace ff::cli {
 
 Run setup_result(Arguments& arguments) {
   struct Given {
-    EngineOption engine;
-    std::string id;
+    ExecutionOption execution;
     WaitOption wait;
   };
   auto given = std::make_shared<Given>();
-  arguments.positional("id", given->id, "The execution", Arguments::Need::required);
+  given->execution.add_to(arguments);
   given->wait.add_to(arguments, "Wait for its end");
-  given->engine.add_to(arguments);
 
-  return [given]() -> Result<ExitCode> {
-    const auto id = ExecutionId::parse(given->id);
-    if (!id) return std::unexpected(id.error());
-    const auto engine = given->engine.open();
-    if (!engine) return std::unexpected(engine.error());
-    Client client(**engine);
-    return print_result(client, *id, given->wait.limit());
+  return [given] {
+    return given->execution.with([&](Client& client, const ExecutionId& id) {
+      return print_result(client, id, given->wait.limit());
+    });
   };
 }
 
