@@ -21,6 +21,7 @@ enum class Errc : std::uint8_t {
   payload_too_large,
   fence_required,
   partial_fence_triple,
+  invalid_capabilities,
   unsupported_media_type,
   route_not_found,
   method_not_allowed,

@@ -15,6 +15,7 @@ constexpr std::array errors{
     ErrcInfo{Errc::payload_too_large, "payload_too_large", 413, false},
     ErrcInfo{Errc::fence_required, "fence_required", 400, false},
     ErrcInfo{Errc::partial_fence_triple, "partial_fence_triple", 400, false},
+    ErrcInfo{Errc::invalid_capabilities, "invalid_capabilities", 400, false},
     ErrcInfo{Errc::unsupported_media_type, "unsupported_media_type", 415, false},
     ErrcInfo{Errc::route_not_found, "route_not_found", 404, false},
     ErrcInfo{Errc::method_not_allowed, "method_not_allowed", 405, false},
