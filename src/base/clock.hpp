@@ -4,14 +4,34 @@
 #include <flowfabric/time.hpp>
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 
 namespace ff {
 
+// The wall clock, except that time never runs backwards and never stands still: when the wall clock is
+// set back, time goes on from where it was, at the pace of the steady clock; when it is set forward,
+// time follows. Each object promises this for itself, not across a restart. Lock-free.
 class SystemClock final : public Clock {
  public:
-  TimePoint now() const override {
-    return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
-  }
+  // Where the times come from; may be called from any thread.
+  struct Sources {
+    std::function<std::chrono::system_clock::time_point()> wall;
+    std::function<std::chrono::steady_clock::time_point()> steady;
+  };
+
+  SystemClock();  // the machine's clocks
+  explicit SystemClock(Sources sources);
+
+  TimePoint now() const override;
+
+ private:
+  using Nanos = std::chrono::nanoseconds;
+
+  Sources sources_;
+  // The most that the wall clock was ever ahead of the steady clock. Time is the steady clock plus
+  // this, so it is at least the wall clock, and at least what it was plus the steady time since.
+  mutable std::atomic<Nanos::rep> lead_;
 };
 
 class ManualClock final : public Clock {
