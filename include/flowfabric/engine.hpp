@@ -10,7 +10,11 @@ namespace ff {
 template <class... Ops>
 struct OperationList {};
 using EngineOperations =
-    OperationList<Submit, GetExecution, GetResult, Claim, Renew, Complete, Fail, Health>;
+    OperationList<Submit, SubmitMany, ListExecutions, CountExecutions, GetExecution, GetPayload,
+                  GetResult, GetAttempts, GetLeaseHistory, ReadEvents, Claim, Grant, ClaimGranted,
+                  ClaimExecution, Renew, UpdateProgress, Complete, CompleteMany, Fail, Delay,
+                  WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay, Backup,
+                  Health>;
 
 template <class Op>
 struct Runs {

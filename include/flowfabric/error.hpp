@@ -19,9 +19,10 @@ enum class Errc : std::uint8_t {
   invalid_json,
   unknown_field,
   payload_too_large,
+  invalid_capabilities,
+  invalid_tag_key,
   fence_required,
   partial_fence_triple,
-  invalid_capabilities,
   unsupported_media_type,
   route_not_found,
   method_not_allowed,
@@ -30,11 +31,19 @@ enum class Errc : std::uint8_t {
   execution_not_found,
   duplicate_mismatch,
   execution_not_active,
+  execution_not_eligible,
   execution_not_leaseable,
   execution_not_terminal,
   execution_failed,
+  max_replays_exhausted,
+  grant_already_exists,
+  invalid_claim_grant,
+  claim_grant_expired,
+  capability_mismatch,
   stale_lease,
   lease_expired,
+  lease_revoked,
+  backup_exists,
   // The engine or the way to it is at fault.
   store_locked,
   store_not_writable,
@@ -48,11 +57,17 @@ enum class Errc : std::uint8_t {
   internal,
 };
 
+// What a caller does about an error.
+enum class ErrorClass : std::uint8_t {
+  terminal,   // stop: the same call will not succeed
+  retryable,  // the same call may succeed later, unchanged
+};
+
 struct ErrcInfo {
   Errc code;
   std::string_view name;  // on the wire, in logs, in Lua
   int http_status;
-  bool retryable;  // the same call may succeed later, unchanged
+  ErrorClass error_class;
 };
 
 const ErrcInfo& info(Errc code);
@@ -71,7 +86,7 @@ struct Error {
   std::vector<Detail> details = {};
 
   std::string_view name() const { return info(code).name; }
-  bool retryable() const { return info(code).retryable; }
+  bool retryable() const { return info(code).error_class == ErrorClass::retryable; }
   bool operator==(const Error&) const = default;
 };
 

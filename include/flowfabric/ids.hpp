@@ -54,6 +54,7 @@ class UuidId {
 
 using LeaseId = UuidId<struct LeaseTag>;
 using AttemptId = UuidId<struct AttemptTag>;
+using RequestId = UuidId<struct RequestTag>;
 
 // Which characters a text id may hold.
 enum class TextAlphabet : std::uint8_t {
@@ -97,11 +98,15 @@ inline constexpr TextRule namespace_rule{"namespace", 64, TextAlphabet::name};
 inline constexpr TextRule lane_rule{"lane", 64, TextAlphabet::printable_ascii};
 inline constexpr TextRule kind_rule{"kind", 128, TextAlphabet::printable_ascii};
 inline constexpr TextRule worker_rule{"worker", 256, TextAlphabet::visible_text};
+inline constexpr TextRule idempotency_rule{"idempotency_key", 256, TextAlphabet::visible_text};
+inline constexpr TextRule backup_rule{"name", 64, TextAlphabet::name};
 
 using Namespace = TextId<namespace_rule>;  // a tenant: workers see only their own
 using LaneId = TextId<lane_rule>;          // a queue inside a namespace
 using Kind = TextId<kind_rule>;            // what an execution is, and so which handler runs it
 using WorkerId = TextId<worker_rule>;
+using IdempotencyKey = TextId<idempotency_rule>;  // of a submit, inside a namespace
+using BackupName = TextId<backup_rule>;
 
 Namespace default_namespace();  // "default"
 LaneId default_lane();          // "default"

@@ -12,10 +12,23 @@ inline constexpr std::size_t payload_bytes_max = 1024 * 1024;
 inline constexpr std::size_t result_bytes_max = 1024 * 1024;
 inline constexpr std::size_t reason_bytes_max = 4096;
 inline constexpr std::size_t category_bytes_max = 64;
+inline constexpr std::size_t retryable_categories_max = 64;
+
+inline constexpr std::size_t tags_max = 256;
+inline constexpr std::size_t tag_key_bytes_max = 128;
+inline constexpr std::size_t tag_value_bytes_max = 1024;
 
 inline constexpr std::int32_t priority_max = 9000;
+inline constexpr std::uint32_t retries_max = 10'000;
+inline constexpr std::uint32_t reclaims_max = 10'000;
+inline constexpr std::uint32_t replays_max = 1'000;
+
+inline constexpr std::size_t batch_items_max = 1'000;             // of one submit or complete
+inline constexpr std::size_t batch_bytes_max = 16 * 1024 * 1024;  // payloads or results together
 inline constexpr std::uint32_t claim_batch_max = 256;
 inline constexpr std::size_t claim_lanes_max = 64;
+inline constexpr std::uint32_t list_page_max = 1'000;
+inline constexpr std::uint32_t events_page_max = 1'000;
 
 // Of one execution or worker, each token counted once.
 inline constexpr std::size_t capability_tokens_max = 256;
@@ -23,9 +36,19 @@ inline constexpr std::size_t capability_csv_bytes_max = 4096;
 
 inline constexpr Millis lease_ttl_min{1};
 inline constexpr Millis lease_ttl_max = std::chrono::hours{24};
+inline constexpr Millis grant_ttl_max = std::chrono::seconds{60};
 inline constexpr Millis wait_max = std::chrono::seconds{60};  // of one long poll
+inline constexpr Millis duration_max =
+    std::chrono::years{10};  // of any timeout, backoff or retention
+inline constexpr TimePoint time_max{std::chrono::years{200}};  // of any point in time
 
-// How often an execution whose worker vanished is run again before it fails.
-inline constexpr std::uint32_t reclaim_count_max = 100;
+inline constexpr Millis retention_default = std::chrono::hours{24};
+
+// Leases that are remembered of one attempt that is paused and resumed again and again.
+inline constexpr std::size_t leases_per_attempt_max = 32;
+
+// One claim in so many takes the execution that has waited longest, whatever its priority: nothing
+// waits for ever behind more urgent work.
+inline constexpr std::uint32_t oldest_first_every = 16;
 
 }  // namespace ff::limits

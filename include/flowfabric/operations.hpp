@@ -2,21 +2,19 @@
 // The same structs travel through C++, HTTP and the store.
 #pragma once
 
+#include <flowfabric/events.hpp>
 #include <flowfabric/ids.hpp>
+#include <flowfabric/limits.hpp>
+#include <flowfabric/policy.hpp>
+#include <flowfabric/states.hpp>
 #include <flowfabric/time.hpp>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace ff {
-
-// What an execution is doing, as users see it.
-enum class ExecutionState : std::uint8_t { waiting, active, completed, failed };
-
-std::string_view to_string(ExecutionState state);
-std::optional<ExecutionState> execution_state_from(std::string_view name);
-bool is_terminal(ExecutionState state);
 
 // Proof of holding a lease. Every change that a worker makes to an execution carries it, and a worker
 // that lost its lease is refused by it.
@@ -27,6 +25,15 @@ struct Fence {
   bool operator==(const Fence&) const = default;
 };
 
+using Tags = std::map<std::string, std::string>;
+
+struct Progress {
+  std::optional<std::uint32_t> percent = {};
+  std::string message = {};
+  TimePoint at;
+  bool operator==(const Progress&) const = default;
+};
+
 // An execution as it is now, without its payload and result.
 struct ExecutionInfo {
   ExecutionId id;
@@ -35,53 +42,213 @@ struct ExecutionInfo {
   Kind kind;
   std::int32_t priority = 0;
   ExecutionState state{};
+  StateVector state_vector;
+  Tags tags = {};
+  Policy policy = {};
+  std::optional<IdempotencyKey> idempotency_key = {};
   TimePoint created_at;
+  std::optional<TimePoint> delay_until = {};  // while delayed
+  std::optional<TimePoint> deadline = {};
   std::optional<TimePoint> started_at = {};    // of the first attempt
   std::optional<TimePoint> completed_at = {};  // when it became terminal
   std::uint32_t attempts = 0;                  // how many were started
-  std::optional<WorkerId> worker = {};         // who runs it, while active
+  std::uint32_t retries = 0;                   // failures that were retried, since the last replay
+  std::uint32_t reclaims = 0;                  // attempts after a lost lease, since the last replay
+  std::uint32_t replays = 0;
+  LeaseEpoch lease_epoch{};             // of the newest lease, 0 before the first
+  std::optional<WorkerId> worker = {};  // who runs it, while active
   std::optional<TimePoint> lease_expires_at = {};
+  std::optional<Progress> progress = {};  // as the newest attempt told it
   std::optional<std::string> failure_reason = {};
   std::optional<std::string> failure_category = {};
+  std::optional<std::string> cancel_reason = {};
   bool operator==(const ExecutionInfo&) const = default;
 };
 
-// ---- Submitting and reading ---------------------------------------------------------------------
+// One item's outcome in the reply to a batch.
+template <class T>
+using ItemResult = Result<T>;
+
+// ---- Submitting ---------------------------------------------------------------------------------
 
 struct SubmitReply {
   ExecutionId id;
-  bool duplicate = false;  // the id was known already; nothing was changed
+  bool duplicate = false;  // it was submitted before; nothing was changed
   ExecutionState state{};
   bool operator==(const SubmitReply&) const = default;
 };
 
-// Hands work to the engine; it is on disk when the reply comes. An `id` makes the call safe to repeat;
-// without one, the engine mints it.
+// Hands work to the engine; it is on disk when the reply comes. An `id` or an `idempotency_key` (not
+// both) makes the call safe to repeat; without an id, the engine mints one.
 struct Submit {
   using Reply = SubmitReply;
   std::optional<ExecutionId> id = {};
+  std::optional<IdempotencyKey> idempotency_key = {};
   Namespace ns = default_namespace();
   LaneId lane = default_lane();
   Kind kind;
   std::int32_t priority = 0;  // 0 to 9000, higher runs first
   std::string payload = {};   // bytes, untouched
+  std::optional<TimePoint> delay_until = {};
+  std::optional<TimePoint> deadline = {};  // expires if it has not ended by then
+  Tags tags = {};
+  Policy policy = {};
 };
+
+struct SubmitManyReply {
+  std::vector<ItemResult<SubmitReply>> results;  // in the order of the executions
+};
+
+// Many at once: each is accepted or refused on its own.
+struct SubmitMany {
+  using Reply = SubmitManyReply;
+  std::vector<Submit> executions;
+};
+
+// ---- Reading ------------------------------------------------------------------------------------
 
 struct GetExecution {
   using Reply = ExecutionInfo;
   ExecutionId id;
 };
 
-struct ResultBytes {
+struct Bytes {
   std::string bytes;
-  bool operator==(const ResultBytes&) const = default;
+  bool absent = false;  // none were given, which is not the same as zero of them
+  bool operator==(const Bytes&) const = default;
+};
+
+struct GetPayload {
+  using Reply = Bytes;
+  ExecutionId id;
 };
 
 // The result of a completed execution. Waits up to `wait` for the end; then fails with
-// execution_not_terminal. If the execution ended in failure: execution_failed, with its reason.
+// execution_not_terminal. If the execution ended otherwise: execution_failed, with the reason.
 struct GetResult {
-  using Reply = ResultBytes;
+  using Reply = Bytes;
   ExecutionId id;
+  Millis wait{0};
+};
+
+enum class AttemptType : std::uint8_t { initial, retry, reclaim, replay };
+FF_NAMES(AttemptType, "initial", "retry", "reclaim", "replay");
+
+enum class AttemptOutcome : std::uint8_t {
+  running,
+  paused,
+  success,
+  failure,
+  cancelled,
+  interrupted
+};
+FF_NAMES(AttemptOutcome, "running", "paused", "success", "failure", "cancelled", "interrupted");
+
+// One try at an execution.
+struct AttemptInfo {
+  std::uint32_t index = 0;
+  AttemptId id;
+  AttemptType type{};
+  std::string cause = {};  // of a retry, reclaim or replay: why there is another attempt
+  std::optional<std::string> requested_by = {};  // of a replay
+  WorkerId worker;
+  TimePoint started_at;
+  std::optional<TimePoint> ended_at = {};
+  AttemptOutcome outcome{};
+  std::optional<std::string> failure_reason = {};
+  std::optional<std::string> failure_category = {};
+  std::optional<TimePoint> retry_at = {};
+  bool operator==(const AttemptInfo&) const = default;
+};
+
+struct Attempts {
+  std::vector<AttemptInfo> attempts;
+};
+struct GetAttempts {
+  using Reply = Attempts;
+  ExecutionId id;
+};
+
+enum class LeaseEventType : std::uint8_t {
+  acquired,
+  released,
+  expired,
+  revoked,
+  replay_initiated,
+};
+FF_NAMES(LeaseEventType, "acquired", "released", "expired", "revoked", "replay_initiated");
+
+struct LeaseEvent {
+  LeaseEventType type{};
+  TimePoint at;
+  std::optional<LeaseId> lease_id = {};
+  LeaseEpoch lease_epoch{};
+  std::uint32_t attempt_index = 0;
+  std::optional<WorkerId> worker = {};
+  std::string reason = {};
+  bool operator==(const LeaseEvent&) const = default;
+};
+
+struct LeaseHistory {
+  std::vector<LeaseEvent> events;
+};
+struct GetLeaseHistory {
+  using Reply = LeaseHistory;
+  ExecutionId id;
+};
+
+struct ExecutionList {
+  std::vector<ExecutionInfo> executions;
+  std::optional<std::string> next = {};  // the cursor of the next page, if there may be one
+};
+
+// The executions of a namespace, the newest first. A page may be shorter than `limit` although there
+// is a next one: looking through many that do not match stops after a while.
+struct ListExecutions {
+  using Reply = ExecutionList;
+  Namespace ns = default_namespace();
+  std::optional<LaneId> lane = {};
+  std::optional<ExecutionState> state = {};
+  std::optional<Kind> kind = {};
+  std::optional<std::string> tag = {};           // "key=value"
+  std::optional<TimePoint> created_from = {};    // inclusive
+  std::optional<TimePoint> created_before = {};  // exclusive
+  std::uint32_t limit = 100;
+  std::optional<std::string> cursor = {};  // `next` of the page before
+};
+
+struct StateCount {
+  LaneId lane;
+  ExecutionState state{};
+  std::uint64_t count = 0;
+  bool operator==(const StateCount&) const = default;
+};
+struct StateCounts {
+  std::vector<StateCount> counts;  // by lane, then state; zeros are left out
+};
+struct CountExecutions {
+  using Reply = StateCounts;
+  Namespace ns = default_namespace();
+  std::optional<LaneId> lane = {};
+};
+
+struct EventPage {
+  std::vector<Event> events;
+  std::string next;     // where to go on
+  bool missed = false;  // events between `after` and these are gone: look at what you watch anew
+};
+
+// Lifecycle events after a point, as they happen. Waits up to `wait` for the first. Without `after`:
+// from now on.
+struct ReadEvents {
+  using Reply = EventPage;
+  std::optional<Namespace> ns = {};
+  std::optional<LaneId> lane = {};
+  std::optional<Kind> kind = {};
+  std::optional<ExecutionId> id = {};
+  std::vector<EventType> types = {};  // empty: all
+  std::optional<std::string> after = {};
+  std::uint32_t limit = 100;
   Millis wait{0};
 };
 
@@ -93,9 +260,14 @@ struct ClaimedExecution {
   LaneId lane;
   Kind kind;
   std::string payload;
+  Tags tags = {};
   std::uint32_t attempt_index = 0;
+  AttemptType attempt_type{};
+  bool resumed = false;  // the attempt began earlier, paused, and goes on
   Fence fence;
   TimePoint lease_expires_at;
+  std::optional<TimePoint> attempt_deadline = {};
+  std::optional<TimePoint> deadline = {};
   bool operator==(const ClaimedExecution&) const = default;
 };
 
@@ -104,15 +276,56 @@ struct ClaimReply {
 };
 
 // Takes up to `max` executions for a worker, best priority first, each under a lease. With nothing to
-// do, waits up to `wait` for work and then answers with an empty list.
+// do, waits up to `wait` for work and then answers with an empty list. Repeated with the same
+// `request_id`, it answers with the same executions, as far as the worker still holds them.
 struct Claim {
   using Reply = ClaimReply;
   WorkerId worker;
   Namespace ns = default_namespace();
   std::vector<LaneId> lanes = {default_lane()};
+  CapabilitySet capabilities = {};
   std::uint32_t max = 1;
   Millis lease_ttl = std::chrono::seconds{30};
   Millis wait{0};
+  std::optional<RequestId> request_id = {};
+};
+
+struct GrantedExecution {
+  ExecutionId id;
+  TimePoint grant_expires_at;
+  bool operator==(const GrantedExecution&) const = default;
+};
+struct GrantReply {
+  std::optional<GrantedExecution> execution = {};  // none: nothing to do
+};
+
+// Sets the best execution aside for a worker, which claims it (ClaimGranted) before the grant runs out.
+struct Grant {
+  using Reply = GrantReply;
+  WorkerId worker;
+  Namespace ns = default_namespace();
+  std::vector<LaneId> lanes = {default_lane()};
+  CapabilitySet capabilities = {};
+  Millis grant_ttl = std::chrono::seconds{5};
+};
+
+// Turns a grant into a lease. Repeated with the same lease id it answers as the first time.
+struct ClaimGranted {
+  using Reply = ClaimedExecution;
+  ExecutionId id;
+  WorkerId worker;
+  std::optional<LeaseId> lease_id = {};  // absent: minted
+  Millis lease_ttl = std::chrono::seconds{30};
+};
+
+// Grant and claim of one named execution in one step, whichever lane it is in.
+struct ClaimExecution {
+  using Reply = ClaimedExecution;
+  ExecutionId id;
+  WorkerId worker;
+  CapabilitySet capabilities = {};
+  std::optional<LeaseId> lease_id = {};  // absent: minted
+  Millis lease_ttl = std::chrono::seconds{30};
 };
 
 struct RenewReply {
@@ -128,6 +341,18 @@ struct Renew {
   Millis lease_ttl = std::chrono::seconds{30};
 };
 
+struct Done {
+  bool operator==(const Done&) const = default;
+};
+
+struct UpdateProgress {
+  using Reply = Done;
+  ExecutionId id;
+  Fence fence;
+  std::optional<std::uint32_t> percent = {};  // 0 to 100
+  std::string message = {};
+};
+
 struct EndReply {
   ExecutionState state{};
   bool operator==(const EndReply&) const = default;
@@ -138,19 +363,122 @@ struct Complete {
   using Reply = EndReply;
   ExecutionId id;
   Fence fence;
-  std::string result = {};  // bytes, untouched
+  std::optional<std::string> result = {};  // bytes, untouched
 };
 
-// Ends the attempt in failure. Repeated with the same fence it answers as the first time.
+struct CompleteManyReply {
+  std::vector<ItemResult<EndReply>> results;  // in the order of the executions
+};
+struct CompleteMany {
+  using Reply = CompleteManyReply;
+  std::vector<Complete> executions;
+};
+
+struct FailReply {
+  ExecutionState state{};
+  std::optional<TimePoint> retry_at = {};  // if the policy allows another attempt
+  bool operator==(const FailReply&) const = default;
+};
+
+// Ends the attempt in failure, and the execution too unless its policy retries. Repeated with the same
+// fence it answers as the first time.
 struct Fail {
-  using Reply = EndReply;
+  using Reply = FailReply;
   ExecutionId id;
   Fence fence;
   std::string reason;
-  std::string category = {};
+  std::string category = {};  // transient, permanent, timeout, …; what the policy decides by
+};
+
+// Gives the execution back until a time; the attempt goes on with whoever claims it then.
+struct Delay {
+  using Reply = EndReply;
+  ExecutionId id;
+  Fence fence;
+  TimePoint until;
+};
+
+// Gives the execution back until those it depends on have ended. If there are none, it is ready at once.
+struct WaitForChildren {
+  using Reply = EndReply;
+  ExecutionId id;
+  Fence fence;
+};
+
+// ---- Operating ----------------------------------------------------------------------------------
+
+// Ends an execution that has not ended, whatever it is doing. With a fence: only if that lease holds.
+// Cancelling what is cancelled already succeeds.
+struct Cancel {
+  using Reply = EndReply;
+  ExecutionId id;
+  std::string reason = {};
+  std::optional<Fence> fence = {};
+};
+
+enum class RevokeStatus : std::uint8_t { revoked, already_revoked, already_expired };
+FF_NAMES(RevokeStatus, "revoked", "already_revoked", "already_expired");
+
+struct RevokeReply {
+  RevokeStatus status{};
+  LeaseEpoch lease_epoch{};
+  bool operator==(const RevokeReply&) const = default;
+};
+
+// Takes the lease away from its worker; the execution is ready for another one.
+struct RevokeLease {
+  using Reply = RevokeReply;
+  ExecutionId id;
+  std::optional<LeaseId> lease_id = {};  // only if it is this one
+  std::string reason = {};
+};
+
+struct PriorityReply {
+  std::int32_t before = 0;
+  std::int32_t after = 0;
+  bool operator==(const PriorityReply&) const = default;
+};
+
+// Of any execution that has not ended; it counts from the next claim on.
+struct ChangePriority {
+  using Reply = PriorityReply;
+  ExecutionId id;
+  std::int32_t priority = 0;
+};
+
+struct TagsReply {
+  Tags tags;  // all, after the change
+  bool operator==(const TagsReply&) const = default;
+};
+
+// Keys look like "app.key": lower case up to the first dot.
+struct SetTags {
+  using Reply = TagsReply;
+  ExecutionId id;
+  Tags set = {};
+  std::vector<std::string> remove = {};
+};
+
+// Runs an execution that has ended once more, from the start.
+struct Replay {
+  using Reply = EndReply;
+  ExecutionId id;
+  std::string reason = {};
+  std::string requested_by = {};
 };
 
 // ---- The engine itself --------------------------------------------------------------------------
+
+struct BackupReply {
+  std::string directory;  // a data directory of its own, on the engine's machine
+  bool operator==(const BackupReply&) const = default;
+};
+
+// Saves everything that is acknowledged, while the engine goes on.
+struct Backup {
+  using Reply = BackupReply;
+  BackupName name;
+};
 
 struct HealthReply {
   std::string version;

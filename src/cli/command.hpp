@@ -21,8 +21,12 @@ struct Command {
 
 std::span<const Command> commands();
 
+Run setup_backup(Arguments& arguments);
+Run setup_bench(Arguments& arguments);
+Run setup_check(Arguments& arguments);
 Run setup_demo(Arguments& arguments);
 Run setup_get(Arguments& arguments);
+Run setup_restore(Arguments& arguments);
 Run setup_result(Arguments& arguments);
 Run setup_server(Arguments& arguments);
 Run setup_submit(Arguments& arguments);

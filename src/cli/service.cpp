@@ -21,7 +21,7 @@ sigset_t stop_signals() {
 }  // namespace
 
 Result<Service> Service::start(const ServiceOption& option,
-                               std::function<void(const core::Event&)> on_event) {
+                               std::function<void(const Event&)> on_event) {
   const auto signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 

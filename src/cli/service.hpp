@@ -15,7 +15,7 @@ class Service {
  public:
   // Takes SIGINT and SIGTERM from here on, for every thread that is started later.
   static Result<Service> start(const ServiceOption& option,
-                               std::function<void(const core::Event&)> on_event = {});
+                               std::function<void(const Event&)> on_event = {});
 
   http::Server& server() { return *server_; }
 

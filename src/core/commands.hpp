@@ -1,8 +1,8 @@
-// What a store is asked to change, beside the worker's own operations (Renew, Complete, Fail): each
-// command names one execution and its reply.
+// What a store is asked to change, beside the operations that are commands themselves (Renew, Complete,
+// Cancel, …): each command names one execution and its reply.
 #pragma once
 
-#include <flowfabric/operations.hpp>
+#include "core/execution.hpp"
 
 namespace ff::core {
 
@@ -11,26 +11,59 @@ struct Create {
   using Reply = SubmitReply;
   ExecutionId id;
   Submit submit;
+  bool minted = false;  // the id was made for this; nothing can have it yet
+  Millis retention_default = limits::retention_default;
 };
 
-// Gives a ready execution to a worker, under a new lease.
+// Where a worker's right to a lease comes from.
+enum class LeaseSource : std::uint8_t {
+  ready,  // it is free for any worker
+  grant,  // it was set aside for this worker
+  held,   // this worker has the lease already and only asks again
+};
+
+// Gives an execution to a worker, under a new lease. Repeated with the same lease id and worker it
+// answers as the first time.
 struct LeaseGrant {
   using Reply = ClaimedExecution;
   ExecutionId id;
+  LeaseSource source{};
   WorkerId worker;
+  CapabilitySet capabilities = {};  // looked at when it comes from the ready ones
   LeaseId lease_id;
   AttemptId attempt_id;
   Millis lease_ttl;
 };
 
-struct LeaseExpireReply {
-  bool expired = false;  // false: there was no lease that had run out
-  bool operator==(const LeaseExpireReply&) const = default;
+// Sets a ready execution aside for a worker.
+struct GrantIssue {
+  using Reply = GrantedExecution;
+  ExecutionId id;
+  WorkerId worker;
+  CapabilitySet capabilities = {};
+  Millis grant_ttl;
 };
 
-// Takes an execution back from a worker whose lease has run out. Safe to repeat.
-struct LeaseExpire {
-  using Reply = LeaseExpireReply;
+struct TimerReply {
+  bool fired = false;  // false: nothing of that kind was due
+  bool operator==(const TimerReply&) const = default;
+};
+
+// Does what is due: ends a lease, a delay, a grant, an attempt or the execution. Safe to repeat.
+struct TimerFire {
+  using Reply = TimerReply;
+  ExecutionId id;
+  TimerKind kind{};
+};
+
+struct RemoveReply {
+  bool removed = false;  // false: it is to be kept longer
+  bool operator==(const RemoveReply&) const = default;
+};
+
+// Forgets an ended execution whose retention has run out. Safe to repeat.
+struct Remove {
+  using Reply = RemoveReply;
   ExecutionId id;
 };
 

@@ -1,18 +1,19 @@
+#include "core/ending.hpp"
 #include "core/fence.hpp"
 #include "core/transitions.hpp"
 
 namespace ff::core {
 
 Decision<Complete> apply(const Execution& execution, Complete command, TimePoint now) {
-  const auto* completed = std::get_if<Completed>(&execution.state);
-  if (completed && completed->by == command.fence)
+  if (ended_by(execution, command.fence, AttemptOutcome::success))
     return Step<EndReply>{.reply = {ExecutionState::completed}};
-
-  const auto lease = check_fence(execution, command.fence, now);
-  if (!lease) return std::unexpected(lease.error());
+  if (auto active = check_fence(execution, command.fence, now); !active)
+    return std::unexpected(active.error());
 
   Execution next = execution;
-  next.state = Completed{.at = now, .by = command.fence};
+  end_attempt(next, {.at = now, .how = LeaseEnd::completed},
+              {.at = now, .outcome = AttemptOutcome::success});
+  end_execution(next, now, Completed{});
   return Step<EndReply>{.reply = {ExecutionState::completed},
                         .next = std::move(next),
                         .event = EventType::completed,

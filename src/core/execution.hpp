@@ -6,43 +6,68 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
+#include "core/attempt.hpp"
+
 namespace ff::core {
 
-// A worker's time-limited right to run one execution; an execution has at most one.
-struct Lease {
-  Fence fence;
+struct Waiting {  // any worker can claim it
+  bool operator==(const Waiting&) const = default;
+};
+struct Granted {  // set aside for one worker that is about to claim it
   WorkerId worker;
   TimePoint expires_at;
-  bool operator==(const Lease&) const = default;
+  bool operator==(const Granted&) const = default;
 };
-
-struct Waiting {  // ready, and never run before
-  bool operator==(const Waiting&) const = default;
+struct Delayed {
+  TimePoint until;
+  bool operator==(const Delayed&) const = default;
+};
+struct WaitingChildren {
+  bool operator==(const WaitingChildren&) const = default;
 };
 struct Active {
   Lease lease;
+  std::optional<TimePoint> attempt_deadline = {};
   bool operator==(const Active&) const = default;
 };
-struct Interrupted {  // ready again: its worker let the lease run out
-  bool operator==(const Interrupted&) const = default;
-};
+
 struct Completed {
-  TimePoint at;
-  Fence by;
   bool operator==(const Completed&) const = default;
 };
 struct Failed {
-  TimePoint at;
-  std::optional<Fence> by;  // none if the engine gave up on it
   std::string reason;
   std::string category;
   bool operator==(const Failed&) const = default;
 };
+struct Cancelled {
+  std::string reason;
+  std::optional<Fence> by = {};  // the worker that did it; none: an operator
+  bool operator==(const Cancelled&) const = default;
+};
+struct Expired {
+  std::string reason;
+  bool operator==(const Expired&) const = default;
+};
+using Outcome = std::variant<Completed, Failed, Cancelled, Expired>;
 
-using State = std::variant<Waiting, Active, Interrupted, Completed, Failed>;
+struct Ended {
+  TimePoint at;
+  Outcome outcome;
+  bool operator==(const Ended&) const = default;
+};
+
+using State = std::variant<Waiting, Granted, Delayed, WaitingChildren, Active, Ended>;
+
+struct ReplayRequest {
+  std::string reason;
+  std::string requested_by;
+  TimePoint at;
+  bool operator==(const ReplayRequest&) const = default;
+};
 
 struct Execution {
   ExecutionId id;
@@ -50,35 +75,64 @@ struct Execution {
   LaneId lane;
   Kind kind;
   std::int32_t priority = 0;
+  Tags tags = {};
+  Policy policy = {};
+  std::optional<IdempotencyKey> idempotency_key = {};
+  std::uint64_t request_digest = 0;  // of what was submitted; a repeated submit must match it
   TimePoint created_at;
+  TimePoint queued_at;  // its age in the queue counts from here
+  std::optional<TimePoint> deadline = {};
+  Millis retention = limits::retention_default;
   std::optional<TimePoint> started_at = {};
   LeaseEpoch last_epoch{};          // of the newest lease, 0 before the first
   std::uint32_t attempt_count = 0;  // the next attempt's index
-  std::uint32_t reclaim_count = 0;  // attempts that began after a lost lease
+  std::uint32_t retry_count = 0;
+  std::uint32_t reclaim_count = 0;
+  std::uint32_t replay_count = 0;
+  std::uint32_t unresolved_children = 0;
+  std::optional<Attempt> attempt = {};  // the newest; earlier ones have records of their own
+  std::optional<ReplayRequest> pending_replay = {};  // the next attempt is a replay
+  std::optional<Progress> progress = {};
   State state = Waiting{};
   bool operator==(const Execution&) const = default;
 };
 
+StateVector state_vector(const Execution& execution);
 ExecutionState public_state(const Execution& execution);
 ExecutionInfo info_of(const Execution& execution);
+bool has_ended(const Execution& execution);
 
-// Where the scheduler and the scanners find an execution: always exactly one place.
-struct Ready {
-  std::int64_t score;  // the lowest is claimed first
-  bool operator==(const Ready&) const = default;
-};
-struct Leased {
-  TimePoint expires_at;
-  bool operator==(const Leased&) const = default;
-};
-struct Ended {
-  bool operator==(const Ended&) const = default;
-};
-using Placement = std::variant<Ready, Leased, Ended>;
+// What the next claim begins. None: the newest attempt goes on where it paused.
+std::optional<AttemptType> next_attempt_type(const Execution& execution);
 
-Placement placement(const Execution& execution);
+// True while nobody has it and any worker (with the capabilities) may: also when a grant ran out.
+bool is_claimable(const Execution& execution, TimePoint now);
+
+// Every lease of the execution in order, as events. `attempts` are all of them, the oldest first.
+LeaseHistory lease_history(const Execution& execution, std::span<const Attempt> attempts);
 
 // Lowest first: a higher priority beats any age, then the older beats the newer.
-std::int64_t ready_score(std::int32_t priority, TimePoint created_at);
+std::int64_t ready_score(std::int32_t priority, TimePoint queued_at);
+
+// ---- Time --------------------------------------------------------------------------------------
+
+// What can become due. An execution has at most one timer: that which comes first.
+enum class TimerKind : std::uint8_t {
+  lease_expiry,
+  delay,
+  attempt_timeout,
+  execution_deadline,
+  grant_expiry,
+};
+struct Timer {
+  TimerKind kind{};
+  TimePoint due;
+  auto operator<=>(const Timer&) const = default;
+};
+std::optional<Timer> next_timer(const Execution& execution);
+
+// An ended execution is kept until then; never shorter than its idempotency key is remembered.
+TimePoint retained_until(const Execution& execution);
+TimePoint idempotency_until(const Execution& execution);
 
 }  // namespace ff::core

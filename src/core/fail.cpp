@@ -1,23 +1,43 @@
+#include "core/ending.hpp"
 #include "core/fence.hpp"
 #include "core/transitions.hpp"
 
 namespace ff::core {
+namespace {
+
+// Told from the end of the attempt, so that a repeated call hears what the first one heard.
+FailReply reply_of(const AttemptEnd& end) {
+  if (!end.retry_at) return {.state = ExecutionState::failed};
+  return {.state = *end.retry_at > end.at ? ExecutionState::delayed : ExecutionState::waiting,
+          .retry_at = end.retry_at};
+}
+
+}  // namespace
 
 Decision<Fail> apply(const Execution& execution, Fail command, TimePoint now) {
-  const auto* failed = std::get_if<Failed>(&execution.state);
-  if (failed && failed->by == command.fence)
-    return Step<EndReply>{.reply = {ExecutionState::failed}};
-
-  const auto lease = check_fence(execution, command.fence, now);
-  if (!lease) return std::unexpected(lease.error());
+  if (const auto* end = ended_by(execution, command.fence, AttemptOutcome::failure))
+    return Step<FailReply>{.reply = reply_of(*end)};
+  if (auto active = check_fence(execution, command.fence, now); !active)
+    return std::unexpected(active.error());
 
   Execution next = execution;
-  next.state = Failed{.at = now,
-                      .by = command.fence,
-                      .reason = std::move(command.reason),
-                      .category = std::move(command.category)};
-  return Step<EndReply>{
-      .reply = {ExecutionState::failed}, .next = std::move(next), .event = EventType::failed};
+  const AttemptEnd end{.at = now,
+                       .outcome = AttemptOutcome::failure,
+                       .reason = command.reason,
+                       .category = command.category,
+                       .retry_at = retry_at(execution, command.category, now)};
+  end_attempt(next,
+              {.at = now,
+               .how = end.retry_at ? LeaseEnd::failed_retry_scheduled : LeaseEnd::failed_terminal},
+              end);
+  if (end.retry_at)
+    schedule_retry(next, now, *end.retry_at);
+  else
+    end_execution(next, now,
+                  Failed{.reason = std::move(command.reason), .category = command.category});
+  return Step<FailReply>{.reply = reply_of(end),
+                         .next = std::move(next),
+                         .event = end.retry_at ? EventType::retry_scheduled : EventType::failed};
 }
 
 }  // namespace ff::core

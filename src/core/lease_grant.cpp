@@ -1,39 +1,158 @@
 #include <fmt/format.h>
 
+#include "core/fence.hpp"
 #include "core/transitions.hpp"
 
 namespace ff::core {
+namespace {
 
-Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command, TimePoint now) {
-  const bool reclaimed = std::holds_alternative<Interrupted>(execution.state);
-  if (!reclaimed && !std::holds_alternative<Waiting>(execution.state))
+Result<void> has_capabilities(const Execution& execution, const CapabilitySet& capabilities) {
+  const auto& required = execution.policy.required_capabilities;
+  if (capabilities.covers(required)) return {};
+  const auto missing = fmt::format("{}", fmt::join(capabilities.missing(required), ","));
+  return fail(
+      Errc::capability_mismatch,
+      fmt::format("execution {} needs a worker that also has {}", execution.id.str(), missing),
+      {{"missing", missing}});
+}
+
+Result<void> is_free(const Execution& execution, Errc otherwise, TimePoint now) {
+  if (is_claimable(execution, now)) return {};
+  if (std::holds_alternative<Granted>(execution.state))
+    return fail(Errc::grant_already_exists,
+                fmt::format("execution {} is set aside for another worker for a moment",
+                            execution.id.str()));
+  return fail(otherwise, fmt::format("execution {} is {} and cannot be claimed", execution.id.str(),
+                                     to_string(public_state(execution))));
+}
+
+Result<void> holds_grant(const Execution& execution, const WorkerId& worker, TimePoint now) {
+  const auto* granted = std::get_if<Granted>(&execution.state);
+  if (!granted && !is_claimable(execution, now))
     return fail(Errc::execution_not_leaseable,
                 fmt::format("execution {} is {} and cannot be claimed", execution.id.str(),
                             to_string(public_state(execution))));
+  if (!granted || granted->worker != worker)
+    return fail(Errc::invalid_claim_grant,
+                fmt::format("worker {} has no grant for execution {}; ask for one first",
+                            worker.str(), execution.id.str()));
+  if (granted->expires_at <= now)
+    return fail(Errc::claim_grant_expired,
+                fmt::format("the grant for execution {} has run out; ask for another one",
+                            execution.id.str()));
+  return {};
+}
 
-  const Fence fence{.lease_id = command.lease_id,
-                    .lease_epoch = LeaseEpoch{std::to_underlying(execution.last_epoch) + 1},
-                    .attempt_id = command.attempt_id};
-  const Lease lease{
-      .fence = fence, .worker = command.worker, .expires_at = now + command.lease_ttl};
+Result<void> may_claim(const Execution& execution, const LeaseGrant& command, TimePoint now) {
+  switch (command.source) {
+    case LeaseSource::ready:
+      if (auto free = is_free(execution, Errc::execution_not_leaseable, now); !free) return free;
+      return has_capabilities(execution, command.capabilities);
+    case LeaseSource::grant: return holds_grant(execution, command.worker, now);
+    case LeaseSource::held: break;
+  }
+  return fail(Errc::execution_not_leaseable,
+              fmt::format("worker {} does not hold execution {} any more", command.worker.str(),
+                          execution.id.str()));
+}
+
+ClaimedExecution claimed(const Execution& execution, const Active& active) {
+  const auto& attempt = *execution.attempt;
+  return {.id = execution.id,
+          .ns = execution.ns,
+          .lane = execution.lane,
+          .kind = execution.kind,
+          .payload = {},
+          .tags = execution.tags,
+          .attempt_index = attempt.index,
+          .attempt_type = attempt.type,
+          .resumed = !attempt.past_leases.empty(),
+          .fence = active.lease.fence,
+          .lease_expires_at = active.lease.expires_at,
+          .attempt_deadline = active.attempt_deadline,
+          .deadline = execution.deadline};
+}
+
+std::string cause_of(const Execution& execution, AttemptType type) {
+  switch (type) {
+    case AttemptType::initial: return {};
+    case AttemptType::retry:
+    case AttemptType::reclaim: return execution.attempt->end->reason;
+    case AttemptType::replay: return execution.pending_replay->reason;
+  }
+  return {};
+}
+
+Attempt begin_attempt(const Execution& execution, AttemptType type, TimePoint now) {
+  Attempt attempt{.index = execution.attempt_count,
+                  .type = type,
+                  .cause = cause_of(execution, type),
+                  .fence = {},
+                  .worker = {},
+                  .started_at = now};
+  if (type == AttemptType::replay) {
+    attempt.requested_by = execution.pending_replay->requested_by;
+    attempt.requested_at = execution.pending_replay->at;
+  }
+  return attempt;
+}
+
+}  // namespace
+
+Decision<GrantIssue> apply(const Execution& execution, const GrantIssue& command, TimePoint now) {
+  if (auto free = is_free(execution, Errc::execution_not_eligible, now); !free)
+    return std::unexpected(free.error());
+  if (auto capable = has_capabilities(execution, command.capabilities); !capable)
+    return std::unexpected(capable.error());
 
   Execution next = execution;
-  next.state = Active{lease};
-  next.last_epoch = fence.lease_epoch;
-  next.attempt_count += 1;
-  next.reclaim_count += reclaimed ? 1 : 0;
+  const auto expires_at = now + command.grant_ttl;
+  next.state = Granted{.worker = command.worker, .expires_at = expires_at};
+  return Step<GrantedExecution>{.reply = {.id = execution.id, .grant_expires_at = expires_at},
+                                .next = std::move(next),
+                                .event = EventType::granted};
+}
+
+Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command, TimePoint now) {
+  const auto* active = std::get_if<Active>(&execution.state);
+  if (active && active->lease.fence.lease_id == command.lease_id &&
+      active->lease.worker == command.worker && active->lease.expires_at > now)
+    return Step<ClaimedExecution>{.reply = claimed(execution, *active)};
+  if (auto allowed = may_claim(execution, command, now); !allowed)
+    return std::unexpected(allowed.error());
+
+  Execution next = execution;
+  std::optional<Attempt> archive;
+  const auto type = next_attempt_type(execution);
+  if (type) {
+    archive = std::move(next.attempt);
+    next.attempt = begin_attempt(execution, *type, now);
+    next.attempt->fence.attempt_id = command.attempt_id;
+    next.attempt->timeout_left = execution.policy.attempt_timeout;
+    next.attempt_count += 1;
+    next.reclaim_count += *type == AttemptType::reclaim ? 1 : 0;
+    next.pending_replay.reset();
+    next.progress.reset();
+  }
+  auto& attempt = *next.attempt;
+  attempt.worker = command.worker;
+  attempt.fence.lease_id = command.lease_id;
+  attempt.fence.lease_epoch = LeaseEpoch{std::to_underlying(execution.last_epoch) + 1};
+  next.last_epoch = attempt.fence.lease_epoch;
   if (!next.started_at) next.started_at = now;
 
-  ClaimedExecution reply{.id = execution.id,
-                         .ns = execution.ns,
-                         .lane = execution.lane,
-                         .kind = execution.kind,
-                         .payload = {},
-                         .attempt_index = execution.attempt_count,
-                         .fence = fence,
-                         .lease_expires_at = lease.expires_at};
-  return Step<ClaimedExecution>{
-      .reply = std::move(reply), .next = std::move(next), .event = EventType::claimed};
+  Active lease{.lease = {.fence = attempt.fence,
+                         .worker = command.worker,
+                         .acquired_at = now,
+                         .expires_at = now + command.lease_ttl}};
+  if (const auto left = std::exchange(attempt.timeout_left, std::nullopt))
+    lease.attempt_deadline = now + *left;
+  next.state = lease;
+  auto reply = claimed(next, lease);
+  return Step<ClaimedExecution>{.reply = std::move(reply),
+                                .next = std::move(next),
+                                .event = EventType::claimed,
+                                .archive = std::move(archive)};
 }
 
 }  // namespace ff::core

@@ -12,4 +12,8 @@ inline constexpr PartitionIndex partition_count_default = 256;
 // one busy partition.
 PartitionIndex partition_of(const Uuid& uuid, PartitionIndex partition_count);
 
+// Where an execution with an idempotency key lives: all that are submitted with it meet there.
+PartitionIndex partition_of(const Namespace& ns, const IdempotencyKey& key,
+                            PartitionIndex partition_count);
+
 }  // namespace ff::core

@@ -4,20 +4,36 @@
 #include "core/transitions.hpp"
 
 namespace ff::core {
+namespace {
 
-Result<ResultBytes> read_result(const Execution& execution, std::string result) {
-  if (const auto* failed = std::get_if<Failed>(&execution.state))
-    return fail(Errc::execution_failed,
-                fmt::format("execution {} failed: {}", execution.id.str(), failed->reason),
-                {{"reason", failed->reason}});
+std::string_view reason_of(const Outcome& outcome) {
+  return std::visit(Overloaded{
+                        [](const Completed&) { return std::string_view{}; },
+                        [](const auto& other) { return std::string_view(other.reason); },
+                    },
+                    outcome);
+}
+
+}  // namespace
+
+Result<Bytes> read_result(const Execution& execution, std::optional<std::string> result) {
   const auto state = public_state(execution);
-  if (!is_terminal(state))
+  const auto* ended = std::get_if<Ended>(&execution.state);
+  if (!ended)
     return fail(
         Errc::execution_not_terminal,
         fmt::format("execution {} is {} and has no result yet; ask again later, or wait for it",
                     execution.id.str(), to_string(state)),
         {{"state", std::string(to_string(state))}});
-  return ResultBytes{std::move(result)};
+  if (state != ExecutionState::completed) {
+    const auto reason = reason_of(ended->outcome);
+    return fail(
+        Errc::execution_failed,
+        fmt::format("execution {} {}{}: {}", execution.id.str(),
+                    state == ExecutionState::cancelled ? "was " : "", to_string(state), reason),
+        {{"state", std::string(to_string(state))}, {"reason", std::string(reason)}});
+  }
+  return Bytes{.bytes = result.value_or(""), .absent = !result};
 }
 
 std::unexpected<Error> not_found(const ExecutionId& id) {

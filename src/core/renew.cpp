@@ -4,13 +4,27 @@
 namespace ff::core {
 
 Decision<Renew> apply(const Execution& execution, const Renew& command, TimePoint now) {
-  auto lease = check_fence(execution, command.fence, now);
-  if (!lease) return std::unexpected(lease.error());
+  auto active = check_fence(execution, command.fence, now);
+  if (!active) return std::unexpected(active.error());
 
-  lease->expires_at = now + command.lease_ttl;
+  active->lease.expires_at = now + command.lease_ttl;
   Execution next = execution;
-  next.state = Active{*lease};
-  return Step<RenewReply>{.reply = {lease->expires_at}, .next = std::move(next)};
+  next.state = *active;
+  return Step<RenewReply>{.reply = {active->lease.expires_at}, .next = std::move(next)};
+}
+
+Decision<UpdateProgress> apply(const Execution& execution, UpdateProgress command, TimePoint now) {
+  if (auto active = check_fence(execution, command.fence, now); !active)
+    return std::unexpected(active.error());
+
+  // What is not told this time stays as it was told before.
+  auto progress = execution.progress.value_or(Progress{});
+  progress.at = now;
+  if (command.percent) progress.percent = command.percent;
+  if (!command.message.empty()) progress.message = std::move(command.message);
+  Execution next = execution;
+  next.progress = std::move(progress);
+  return Step<Done>{.reply = {}, .next = std::move(next), .event = EventType::progressed};
 }
 
 }  // namespace ff::core

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "core/commands.hpp"
-#include "core/event.hpp"
-#include "core/execution.hpp"
 
 namespace ff::core {
 
@@ -13,29 +11,41 @@ struct Step {
   Reply reply;
   std::optional<Execution> next = {};       // absent: nothing changes
   std::optional<EventType> event = {};      // what to tell the world
+  std::optional<Attempt> archive = {};      // an earlier attempt, for a record of its own
   std::optional<std::string> payload = {};  // to be stored beside the execution
   std::optional<std::string> result = {};   // likewise
+  bool drop_result = false;                 // what an earlier run left
+  bool remove = false;                      // forget it, with all that belongs to it
 };
 
 template <class Command>
 using Decision = Result<Step<typename Command::Reply>>;
 
-// What has the id already. Submitting the same again is a duplicate, anything else is refused.
-struct Existing {
-  Execution execution;
-  std::string payload;
-};
-Decision<Create> apply(const std::optional<Existing>& existing, Create command, TimePoint now);
+// `existing` has the id or the idempotency key already. Submitting the same again is a duplicate,
+// anything else is refused.
+Decision<Create> apply(const Execution* existing, Create command, TimePoint now);
 
-// `execution` is never terminal-and-gone here: a store answers execution_not_found by itself.
+// The execution exists: a store answers execution_not_found by itself.
+Decision<GrantIssue> apply(const Execution& execution, const GrantIssue& command, TimePoint now);
 Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command, TimePoint now);
 Decision<Renew> apply(const Execution& execution, const Renew& command, TimePoint now);
+Decision<UpdateProgress> apply(const Execution& execution, UpdateProgress command, TimePoint now);
 Decision<Complete> apply(const Execution& execution, Complete command, TimePoint now);
 Decision<Fail> apply(const Execution& execution, Fail command, TimePoint now);
-Decision<LeaseExpire> apply(const Execution& execution, const LeaseExpire& command, TimePoint now);
+Decision<Delay> apply(const Execution& execution, const Delay& command, TimePoint now);
+Decision<WaitForChildren> apply(const Execution& execution, const WaitForChildren& command,
+                                TimePoint now);
+Decision<Cancel> apply(const Execution& execution, Cancel command, TimePoint now);
+Decision<RevokeLease> apply(const Execution& execution, RevokeLease command, TimePoint now);
+Decision<ChangePriority> apply(const Execution& execution, const ChangePriority& command,
+                               TimePoint now);
+Decision<SetTags> apply(const Execution& execution, SetTags command, TimePoint now);
+Decision<Replay> apply(const Execution& execution, Replay command, TimePoint now);
+Decision<TimerFire> apply(const Execution& execution, const TimerFire& command, TimePoint now);
+Decision<Remove> apply(const Execution& execution, const Remove& command, TimePoint now);
 
 // Reads that depend on the state. `result` is what is stored beside a completed execution.
-Result<ResultBytes> read_result(const Execution& execution, std::string result);
+Result<Bytes> read_result(const Execution& execution, std::optional<std::string> result);
 
 std::unexpected<Error> not_found(const ExecutionId& id);
 

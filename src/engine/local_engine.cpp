@@ -6,12 +6,15 @@
 #include "base/version.hpp"
 #include "core/partitions.hpp"
 #include "core/validate.hpp"
-#include "engine/scanners/lease_reaper.hpp"
+#include "engine/scanners/index_reconciler.hpp"
+#include "engine/scanners/retention_trimmer.hpp"
+#include "engine/scanners/timer_scanner.hpp"
 
 namespace ff {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
+constexpr char any_event = 0;
 
 // For a call that may wait: it must not be thrown out half-way when its caller goes away, but look
 // for itself (is_cancelled) before it waits.
@@ -24,9 +27,11 @@ Async<T> without_cancellation_exceptions(Async<T> call) {
   co_return reply;
 }
 
-bool took_from(const std::pair<Namespace, LaneId>& queue, const Result<ClaimReply>& reply) {
-  return reply && std::ranges::any_of(reply->executions, [&](const ClaimedExecution& claimed) {
-           return claimed.lane == queue.second;
+// It found other work instead.
+bool left_behind(const Offer& offer, const ClaimReply& reply) {
+  return !reply.executions.empty() &&
+         std::ranges::none_of(reply.executions, [&](const ClaimedExecution& claimed) {
+           return claimed.id == offer.id;
          });
 }
 
@@ -35,38 +40,105 @@ bool took_from(const std::pair<Namespace, LaneId>& queue, const Result<ClaimRepl
 LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions options)
     : options_(std::move(options)),
       runtime_(options_.threads),
+      events_(make_uuid(store->now(), random_).str().substr(24), options_.events_max),
       store_(std::move(store)),
       scheduler_(*store_, random_),
       scanners_(runtime_.executor()) {
-  store_->set_event_sink([this](std::span<const core::Event> events) { on_events(events); });
-  scanners_.add(std::make_unique<LeaseReaper>(*store_), options_.lease_reaper_interval);
+  add_scanners();
+  store_->set_event_sink(
+      [this](std::span<const core::Happening> happenings) { on_events(happenings); });
   if (options_.scan) scanners_.start();
+}
+
+void LocalEngine::add_scanners() {
+  const auto& every = options_.intervals;
+  const auto add_timer = [&](core::TimerKind kind, Millis interval) {
+    timer_scanners_[kind] = scanners_.add(std::make_unique<TimerScanner>(*store_, kind), interval);
+  };
+  add_timer(core::TimerKind::lease_expiry, every.lease_expiry);
+  add_timer(core::TimerKind::delay, every.delayed_promoter);
+  add_timer(core::TimerKind::attempt_timeout, every.attempt_timeout);
+  add_timer(core::TimerKind::execution_deadline, every.execution_deadline);
+  add_timer(core::TimerKind::grant_expiry, every.grant_expiry);
+  scanners_.add(std::make_unique<RetentionTrimmer>(*store_), every.retention_trimmer);
+  scanners_.add(std::make_unique<IndexReconciler>(*store_), every.index_reconciler);
+}
+
+// ---- Submitting ---------------------------------------------------------------------------------
+
+core::Create LocalEngine::to_create(Submit operation) {
+  ExecutionId id;
+  const bool minted = !operation.id;
+  if (operation.id) {
+    id = *operation.id;
+  } else {
+    const Uuid uuid = make_uuid(store_->now(), random_);
+    const auto partitions = store_->partition_count();
+    id = {operation.idempotency_key
+              ? core::partition_of(operation.ns, *operation.idempotency_key, partitions)
+              : core::partition_of(uuid, partitions),
+          uuid};
+  }
+  return {.id = id,
+          .submit = std::move(operation),
+          .minted = minted,
+          .retention_default = options_.retention_default};
 }
 
 Async<SubmitReply> LocalEngine::run(Submit operation) {
   if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
-  if (!operation.id) {
-    const Uuid uuid = make_uuid(store_->now(), random_);
-    operation.id = ExecutionId{core::partition_of(uuid, store_->partition_count()), uuid};
-  }
-  core::Create create{.id = *operation.id, .submit = std::move(operation)};
-  co_return co_await store_->run(std::move(create));
+  co_return co_await store_->run(to_create(std::move(operation)));
 }
 
-Async<ExecutionInfo> LocalEngine::run(GetExecution operation) { return pass_on(operation); }
-Async<RenewReply> LocalEngine::run(Renew operation) { return pass_on(std::move(operation)); }
-Async<EndReply> LocalEngine::run(Complete operation) { return pass_on(std::move(operation)); }
-Async<EndReply> LocalEngine::run(Fail operation) { return pass_on(std::move(operation)); }
+// Runs those that are valid together; the others are refused one by one.
+template <class Command, class Op, class ToCommand>
+asio::awaitable<std::vector<Result<typename Command::Reply>>> LocalEngine::run_each(
+    std::vector<Op> operations, ToCommand to_command) {
+  std::vector<Result<typename Command::Reply>> results(operations.size(), std::unexpected(Error{}));
+  std::vector<Command> commands;
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (auto valid = check(operations[i]); !valid) {
+      results[i] = std::unexpected(valid.error());
+      continue;
+    }
+    commands.push_back(to_command(std::move(operations[i])));
+    positions.push_back(i);
+  }
+  auto replies = co_await store_->run_all(std::move(commands));
+  for (std::size_t i = 0; i < replies.size(); ++i) results[positions[i]] = std::move(replies[i]);
+  co_return results;
+}
 
-Async<ResultBytes> LocalEngine::run(GetResult operation) {
+Async<SubmitManyReply> LocalEngine::run(SubmitMany operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  auto results = co_await run_each<core::Create>(
+      std::move(operation.executions), [this](Submit each) { return to_create(std::move(each)); });
+  co_return SubmitManyReply{std::move(results)};
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+Async<ExecutionList> LocalEngine::run(ListExecutions operation) {
+  return pass_on(std::move(operation));
+}
+Async<StateCounts> LocalEngine::run(CountExecutions operation) {
+  return pass_on(std::move(operation));
+}
+Async<ExecutionInfo> LocalEngine::run(GetExecution operation) { return pass_on(operation); }
+Async<Bytes> LocalEngine::run(GetPayload operation) { return pass_on(operation); }
+Async<Attempts> LocalEngine::run(GetAttempts operation) { return pass_on(operation); }
+Async<LeaseHistory> LocalEngine::run(GetLeaseHistory operation) { return pass_on(operation); }
+
+Async<Bytes> LocalEngine::run(GetResult operation) {
   if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
   co_return co_await without_cancellation_exceptions(read_result_or_wait(std::move(operation)));
 }
 
-Async<ResultBytes> LocalEngine::read_result_or_wait(GetResult operation) {
+Async<Bytes> LocalEngine::read_result_or_wait(GetResult operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
   Wakeup wakeup(co_await asio::this_coro::executor);
-  const WaitList<ExecutionId>::Place place(waiting_for_end_, {operation.id}, wakeup);
+  const WaitList<ExecutionId>::Place place(waiting_for_end_, operation.id, wakeup);
   while (true) {
     auto result = co_await store_->run(store::ReadResult{operation.id});
     const bool not_ended = !result && result.error().code == Errc::execution_not_terminal;
@@ -75,6 +147,27 @@ Async<ResultBytes> LocalEngine::read_result_or_wait(GetResult operation) {
   }
 }
 
+Async<EventPage> LocalEngine::run(ReadEvents operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  co_return co_await without_cancellation_exceptions(read_events_or_wait(std::move(operation)));
+}
+
+Async<EventPage> LocalEngine::read_events_or_wait(ReadEvents operation) {
+  const auto deadline = SteadyClock::now() + operation.wait;
+  Wakeup wakeup(co_await asio::this_coro::executor);
+  const WaitList<char>::Place place(waiting_for_events_, any_event, wakeup);
+  if (!operation.after) operation.after = events_.end();
+  while (true) {
+    auto page = events_.read(operation);
+    const bool nothing = page && page->events.empty() && !page->missed;
+    if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return page;
+    operation.after = page->next;
+    co_await wakeup.wait_until(deadline);
+  }
+}
+
+// ---- Working ------------------------------------------------------------------------------------
+
 Async<ClaimReply> LocalEngine::run(Claim operation) {
   if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
   co_return co_await without_cancellation_exceptions(claim_or_wait(std::move(operation)));
@@ -82,25 +175,58 @@ Async<ClaimReply> LocalEngine::run(Claim operation) {
 
 Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
-  std::vector<Queue> queues;
-  for (const auto& lane : operation.lanes) queues.emplace_back(operation.ns, lane);
-
   Wakeup wakeup(co_await asio::this_coro::executor);
-  std::optional<Queue> woken_for;
+  std::optional<Offer> offer;
   while (true) {
-    WaitList<Queue>::Place place(waiting_for_work_, queues, wakeup);
+    WorkWaiters::Place place(waiting_for_work_, operation.ns, operation.lanes,
+                             operation.capabilities, wakeup);
     auto reply = co_await scheduler_.claim(operation);
     const bool nothing = reply && reply->executions.empty();
-    // It may have found something better in another lane; then what it was woken for is still there.
-    if (!nothing && woken_for && !took_from(*woken_for, reply))
-      waiting_for_work_.wake_one(*woken_for);
+    if (offer && (!reply || left_behind(*offer, *reply))) waiting_for_work_.offer(*offer);
     if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return reply;
     co_await wakeup.wait_until(deadline);
     // What a caller that has gone was woken for is passed on to the next when its place goes.
     if (co_await is_cancelled()) co_return reply;
-    woken_for = place.accept();
+    offer = place.accept();
   }
 }
+
+Async<GrantReply> LocalEngine::run(Grant operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  co_return co_await scheduler_.grant(operation);
+}
+Async<ClaimedExecution> LocalEngine::run(ClaimGranted operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  co_return co_await scheduler_.claim(std::move(operation));
+}
+Async<ClaimedExecution> LocalEngine::run(ClaimExecution operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  co_return co_await scheduler_.claim(std::move(operation));
+}
+Async<RenewReply> LocalEngine::run(Renew operation) { return pass_on(std::move(operation)); }
+Async<Done> LocalEngine::run(UpdateProgress operation) { return pass_on(std::move(operation)); }
+Async<EndReply> LocalEngine::run(Complete operation) { return pass_on(std::move(operation)); }
+Async<FailReply> LocalEngine::run(Fail operation) { return pass_on(std::move(operation)); }
+Async<EndReply> LocalEngine::run(Delay operation) { return pass_on(std::move(operation)); }
+Async<EndReply> LocalEngine::run(WaitForChildren operation) {
+  return pass_on(std::move(operation));
+}
+
+Async<CompleteManyReply> LocalEngine::run(CompleteMany operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  auto results = co_await run_each<Complete>(std::move(operation.executions),
+                                             [](Complete each) { return each; });
+  co_return CompleteManyReply{std::move(results)};
+}
+
+// ---- Operating ----------------------------------------------------------------------------------
+
+Async<EndReply> LocalEngine::run(Cancel operation) { return pass_on(std::move(operation)); }
+Async<RevokeReply> LocalEngine::run(RevokeLease operation) { return pass_on(std::move(operation)); }
+Async<PriorityReply> LocalEngine::run(ChangePriority operation) { return pass_on(operation); }
+Async<TagsReply> LocalEngine::run(SetTags operation) { return pass_on(std::move(operation)); }
+Async<EndReply> LocalEngine::run(Replay operation) { return pass_on(std::move(operation)); }
+Async<BackupReply> LocalEngine::run(Backup operation) { return pass_on(std::move(operation)); }
 
 Async<HealthReply> LocalEngine::run(Health) {
   if (auto healthy = store_->health(); !healthy) co_return std::unexpected(healthy.error());
@@ -118,10 +244,16 @@ Async<typename Op::Reply> LocalEngine::pass_on(Op operation) {
   co_return co_await store_->run(std::move(operation));
 }
 
-void LocalEngine::on_events(std::span<const core::Event> events) {
-  for (const auto& event : events) {
-    if (event.claimable) waiting_for_work_.wake_one({event.ns, event.lane});
-    if (event.terminal) waiting_for_end_.wake_all(event.id);
+void LocalEngine::on_events(std::span<const core::Happening> happenings) {
+  events_.append(happenings);
+  waiting_for_events_.wake_all(any_event);
+  const auto now = store_->now();
+  for (const auto& [event, claimable, required, timer] : happenings) {
+    if (claimable)
+      waiting_for_work_.offer(
+          {.ns = event.ns, .lane = event.lane, .id = event.id, .required = required});
+    if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
+    if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);
     if (options_.on_event) options_.on_event(event);
   }
 }

@@ -8,19 +8,33 @@
 
 #include "base/random.hpp"
 #include "base/runtime.hpp"
+#include "engine/event_log.hpp"
 #include "engine/scheduler.hpp"
 #include "engine/supervisor.hpp"
 #include "engine/wait_list.hpp"
+#include "engine/work_waiters.hpp"
 #include "store/store.hpp"
 
 namespace ff {
 
+struct ScanIntervals {
+  Millis lease_expiry{1500};
+  Millis delayed_promoter{750};
+  Millis attempt_timeout{2000};
+  Millis execution_deadline{5000};
+  Millis grant_expiry{1000};
+  Millis retention_trimmer{60'000};
+  Millis index_reconciler{45'000};
+};
+
 struct LocalEngineOptions {
   std::size_t threads = 2;
   bool scan = true;  // run the scanners; tests run them by hand
-  Millis lease_reaper_interval{1500};
+  ScanIntervals intervals = {};
+  Millis retention_default = limits::retention_default;
+  std::size_t events_max = 65'536;  // that are remembered for those who follow them
   // Every lifecycle event, from any thread; must not block.
-  std::function<void(const core::Event&)> on_event = {};
+  std::function<void(const Event&)> on_event = {};
 };
 
 class LocalEngine final : public Engine {
@@ -28,12 +42,32 @@ class LocalEngine final : public Engine {
   explicit LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions options = {});
 
   Async<SubmitReply> run(Submit operation) override;
+  Async<SubmitManyReply> run(SubmitMany operation) override;
+  Async<ExecutionList> run(ListExecutions operation) override;
+  Async<StateCounts> run(CountExecutions operation) override;
   Async<ExecutionInfo> run(GetExecution operation) override;
-  Async<ResultBytes> run(GetResult operation) override;
+  Async<Bytes> run(GetPayload operation) override;
+  Async<Bytes> run(GetResult operation) override;
+  Async<Attempts> run(GetAttempts operation) override;
+  Async<LeaseHistory> run(GetLeaseHistory operation) override;
+  Async<EventPage> run(ReadEvents operation) override;
   Async<ClaimReply> run(Claim operation) override;
+  Async<GrantReply> run(Grant operation) override;
+  Async<ClaimedExecution> run(ClaimGranted operation) override;
+  Async<ClaimedExecution> run(ClaimExecution operation) override;
   Async<RenewReply> run(Renew operation) override;
+  Async<Done> run(UpdateProgress operation) override;
   Async<EndReply> run(Complete operation) override;
-  Async<EndReply> run(Fail operation) override;
+  Async<CompleteManyReply> run(CompleteMany operation) override;
+  Async<FailReply> run(Fail operation) override;
+  Async<EndReply> run(Delay operation) override;
+  Async<EndReply> run(WaitForChildren operation) override;
+  Async<EndReply> run(Cancel operation) override;
+  Async<RevokeReply> run(RevokeLease operation) override;
+  Async<PriorityReply> run(ChangePriority operation) override;
+  Async<TagsReply> run(SetTags operation) override;
+  Async<EndReply> run(Replay operation) override;
+  Async<BackupReply> run(Backup operation) override;
   Async<HealthReply> run(Health operation) override;
 
   asio::any_io_executor executor() override { return runtime_.executor(); }
@@ -41,22 +75,29 @@ class LocalEngine final : public Engine {
   Supervisor& scanners() { return scanners_; }
 
  private:
-  using Queue = std::pair<Namespace, LaneId>;
-
   template <class Op>
   Result<void> check(const Op& operation) const;
   template <class Op>
   Async<typename Op::Reply> pass_on(Op operation);
+  template <class Command, class Op, class ToCommand>
+  asio::awaitable<std::vector<Result<typename Command::Reply>>> run_each(std::vector<Op> operations,
+                                                                         ToCommand to_command);
+  core::Create to_create(Submit operation);
   Async<ClaimReply> claim_or_wait(Claim operation);
-  Async<ResultBytes> read_result_or_wait(GetResult operation);
-  void on_events(std::span<const core::Event> events);
+  Async<Bytes> read_result_or_wait(GetResult operation);
+  Async<EventPage> read_events_or_wait(ReadEvents operation);
+  void add_scanners();
+  void on_events(std::span<const core::Happening> happenings);
 
   // In the order in which they may go: each uses those above it.
   LocalEngineOptions options_;
   Runtime runtime_;
   SystemRandom random_;
-  WaitList<Queue> waiting_for_work_;
+  EventLog events_;
+  WorkWaiters waiting_for_work_;
   WaitList<ExecutionId> waiting_for_end_;
+  WaitList<char> waiting_for_events_;  // all under one key
+  std::map<core::TimerKind, Supervisor::Handle> timer_scanners_;
   std::unique_ptr<store::Store> store_;
   Scheduler scheduler_;
   Supervisor scanners_;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <flowfabric/async.hpp>
+#include <flowfabric/time.hpp>
 
+#include <optional>
 #include <string_view>
 
 namespace ff {
@@ -10,7 +12,8 @@ namespace ff {
 struct Scan {
   std::size_t seen = 0;
   std::size_t changed = 0;
-  bool more = false;  // the batch was full: come back at once
+  bool more = false;                   // the batch was full: come back at once
+  std::optional<Millis> next_in = {};  // when the next thing comes due, if that is known
 };
 
 class Scanner {
@@ -18,7 +21,7 @@ class Scanner {
   virtual ~Scanner() = default;
   virtual std::string_view name() const = 0;
 
-  // One bounded batch. Never called twice at a time.
+  // One bounded batch. Called again before it has ended only if it is stuck.
   virtual Async<Scan> run_once() = 0;
 };
 

@@ -5,44 +5,137 @@ namespace {
 
 constexpr int rounds_max = 64;
 
-// Another worker was faster; look for something else.
-bool lost_the_race(const Error& error) {
-  return error.code == Errc::execution_not_leaseable || error.code == Errc::execution_not_found;
+// Another worker was faster, or it ended; look for something else.
+bool is_gone(const Error& error) {
+  switch (error.code) {
+    case Errc::execution_not_leaseable:
+    case Errc::execution_not_eligible:
+    case Errc::execution_not_found:
+    case Errc::grant_already_exists:
+    case Errc::capability_mismatch: return true;
+    default: return false;
+  }
+}
+
+// The lease on an execution for a request, the same whenever it is asked.
+LeaseId lease_of(const RequestId& request, const ExecutionId& execution) {
+  auto bytes = request.uuid().bytes();
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] ^= execution.uuid().bytes()[i];
+  return LeaseId{Uuid{bytes}};
+}
+
+store::TakeReady take_for(const auto& wanted, std::size_t max) {
+  return {.ns = wanted.ns, .lanes = wanted.lanes, .capabilities = wanted.capabilities, .max = max};
 }
 
 }  // namespace
 
 Async<ClaimReply> Scheduler::claim(const Claim& claim) {
   ClaimReply reply;
-  for (int round = 0; round < rounds_max && reply.executions.empty(); ++round) {
-    store::ReadyHeads look{.ns = claim.ns, .lanes = claim.lanes, .max = claim.max};
-    const auto candidates = co_await store_.run(std::move(look));
-    if (!candidates) co_return std::unexpected(candidates.error());
-    if (candidates->empty()) break;
-
-    std::vector<core::LeaseGrant> grants;
-    for (const auto& candidate : *candidates) grants.push_back(grant_for(claim, candidate));
-    std::optional<Error> failure;
-    auto granted = co_await store_.run_all(std::move(grants));
-    for (auto& each : granted) {
-      if (each)
-        reply.executions.push_back(std::move(*each));
-      else if (!lost_the_race(each.error()))
-        failure = std::move(each.error());
+  if (claim.request_id)
+    if (auto before = answered_.find(*claim.request_id); !before.empty()) {
+      auto leased = co_await store_.run_all(leases_for(claim, before, core::LeaseSource::held));
+      if (auto collected = collect(std::move(leased), reply); !collected)
+        co_return std::unexpected(collected.error());
+      co_return reply;
     }
-    // What was leased must reach the worker, even if something else went wrong beside it.
-    if (failure && reply.executions.empty()) co_return std::unexpected(std::move(*failure));
+
+  for (int round = 0; round < rounds_max && reply.executions.empty(); ++round) {
+    const auto taken = co_await store_.run(take_for(claim, claim.max));
+    if (!taken) co_return std::unexpected(taken.error());
+    if (taken->empty()) break;
+    auto leased = co_await store_.run_all(leases_for(claim, *taken, core::LeaseSource::ready));
+    if (auto collected = collect(std::move(leased), reply); !collected)
+      co_return std::unexpected(collected.error());
+  }
+  if (claim.request_id && !reply.executions.empty()) {
+    std::vector<ExecutionId> ids;
+    for (const auto& execution : reply.executions) ids.push_back(execution.id);
+    answered_.add(*claim.request_id, std::move(ids));
   }
   co_return reply;
 }
 
-core::LeaseGrant Scheduler::grant_for(const Claim& claim, const store::Candidate& candidate) {
-  const auto now = store_.now();
-  return {.id = candidate.id,
-          .worker = claim.worker,
-          .lease_id = LeaseId{make_uuid(now, random_)},
-          .attempt_id = AttemptId{make_uuid(now, random_)},
-          .lease_ttl = claim.lease_ttl};
+Async<GrantReply> Scheduler::grant(const Grant& grant) {
+  for (int round = 0; round < rounds_max; ++round) {
+    const auto taken = co_await store_.run(take_for(grant, 1));
+    if (!taken) co_return std::unexpected(taken.error());
+    if (taken->empty()) break;
+    core::GrantIssue issue{.id = taken->front(),
+                           .worker = grant.worker,
+                           .capabilities = grant.capabilities,
+                           .grant_ttl = grant.grant_ttl};
+    auto granted = co_await store_.run(std::move(issue));
+    if (granted) co_return GrantReply{std::move(*granted)};
+    static_cast<void>(co_await store_.run(store::PutBack{taken->front()}));
+    if (!is_gone(granted.error())) co_return std::unexpected(std::move(granted.error()));
+  }
+  co_return GrantReply{};
+}
+
+Async<ClaimedExecution> Scheduler::claim(ClaimGranted claim) {
+  core::LeaseGrant lease{.id = claim.id,
+                         .source = core::LeaseSource::grant,
+                         .worker = std::move(claim.worker),
+                         .lease_id = claim.lease_id ? *claim.lease_id : mint<LeaseId>(),
+                         .attempt_id = mint<AttemptId>(),
+                         .lease_ttl = claim.lease_ttl};
+  return store_.run(std::move(lease));
+}
+
+Async<ClaimedExecution> Scheduler::claim(ClaimExecution claim) {
+  core::LeaseGrant lease{.id = claim.id,
+                         .source = core::LeaseSource::ready,
+                         .worker = std::move(claim.worker),
+                         .capabilities = std::move(claim.capabilities),
+                         .lease_id = claim.lease_id ? *claim.lease_id : mint<LeaseId>(),
+                         .attempt_id = mint<AttemptId>(),
+                         .lease_ttl = claim.lease_ttl};
+  return store_.run(std::move(lease));
+}
+
+std::vector<core::LeaseGrant> Scheduler::leases_for(const Claim& claim,
+                                                    const std::vector<ExecutionId>& ids,
+                                                    core::LeaseSource source) {
+  std::vector<core::LeaseGrant> leases;
+  leases.reserve(ids.size());
+  for (const auto& id : ids)
+    leases.push_back(
+        {.id = id,
+         .source = source,
+         .worker = claim.worker,
+         .capabilities = claim.capabilities,
+         .lease_id = claim.request_id ? lease_of(*claim.request_id, id) : mint<LeaseId>(),
+         .attempt_id = mint<AttemptId>(),
+         .lease_ttl = claim.lease_ttl});
+  return leases;
+}
+
+// What was leased must reach the worker, even if something else went wrong beside it.
+Result<void> Scheduler::collect(std::vector<Result<ClaimedExecution>> leased, ClaimReply& reply) {
+  std::optional<Error> failure;
+  for (auto& each : leased) {
+    if (each)
+      reply.executions.push_back(std::move(*each));
+    else if (!is_gone(each.error()))
+      failure = std::move(each.error());
+  }
+  if (failure && reply.executions.empty()) return std::unexpected(std::move(*failure));
+  return {};
+}
+
+std::vector<ExecutionId> Scheduler::Answered::find(const RequestId& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = executions_.find(id);
+  return found == executions_.end() ? std::vector<ExecutionId>{} : found->second;
+}
+
+void Scheduler::Answered::add(const RequestId& id, std::vector<ExecutionId> executions) {
+  const std::lock_guard lock(mutex_);
+  if (executions_.insert_or_assign(id, std::move(executions)).second) order_.push_back(id);
+  if (order_.size() <= requests_max) return;
+  executions_.erase(order_.front());
+  order_.pop_front();
 }
 
 }  // namespace ff

@@ -3,25 +3,54 @@
 
 #include <flowfabric/operations.hpp>
 
+#include <deque>
+#include <map>
+#include <mutex>
+
 #include "base/random.hpp"
 #include "store/store.hpp"
 
 namespace ff {
 
-// The claim cycle: look at the best ready executions of the worker's lanes, lease them, and look again
-// if other workers were faster with all of them. Safe to use from many coroutines at once.
+// The claim cycle: take the best ready executions of the worker's lanes, lease or grant them, and take
+// others if some were gone. Safe to use from many coroutines at once.
 class Scheduler {
  public:
   Scheduler(store::Store& store, Random& random) : store_(store), random_(random) {}
 
   // Up to claim.max executions, best first; none if nothing is ready. Does not wait.
   Async<ClaimReply> claim(const Claim& claim);
+  Async<GrantReply> grant(const Grant& grant);
+
+  // One execution by its id.
+  Async<ClaimedExecution> claim(ClaimGranted claim);
+  Async<ClaimedExecution> claim(ClaimExecution claim);
 
  private:
-  core::LeaseGrant grant_for(const Claim& claim, const store::Candidate& candidate);
+  // Who got what for which request, so that a repeated one gets the same.
+  class Answered {
+   public:
+    std::vector<ExecutionId> find(const RequestId& id) const;
+    void add(const RequestId& id, std::vector<ExecutionId> executions);
+
+   private:
+    static constexpr std::size_t requests_max = 4'096;
+    mutable std::mutex mutex_;
+    std::map<RequestId, std::vector<ExecutionId>> executions_;
+    std::deque<RequestId> order_;
+  };
+
+  std::vector<core::LeaseGrant> leases_for(const Claim& claim, const std::vector<ExecutionId>& ids,
+                                           core::LeaseSource source);
+  Result<void> collect(std::vector<Result<ClaimedExecution>> leased, ClaimReply& reply);
+  template <class Id>
+  Id mint() {
+    return Id{make_uuid(store_.now(), random_)};
+  }
 
   store::Store& store_;
   Random& random_;
+  Answered answered_;
 };
 
 }  // namespace ff

@@ -7,27 +7,49 @@ namespace ff {
 namespace {
 
 constexpr Millis interval_min{100};
-constexpr Millis pause_after_crash = std::chrono::seconds{5};
+// Between two runs that changed nothing, so that something wrong does not make a busy loop.
+constexpr Millis idle_pause_min{5};
+
+template <class Rep>
+bool lower(std::atomic<Rep>& value, Rep to) {
+  auto current = value.load();
+  while (to < current)
+    if (value.compare_exchange_weak(current, to)) return true;
+  return false;
+}
 
 }  // namespace
 
-void Supervisor::add(std::unique_ptr<Scanner> scanner, Millis interval) {
+Supervisor::Handle Supervisor::add(std::unique_ptr<Scanner> scanner, Millis interval) {
   const std::string name(scanner->name());
   supervised_.push_back(
       std::unique_ptr<Supervised>(new Supervised{.scanner = std::move(scanner),
                                                  .interval = std::max(interval, interval_min),
-                                                 .stop_signal = Wakeup{executor_},
+                                                 .signal = Wakeup{executor_},
                                                  .status = {.name = name}}));
+  return supervised_.size() - 1;
 }
 
 void Supervisor::start() {
-  for (auto& each : supervised_)
-    loops_.spawn(asio::make_strand(executor_), [this, &each = *each] { return loop(each); });
+  for (auto& each : supervised_) spawn_loop(*each);
+  loops_.spawn(asio::make_strand(executor_), [this] { return watch(); });
+}
+
+void Supervisor::spawn_loop(Supervised& supervised) {
+  loops_.spawn(asio::make_strand(executor_),
+               [this, &supervised] { return loop(supervised, supervised.generation.load()); });
+}
+
+void Supervisor::due_in(Handle scanner, Millis wait) {
+  auto& supervised = *supervised_[scanner];
+  if (lower(supervised.due, (Steady::now() + wait).time_since_epoch().count()))
+    supervised.signal.wake();
 }
 
 void Supervisor::stop() {
   stopping_ = true;
-  for (auto& each : supervised_) each->stop_signal.wake();
+  for (auto& each : supervised_) each->signal.wake();
+  watch_signal_.wake();
   loops_.wait();
 }
 
@@ -50,19 +72,62 @@ Async<void> Supervisor::run_once() {
   co_return Result<void>{};
 }
 
-asio::awaitable<void> Supervisor::loop(Supervised& supervised) {
-  while (!stopping_) {
+asio::awaitable<void> Supervisor::loop(Supervised& supervised, std::uint64_t generation) {
+  while (!stopping_ && supervised.generation == generation) {
+    // What comes due while it runs lowers this again.
+    supervised.due = never;
     const auto crashes_before = supervised.status.crashes;
     const auto scan = co_await guarded_run(supervised);
-    if (scan && scan->more) continue;
+    if (supervised.generation != generation) co_return;
+    if (scan && scan->more && scan->changed > 0) continue;
+    if (scan && scan->next_in)
+      lower(supervised.due,
+            (Steady::now() + std::max(*scan->next_in, idle_pause_min)).time_since_epoch().count());
     const bool crashed = supervised.status.crashes > crashes_before;
-    const auto pause = crashed ? pause_after_crash : supervised.interval;
-    co_await supervised.stop_signal.wait_until(std::chrono::steady_clock::now() + pause);
+    if (crashed) supervised.due = never;
+    co_await pause(supervised, crashed ? options_.pause_after_crash : supervised.interval,
+                   generation);
   }
+}
+
+asio::awaitable<void> Supervisor::pause(Supervised& supervised, Millis at_most,
+                                        std::uint64_t generation) {
+  const auto latest = Steady::now() + at_most;
+  while (!stopping_ && supervised.generation == generation) {
+    const Steady::time_point due{Steady::duration{supervised.due.load()}};
+    const auto until = std::min(latest, due);
+    if (Steady::now() >= until) co_return;
+    co_await supervised.signal.wait_until(until);
+  }
+}
+
+asio::awaitable<void> Supervisor::watch() {
+  const auto interval = std::max(options_.stuck_after / 10, Millis{1});
+  while (!stopping_) {
+    for (auto& each : supervised_) replace_if_stuck(*each);
+    co_await watch_signal_.wait_until(Steady::now() + interval);
+  }
+}
+
+void Supervisor::replace_if_stuck(Supervised& supervised) {
+  const auto since = supervised.running_since.load();
+  const auto limit = std::chrono::duration_cast<Steady::duration>(options_.stuck_after).count();
+  if (since == never || Steady::now().time_since_epoch().count() - since < limit) return;
+  supervised.running_since = never;
+  ++supervised.generation;
+  {
+    const std::lock_guard lock(status_mutex_);
+    ++supervised.status.stuck;
+    spdlog::error("scanner={} is stuck for {} ms, another loop takes its place (number {})",
+                  supervised.status.name, options_.stuck_after.count(), supervised.status.stuck);
+  }
+  spawn_loop(supervised);
 }
 
 // One run, counted; an exception becomes an error.
 Async<Scan> Supervisor::guarded_run(Supervised& supervised) {
+  const auto generation = supervised.generation.load();
+  supervised.running_since = Steady::now().time_since_epoch().count();
   Result<Scan> scan = fail(Errc::internal, "");
   bool crashed = false;
   try {
@@ -71,17 +136,18 @@ Async<Scan> Supervisor::guarded_run(Supervised& supervised) {
     crashed = true;
     scan = fail(Errc::internal, exception.what());
   }
+  if (supervised.generation == generation) supervised.running_since = never;
 
   const std::lock_guard lock(status_mutex_);
   auto& status = supervised.status;
   ++status.cycles;
   if (scan) {
     status.changed += scan->changed;
-    if (scan->changed > 0) spdlog::info("scanner={} changed={}", status.name, scan->changed);
+    if (scan->changed > 0) spdlog::debug("scanner={} changed={}", status.name, scan->changed);
   } else if (crashed) {
     ++status.crashes;
     spdlog::error("scanner={} crashed, restarting in {} ms (restart {}): {}", status.name,
-                  pause_after_crash.count(), status.crashes, scan.error().message);
+                  options_.pause_after_crash.count(), status.crashes, scan.error().message);
   } else {
     ++status.errors;
     spdlog::warn("scanner={} failed: {}", status.name, scan.error().message);

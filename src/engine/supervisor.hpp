@@ -1,8 +1,9 @@
-// Runs the scanners: each in a loop of its own, restarted if it crashes, stopped together.
+// Runs the scanners: each in a loop of its own, restarted if it crashes or gets stuck, stopped together.
 #pragma once
 
 #include <flowfabric/time.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,16 +21,29 @@ struct ScannerStatus {
   std::uint64_t changed = 0;
   std::uint64_t errors = 0;   // run_once answered with an error
   std::uint64_t crashes = 0;  // run_once threw
+  std::uint64_t stuck = 0;    // run_once did not end in time, and another loop took its place
+};
+
+struct SupervisorOptions {
+  Millis pause_after_crash = std::chrono::seconds{5};
+  Millis stuck_after = std::chrono::seconds{60};
 };
 
 class Supervisor {
  public:
-  explicit Supervisor(asio::any_io_executor executor) : executor_(std::move(executor)) {}
+  using Options = SupervisorOptions;
+
+  explicit Supervisor(asio::any_io_executor executor, Options options = {})
+      : executor_(std::move(executor)), options_(options), watch_signal_(executor_) {}
   ~Supervisor() { stop(); }
 
-  // Before start(). The first run is at once, then `interval` lies between two.
-  void add(std::unique_ptr<Scanner> scanner, Millis interval);
+  // Before start(). The first run is at once, then at most `interval` lies between two.
+  using Handle = std::size_t;
+  Handle add(std::unique_ptr<Scanner> scanner, Millis interval);
   void start();
+
+  // Something for this scanner comes due so soon; it is run then, whatever its interval. Any thread.
+  void due_in(Handle scanner, Millis wait);
 
   // Lets the running batches finish and ends the loops. Not from the executor's own threads.
   void stop();
@@ -40,18 +54,30 @@ class Supervisor {
   Async<void> run_once();
 
  private:
+  using Steady = std::chrono::steady_clock;
+
   struct Supervised {
     std::unique_ptr<Scanner> scanner;
     Millis interval;
-    Wakeup stop_signal;
+    Wakeup signal;                        // stop, or something comes due earlier
+    std::atomic<Steady::rep> due{never};  // when something comes due
+    std::atomic<Steady::rep> running_since{never};
+    std::atomic<std::uint64_t> generation{0};  // raised when a loop is given up
     ScannerStatus status;
   };
+  static constexpr Steady::rep never = Steady::duration::max().count();
 
-  asio::awaitable<void> loop(Supervised& supervised);
+  void spawn_loop(Supervised& supervised);
+  asio::awaitable<void> loop(Supervised& supervised, std::uint64_t generation);
+  asio::awaitable<void> pause(Supervised& supervised, Millis at_most, std::uint64_t generation);
+  asio::awaitable<void> watch();
+  void replace_if_stuck(Supervised& supervised);
   Async<Scan> guarded_run(Supervised& supervised);
 
   asio::any_io_executor executor_;
+  Options options_;
   std::atomic<bool> stopping_ = false;
+  Wakeup watch_signal_;
   mutable std::mutex status_mutex_;
   std::vector<std::unique_ptr<Supervised>> supervised_;
   CoroutineGroup loops_;

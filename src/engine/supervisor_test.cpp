@@ -76,5 +76,59 @@ TEST_F(SupervisorTest, StartsAtOnceAndStopsWithoutWaitingForTheInterval) {
   EXPECT_EQ(status().cycles, 1u);
 }
 
+TEST_F(SupervisorTest, RunsEarlierWhenSomethingComesDue) {
+  std::promise<void> first, second;
+  add([&](int run) {
+    if (run == 0) first.set_value();
+    if (run == 1) second.set_value();
+    return Scan{};
+  });
+  supervisor_.start();
+  first.get_future().wait();
+  supervisor_.due_in(0, Millis{1});
+  second.get_future().wait();  // long before the interval of an hour
+}
+
+TEST_F(SupervisorTest, RunsAgainWhenTheScannerSaysSo) {
+  std::promise<void> second;
+  add([&](int run) {
+    if (run == 1) second.set_value();
+    return Scan{.next_in = Millis{1}};
+  });
+  supervisor_.start();
+  second.get_future().wait();
+}
+
+// Never ends its first run until it is told to.
+class StuckScanner final : public Scanner {
+ public:
+  StuckScanner(Wakeup& go_on, std::promise<void>& second_run)
+      : go_on_(go_on), second_run_(second_run) {}
+  std::string_view name() const override { return "stuck"; }
+  Async<Scan> run_once() override {
+    const auto run = runs_++;
+    if (run == 0) co_await go_on_.wait_until(std::chrono::steady_clock::time_point::max());
+    if (run == 1) second_run_.set_value();
+    co_return Scan{};
+  }
+
+ private:
+  Wakeup& go_on_;
+  std::promise<void>& second_run_;
+  std::atomic<int> runs_ = 0;
+};
+
+TEST(Supervisor, ReplacesAScannerThatIsStuck) {
+  Runtime runtime{1};
+  Wakeup go_on{runtime.executor()};
+  std::promise<void> second_run;
+  Supervisor supervisor{runtime.executor(), {.stuck_after = Millis{20}}};
+  supervisor.add(std::make_unique<StuckScanner>(go_on, second_run), std::chrono::hours{1});
+  supervisor.start();
+  second_run.get_future().wait();
+  EXPECT_EQ(supervisor.status().at(0).stuck, 1u);
+  go_on.wake();
+}
+
 }  // namespace
 }  // namespace ff

@@ -6,79 +6,104 @@
 #include <boost/asio/use_future.hpp>
 
 #include "base/runtime.hpp"
+#include "engine/work_waiters.hpp"
 
 namespace ff {
 namespace {
 
-class WaitListTest : public ::testing::Test {
+bool woken(Runtime& runtime, Wakeup& wakeup) {
+  return asio::co_spawn(runtime.executor(), wakeup.wait_until(std::chrono::steady_clock::now()),
+                        asio::use_future)
+      .get();
+}
+
+TEST(WaitList, WakesAllWhoWaitForTheSame) {
+  Runtime runtime{1};
+  Wakeup first{runtime.executor()}, second{runtime.executor()}, other{runtime.executor()};
+  WaitList<std::string> list;
+  const WaitList<std::string>::Place a(list, "end", first), b(list, "end", second),
+      c(list, "another", other);
+  list.wake_all("end");
+  EXPECT_TRUE(woken(runtime, first));
+  EXPECT_TRUE(woken(runtime, second));
+  EXPECT_FALSE(woken(runtime, other));
+}
+
+class WorkWaitersTest : public ::testing::Test {
  protected:
-  using List = WaitList<std::string>;
+  using Place = WorkWaiters::Place;
 
-  bool woken(Wakeup& wakeup) {
-    return asio::co_spawn(runtime_.executor(), wakeup.wait_until(std::chrono::steady_clock::now()),
-                          asio::use_future)
-        .get();
+  static std::vector<LaneId> lanes(std::initializer_list<const char*> names) {
+    std::vector<LaneId> all;
+    for (const auto* name : names) all.push_back(*LaneId::parse(name));
+    return all;
   }
+  std::unique_ptr<Place> wait(std::initializer_list<const char*> names, Wakeup& wakeup,
+                              const CapabilitySet& capabilities = none_) {
+    return std::make_unique<Place>(list_, default_namespace(), lanes(names), capabilities, wakeup);
+  }
+  void offer(const char* lane, CapabilitySet required = {}) {
+    list_.offer({.ns = default_namespace(),
+                 .lane = *LaneId::parse(lane),
+                 .id = {},
+                 .required = std::move(required)});
+  }
+  bool first_woken() { return woken(runtime_, first_); }
+  bool second_woken() { return woken(runtime_, second_); }
 
+  static inline const CapabilitySet none_{};
+  const CapabilitySet gpu_ = *CapabilitySet::parse({"gpu"});
   Runtime runtime_{1};
-  List list_;
+  WorkWaiters list_;
   Wakeup first_{runtime_.executor()};
   Wakeup second_{runtime_.executor()};
 };
 
-TEST_F(WaitListTest, WakesOneTheLongestWaiting) {
-  const List::Place a(list_, {"mail"}, first_);
-  const List::Place b(list_, {"mail"}, second_);
-  list_.wake_one("mail");
-  EXPECT_TRUE(woken(first_));
-  EXPECT_FALSE(woken(second_));
+TEST_F(WorkWaitersTest, AnOfferWakesOneTheLongestWaiting) {
+  const auto a = wait({"mail"}, first_), b = wait({"mail"}, second_);
+  offer("mail");
+  EXPECT_TRUE(first_woken());
+  EXPECT_FALSE(second_woken());
 }
 
-TEST_F(WaitListTest, WakesTheNextWhileTheFirstIsBusy) {
-  const List::Place a(list_, {"mail"}, first_);
-  const List::Place b(list_, {"mail"}, second_);
-  list_.wake_one("mail");
-  list_.wake_one("mail");
-  EXPECT_TRUE(woken(first_));
-  EXPECT_TRUE(woken(second_));
+TEST_F(WorkWaitersTest, ASecondOfferWakesTheNext) {
+  const auto a = wait({"mail"}, first_), b = wait({"mail"}, second_);
+  offer("mail");
+  offer("mail");
+  EXPECT_TRUE(first_woken());
+  EXPECT_TRUE(second_woken());
 }
 
-TEST_F(WaitListTest, PassesAWakeUpOnThatWasNotUsed) {
-  auto a = std::make_unique<List::Place>(list_, std::vector<std::string>{"mail"}, first_);
-  const List::Place b(list_, {"mail"}, second_);
-  list_.wake_one("mail");
+TEST_F(WorkWaitersTest, AnOfferPassesOverThoseWhoCannotRunIt) {
+  const auto a = wait({"mail"}, first_), b = wait({"mail"}, second_, gpu_);
+  offer("mail", gpu_);
+  EXPECT_FALSE(first_woken());
+  EXPECT_TRUE(second_woken());
+}
+
+TEST_F(WorkWaitersTest, AnOfferThatWasNotAcceptedGoesToTheNext) {
+  auto a = wait({"mail"}, first_);
+  const auto b = wait({"mail"}, second_);
+  offer("mail");
   a.reset();
-  EXPECT_TRUE(woken(second_));
+  EXPECT_TRUE(second_woken());
 }
 
-TEST_F(WaitListTest, DoesNotPassOnWhatWasAccepted) {
-  auto a = std::make_unique<List::Place>(list_, std::vector<std::string>{"mail"}, first_);
-  const List::Place b(list_, {"mail"}, second_);
-  list_.wake_one("mail");
-  EXPECT_EQ(a->accept(), "mail");
+TEST_F(WorkWaitersTest, AnAcceptedOfferIsNotPassedOn) {
+  auto a = wait({"mail"}, first_);
+  const auto b = wait({"mail"}, second_);
+  offer("mail");
+  EXPECT_EQ(a->accept()->lane.str(), "mail");
   a.reset();
-  EXPECT_FALSE(woken(second_));
+  EXPECT_FALSE(second_woken());
 }
 
-TEST_F(WaitListTest, WaitsForSeveralThingsAtOnce) {
-  const List::Place a(list_, {"mail", "post"}, first_);
-  list_.wake_one("post");
-  EXPECT_TRUE(woken(first_));
-}
-
-TEST_F(WaitListTest, WakesAllWhoWaitForTheSame) {
-  const List::Place a(list_, {"end"}, first_);
-  const List::Place b(list_, {"end"}, second_);
-  list_.wake_all("end");
-  EXPECT_TRUE(woken(first_));
-  EXPECT_TRUE(woken(second_));
-}
-
-TEST_F(WaitListTest, WakesNobodyForSomethingElse) {
-  const List::Place a(list_, {"mail"}, first_);
-  list_.wake_one("post");
-  list_.wake_all("post");
-  EXPECT_FALSE(woken(first_));
+TEST_F(WorkWaitersTest, WaitsForSeveralLanesAtOnceAndNoOther) {
+  const auto a = wait({"mail", "post"}, first_);
+  offer("parcels");
+  EXPECT_FALSE(first_woken());
+  offer("post");
+  EXPECT_TRUE(first_woken());
 }
 
 }  // namespace

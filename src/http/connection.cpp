@@ -21,10 +21,9 @@ using tcp = asio::ip::tcp;
 namespace {
 
 constexpr std::uint32_t header_bytes_max = 16 * 1024;
-constexpr std::uint64_t other_fields_bytes_max = 64 * 1024;
+constexpr std::uint64_t other_fields_bytes_max = 4 * 1024 * 1024;  // tags and policies of a batch
 constexpr std::uint64_t body_bytes_max =
-    base64_encoded_size(std::max(limits::payload_bytes_max, limits::result_bytes_max)) +
-    other_fields_bytes_max;
+    base64_encoded_size(limits::batch_bytes_max) + other_fields_bytes_max;
 constexpr std::uint64_t drain_bytes_max = 64 * 1024 * 1024;
 constexpr std::chrono::seconds read_timeout{60};  // also how long an idle connection is kept
 constexpr std::chrono::seconds write_timeout{30};

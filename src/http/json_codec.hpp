@@ -18,8 +18,8 @@ namespace ff::http {
 namespace json = boost::json;
 
 // Where a value comes from, and so how it is read: in a URL every value is text, in JSON a number is a
-// number.
-enum class Source { json, url };
+// number. What is unknown in a request is refused; in a reply it is left to newer clients.
+enum class Source { json, url, reply };
 
 template <class T>
 struct Codec;  // write(value) → json::value;  read(json::value, Source) → Result<T>
@@ -121,17 +121,27 @@ struct Codec<LeaseEpoch> {
   }
 };
 
-template <>
-struct Codec<ExecutionState> {
-  static json::value write(ExecutionState value) { return json::value(to_string(value)); }
-  static Result<ExecutionState> read(const json::value& value, Source source) {
+template <Named E>
+struct Codec<E> {
+  static json::value write(E value) { return json::value(to_string(value)); }
+  static Result<E> read(const json::value& value, Source source) {
     const auto text = Codec<std::string>::read(value, source);
     if (!text) return std::unexpected(text.error());
-    const auto state = execution_state_from(*text);
-    if (!state)
+    const auto named = from_name<E>(*text);
+    if (!named)
       return fail(Errc::invalid_input,
-                  fmt::format("must be an execution state, got '{}'", printable(*text)));
-    return *state;
+                  fmt::format("must be one of {}, got '{}'", fmt::join(Names<E>::values, ", "),
+                              printable(*text)));
+    return *named;
+  }
+};
+
+template <>
+struct Codec<double> {
+  static json::value write(double value) { return value; }
+  static Result<double> read(const json::value& value, Source) {
+    if (!value.is_number()) return wrong_type("a number", value);
+    return value.to_number<double>();
   }
 };
 
@@ -149,6 +159,7 @@ struct Codec<T> {
   }
 };
 
+// In a URL: its elements with commas between them.
 template <class T>
 struct Codec<std::vector<T>> {
   static json::value write(const std::vector<T>& values) {
@@ -157,14 +168,60 @@ struct Codec<std::vector<T>> {
     return array;
   }
   static Result<std::vector<T>> read(const json::value& value, Source source) {
+    if (source == Source::url && value.is_string())
+      return read_all(split(value.get_string()), source);
     if (!value.is_array()) return wrong_type("a list", value);
+    return read_all(value.get_array(), source);
+  }
+
+ private:
+  static json::array split(std::string_view text) {
+    json::array parts;
+    while (!text.empty()) {
+      const auto comma = std::min(text.find(','), text.size());
+      parts.emplace_back(text.substr(0, comma));
+      text.remove_prefix(std::min(text.size(), comma + 1));
+    }
+    return parts;
+  }
+  static Result<std::vector<T>> read_all(const json::array& array, Source source) {
     std::vector<T> values;
-    for (const auto& element : value.get_array()) {
+    for (const auto& element : array) {
       auto decoded = Codec<T>::read(element, source);
       if (!decoded) return std::unexpected(decoded.error());
       values.push_back(std::move(*decoded));
     }
     return values;
+  }
+};
+
+template <>
+struct Codec<Tags> {
+  static json::value write(const Tags& tags) {
+    json::object object;
+    for (const auto& [key, value] : tags) object[key] = value;
+    return object;
+  }
+  static Result<Tags> read(const json::value& value, Source) {
+    if (!value.is_object()) return wrong_type("an object", value);
+    Tags tags;
+    for (const auto& field : value.get_object()) {
+      if (!field.value().is_string()) return wrong_type("an object of texts", field.value());
+      tags.emplace(field.key(), field.value().get_string());
+    }
+    return tags;
+  }
+};
+
+template <>
+struct Codec<CapabilitySet> {
+  static json::value write(const CapabilitySet& set) {
+    return Codec<std::vector<std::string>>::write(set.tokens());
+  }
+  static Result<CapabilitySet> read(const json::value& value, Source source) {
+    auto tokens = Codec<std::vector<std::string>>::read(value, source);
+    if (!tokens) return std::unexpected(tokens.error());
+    return CapabilitySet::parse(std::move(*tokens));
   }
 };
 

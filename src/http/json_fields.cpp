@@ -37,7 +37,7 @@ std::optional<FieldReader::Field> FieldReader::take(std::string_view name) {
     refuse(
         Errc::invalid_input, name,
         fmt::format("{} is given twice, in the URL and in the body, with different values", name));
-  if (in_body) return Field{in_body, Source::json};
+  if (in_body) return Field{in_body, source_};
   return Field{in_url, Source::url};
 }
 
@@ -47,8 +47,14 @@ void FieldReader::refuse(Errc code, std::string_view field, std::string message)
 
 void FieldReader::refuse(std::string_view field, Error cause) {
   const bool about_the_value = cause.message.starts_with("must");
-  refuse(cause.code, field,
-         about_the_value ? fmt::format("{} {}", field, cause.message) : std::move(cause.message));
+  if (about_the_value) cause.message = fmt::format("{} {}", field, cause.message);
+  // A struct inside this one has said which of its fields it is.
+  const auto inner = std::ranges::find(cause.details, "field", &Error::Detail::name);
+  if (inner == cause.details.end())
+    cause.details.insert(cause.details.begin(), {"field", std::string(field)});
+  else
+    inner->value = fmt::format("{}.{}", field, inner->value);
+  if (!error_) error_ = std::move(cause);
 }
 
 void FieldReader::bytes(std::string_view name, std::string& value) {
@@ -67,6 +73,19 @@ void FieldReader::bytes(std::string_view name, std::string& value) {
     refuse(encoded_name, std::move(decoded.error()));
 }
 
+void FieldReader::bytes(std::string_view name, std::optional<std::string>& value) {
+  if (!has(name) && !has(base64_name(name))) return;
+  bytes(name, value.emplace());
+}
+
+bool FieldReader::has_fence() const {
+  return has("lease_id") || has("lease_epoch") || has("attempt_id");
+}
+
+void FieldReader::fence(std::optional<Fence>& value) {
+  if (has_fence()) fence(value.emplace());
+}
+
 void FieldReader::fence(Fence& value) {
   const auto names = {"lease_id", "lease_epoch", "attempt_id"};
   const auto given = std::ranges::count_if(names, [this](auto name) { return has(name); });
@@ -83,7 +102,7 @@ void FieldReader::fence(Fence& value) {
 }
 
 Result<void> FieldReader::finish() {
-  if (strict_)
+  if (source_ != Source::reply)
     for (const auto* object : {&fields_.url, &fields_.body})
       for (const auto& field : *object)
         if (std::ranges::find(taken_, std::string_view(field.key())) == taken_.end())

@@ -20,6 +20,7 @@
 #include <boost/json.hpp>
 
 #include "http/json_codec.hpp"
+#include "http/problem.hpp"
 
 namespace ff::http {
 
@@ -35,10 +36,8 @@ struct RequestFields {
 // The first thing that is wrong is kept; the rest is then skipped.
 class FieldReader {
  public:
-  // A request's unknown fields are refused. A reply's are left to newer clients.
-  explicit FieldReader(RequestFields fields) : fields_(std::move(fields)), strict_(true) {}
-  explicit FieldReader(json::object reply)
-      : fields_({.url = {}, .body = std::move(reply)}), strict_(false) {}
+  explicit FieldReader(RequestFields fields, Source source = Source::json)
+      : fields_(std::move(fields)), source_(source) {}
 
   template <class T>
   void required(std::string_view name, T& value) {
@@ -56,11 +55,25 @@ class FieldReader {
     if (T present; read(name, present)) value = std::move(present);
   }
 
-  // Text as NAME, or any bytes as NAME_base64.
+  // Text as NAME, or any bytes as NAME_base64. Absent: `value` stays as it is.
   void bytes(std::string_view name, std::string& value);
+  void bytes(std::string_view name, std::optional<std::string>& value);
 
-  // The three fields of a fence, all of them.
+  // The three fields of a fence, all of them; or none, if it is optional.
   void fence(Fence& value);
+  void fence(std::optional<Fence>& value);
+
+  // An object whose fields belong to the struct around it. Absent: they stay as they are.
+  template <class Describe>
+  void group(std::string_view name, Describe describe_fields) {
+    const auto field = take(name);
+    if (!field || error_) return;
+    if (!field->value->is_object())
+      return refuse(name, wrong_type("an object", *field->value).error());
+    FieldReader inner({.url = {}, .body = field->value->get_object()}, source_);
+    describe_fields(inner);
+    if (auto finished = inner.finish(); !finished) refuse(name, std::move(finished.error()));
+  }
 
   Result<void> finish();
 
@@ -85,12 +98,13 @@ class FieldReader {
   }
 
   bool has(std::string_view name) const;
+  bool has_fence() const;
   std::optional<Field> take(std::string_view name);
   void refuse(Errc code, std::string_view field, std::string message);
   void refuse(std::string_view field, Error cause);
 
   RequestFields fields_;
-  bool strict_;
+  Source source_;  // of the body
   std::vector<std::string> taken_;
   std::optional<Error> error_;
 };
@@ -110,7 +124,20 @@ class FieldWriter {
     if (value) required(name, *value);
   }
   void bytes(std::string_view name, const std::string& value);
+  void bytes(std::string_view name, const std::optional<std::string>& value) {
+    if (value) bytes(name, *value);
+  }
   void fence(const Fence& value);
+  void fence(const std::optional<Fence>& value) {
+    if (value) fence(*value);
+  }
+
+  template <class Describe>
+  void group(std::string_view name, Describe describe_fields) {
+    FieldWriter inner;
+    describe_fields(inner);
+    object_[name] = inner.finish();
+  }
 
   json::object finish() { return std::move(object_); }
 
@@ -118,14 +145,18 @@ class FieldWriter {
   json::object object_;
 };
 
-// `fields` are a request's, or the object of a reply.
-template <class T, class Fields>
-Result<T> from_fields(Fields fields) {
+template <class T>
+Result<T> from_fields(RequestFields fields, Source source = Source::json) {
   T value;
-  FieldReader reader(std::move(fields));
+  FieldReader reader(std::move(fields), source);
   describe(reader, value);
   if (auto finished = reader.finish(); !finished) return std::unexpected(finished.error());
   return value;
+}
+
+template <class T>
+Result<T> from_reply(json::object reply) {
+  return from_fields<T>({.url = {}, .body = std::move(reply)}, Source::reply);
 }
 
 template <class T>
@@ -135,14 +166,35 @@ json::object to_fields(const T& value) {
   return fields.finish();
 }
 
-// A struct inside a reply.
+// A struct inside another.
 template <class T>
 requires requires(FieldWriter& fields, const T& value) { describe(fields, value); }
 struct Codec<T> {
   static json::value write(const T& value) { return to_fields(value); }
-  static Result<T> read(const json::value& value, Source) {
+  static Result<T> read(const json::value& value, Source source) {
     if (!value.is_object()) return wrong_type("an object", value);
-    return from_fields<T>(value.get_object());
+    return from_fields<T>({.url = {}, .body = value.get_object()}, source);
+  }
+};
+
+// One item of a batch: what it came to, or {"error": …} as a problem.
+template <class T>
+struct Codec<Result<T>> {
+  static json::value write(const Result<T>& result) {
+    if (result) return to_fields(*result);
+    return json::object{{"error", to_problem(result.error())}};
+  }
+  static Result<Result<T>> read(const json::value& value, Source source) {
+    const auto* object = value.if_object();
+    const auto* error = object ? object->if_contains("error") : nullptr;
+    if (!error) {
+      auto read = Codec<T>::read(value, source);
+      if (!read) return std::unexpected(read.error());
+      return Result<T>(std::move(*read));
+    }
+    auto parsed = error->is_object() ? from_problem(error->get_object()) : std::nullopt;
+    if (!parsed) return fail(Errc::invalid_input, "must be a reply or an error");
+    return Result<T>(std::unexpected(std::move(*parsed)));
   }
 };
 

@@ -1,7 +1,6 @@
 #include "http/problem.hpp"
 
 #include <fmt/format.h>
-#include <boost/json.hpp>
 
 #include "base/utf8.hpp"
 
@@ -21,28 +20,31 @@ Error unexplained(unsigned status, std::string_view body) {
 
 }  // namespace
 
-std::string to_problem(const Error& error) {
+json::object to_problem(const Error& error) {
   json::object problem{{"title", error.name()},
                        {"status", info(error.code).http_status},
                        {"code", error.name()},
                        {"detail", error.message},
                        {"retryable", error.retryable()}};
   for (const auto& detail : error.details) problem.emplace(detail.name, detail.value);
-  return json::serialize(problem);
+  return problem;
 }
 
 Error from_problem(unsigned status, std::string_view body) {
   boost::system::error_code malformed;
   const auto parsed = json::parse(body, malformed);
   if (malformed || !parsed.is_object()) return unexplained(status, body);
-  const auto& problem = parsed.get_object();
+  auto error = from_problem(parsed.get_object());
+  return error ? std::move(*error) : unexplained(status, body);
+}
 
+std::optional<Error> from_problem(const json::object& problem) {
   const auto text = [&](std::string_view name) -> std::string {
     const auto* value = problem.if_contains(name);
     return value && value->is_string() ? std::string(value->get_string()) : "";
   };
   const auto code = errc_from_name(text("code"));
-  if (!code) return unexplained(status, body);
+  if (!code) return std::nullopt;
   Error error{*code, text("detail")};
   for (const auto& field : problem) {
     const std::string_view name = field.key();

@@ -7,9 +7,16 @@ namespace {
 
 TEST(Problem, CarriesTheWholeError) {
   const Error error{Errc::invalid_input, "lane is wrong", {{"field", "lane"}}};
-  EXPECT_EQ(to_problem(error), R"({"title":"invalid_input","status":400,"code":"invalid_input",)"
-                               R"("detail":"lane is wrong","retryable":false,"field":"lane"})");
-  EXPECT_EQ(from_problem(400, to_problem(error)), error);
+  const auto text = boost::json::serialize(to_problem(error));
+  EXPECT_EQ(text, R"({"title":"invalid_input","status":400,"code":"invalid_input",)"
+                  R"("detail":"lane is wrong","retryable":false,"field":"lane"})");
+  EXPECT_EQ(from_problem(400, text), error);
+  EXPECT_EQ(from_problem(to_problem(error)), error);
+}
+
+TEST(Problem, IsNoneWithoutAKnownCode) {
+  EXPECT_EQ(from_problem(boost::json::object{}), std::nullopt);
+  EXPECT_EQ(from_problem(boost::json::object{{"code", "never_heard"}}), std::nullopt);
 }
 
 TEST(Problem, FromSomethingElseIsAMalformedResponse) {

@@ -14,10 +14,17 @@ namespace urls = boost::urls;
 
 constexpr std::chrono::seconds answer_timeout{30};  // beyond what the operation itself may wait
 
+std::string plain_text(const json::value& value) {
+  if (value.is_string()) return std::string(value.get_string());
+  if (!value.is_array()) return json::serialize(value);
+  std::string list;
+  for (const auto& element : value.get_array())
+    list += (list.empty() ? "" : ",") + plain_text(element);
+  return list;
+}
+
 std::string url_text(const json::value& value) {
-  const std::string text =
-      value.is_string() ? std::string(value.get_string()) : json::serialize(value);
-  return urls::encode(text, urls::unreserved_chars);
+  return urls::encode(plain_text(value), urls::unreserved_chars);
 }
 
 // The path with its {names} filled in; these fields are taken out.
@@ -62,7 +69,8 @@ Request make_request(const Op& operation) {
 template <class Reply>
 Result<Reply> parse_reply(Response response) {
   if constexpr (is_raw_body<Reply>) {
-    return Reply{std::move(response.body())};
+    return Reply{.bytes = std::move(response.body()),
+                 .absent = response.result() == Status::no_content};
   } else {
     boost::system::error_code malformed;
     auto body = json::parse(response.body(), malformed);
@@ -70,7 +78,7 @@ Result<Reply> parse_reply(Response response) {
       return fail(
           Errc::malformed_response,
           fmt::format("the server's answer is not FlowFabric's: {}", printable(response.body())));
-    auto reply = from_fields<Reply>(std::move(body.get_object()));
+    auto reply = from_reply<Reply>(std::move(body.get_object()));
     if (!reply) reply.error().code = Errc::malformed_response;
     return reply;
   }

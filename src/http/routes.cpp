@@ -25,7 +25,8 @@ Response make_response(Status status, std::string_view type, std::string body) {
 template <class Reply>
 Response success(Reply reply) {
   if constexpr (is_raw_body<Reply>)
-    return make_response(status_of(reply), "application/octet-stream", std::move(reply.bytes));
+    return make_response(reply.absent ? Status::no_content : Status::ok, "application/octet-stream",
+                         std::move(reply.bytes));
   else
     return make_response(status_of(reply), "application/json", json::serialize(to_fields(reply)));
 }
@@ -150,7 +151,7 @@ asio::awaitable<Response> respond(Engine& engine, Result<Match> matched) {
 
 Response error_response(const Error& error) {
   auto response = make_response(static_cast<Status>(info(error.code).http_status), problem_type,
-                                to_problem(error));
+                                json::serialize(to_problem(error)));
   for (const auto& detail : error.details)
     if (detail.name == "allow") response.set(Field::allow, detail.value);
   return response;

@@ -52,7 +52,7 @@ TEST(Routes, KnowWhatIsNotThere) {
 TEST(Routes, NameTheMethodsOfAPath) {
   const auto wrong = match(request(Verb::delete_, "/v1/executions"));
   EXPECT_EQ(wrong.error().code, Errc::method_not_allowed);
-  EXPECT_EQ(wrong.error().details.at(0).value, "POST");
+  EXPECT_EQ(wrong.error().details.at(0).value, "POST, GET");
 }
 
 TEST(Routes, RefuseBodiesThatAreNotJsonObjects) {

@@ -7,6 +7,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/json.hpp>
 
 #include "base/clock.hpp"
 #include "engine/local_engine.hpp"
@@ -17,6 +18,7 @@
 namespace ff::http {
 namespace {
 
+namespace json = boost::json;
 using asio::ip::tcp;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -98,12 +100,36 @@ TEST_F(ServerTest, ExplainsWhatIsWrong) {
   EXPECT_THAT(exchange(get("/v1/executions/%7Bfp:7%7D:01920000-0000-7000-8000-000000000001")),
               problem(404, "execution_not_found"));
   EXPECT_THAT(exchange(get("/nothing")), problem(404, "route_not_found"));
-  EXPECT_THAT(exchange(get("/v1/executions")),
+  EXPECT_THAT(exchange(get("/v1/backups")),
               AllOf(problem(405, "method_not_allowed"), HasSubstr("Allow: POST")));
 }
 
+TEST_F(ServerTest, AnswersAResultThatIsAbsentWith204) {
+  const std::string path = "/v1/executions/%7Bfp:7%7D:01920000-0000-7000-8000-000000000001";
+  exchange(post("/v1/executions",
+                R"({"kind":"greet","id":"{fp:7}:01920000-0000-7000-8000-000000000001"})"));
+  const auto claimed = exchange(post(path + "/claim", R"({"worker":"w"})"));
+  const auto body = json::parse(claimed.substr(claimed.find("\r\n\r\n") + 4)).as_object();
+  const json::object end{{"lease_id", body.at("lease_id")},
+                         {"lease_epoch", body.at("lease_epoch")},
+                         {"attempt_id", body.at("attempt_id")}};
+  EXPECT_THAT(exchange(post(path + "/complete", json::serialize(end))),
+              HasSubstr(R"({"state":"completed"})"));
+  EXPECT_THAT(exchange(get(path + "/result")),
+              AllOf(StartsWith("HTTP/1.1 204 "), ::testing::EndsWith("\r\n\r\n")));
+}
+
+TEST_F(ServerTest, AnswersABatchWithAResultForEachItem) {
+  const auto answer =
+      exchange(post("/v1/executions/batch",
+                    R"({"executions":[{"kind":"a"},{"kind":"b","priority":9001},{"kind":"c"}]})"));
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 200 OK"), HasSubstr(R"("state":"waiting")"),
+                            HasSubstr(R"({"error":{"title":"invalid_input")"),
+                            HasSubstr(R"("field":"priority")")));
+}
+
 TEST_F(ServerTest, RefusesWhatIsTooLarge) {
-  EXPECT_THAT(exchange(post("/v1/executions", std::string(3 * 1024 * 1024, ' '))),
+  EXPECT_THAT(exchange(post("/v1/executions", std::string(2 * limits::batch_bytes_max, ' '))),
               StartsWith("HTTP/1.1 413 "));
   const auto big_payload =
       fmt::format(R"({{"kind":"k","payload":"{}"}})", std::string(1024 * 1024 + 1, 'x'));

@@ -12,13 +12,15 @@ std::future<Result<typename Op::Reply>> start(Engine& engine, Op operation) {
                         asio::use_future);
 }
 
-template std::future<Result<Submit::Reply>> start(Engine&, Submit);
-template std::future<Result<GetExecution::Reply>> start(Engine&, GetExecution);
-template std::future<Result<GetResult::Reply>> start(Engine&, GetResult);
-template std::future<Result<Claim::Reply>> start(Engine&, Claim);
-template std::future<Result<Renew::Reply>> start(Engine&, Renew);
-template std::future<Result<Complete::Reply>> start(Engine&, Complete);
-template std::future<Result<Fail::Reply>> start(Engine&, Fail);
-template std::future<Result<Health::Reply>> start(Engine&, Health);
+namespace {
+
+// Compiles start() for each of the operations.
+template <class... Ops>
+constexpr auto starts(OperationList<Ops...>) {
+  return std::tuple{&start<Ops>...};
+}
+[[gnu::used]] const auto compiled = starts(EngineOperations{});
+
+}  // namespace
 
 }  // namespace ff

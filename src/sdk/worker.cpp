@@ -43,6 +43,7 @@ bool lease_is_gone(const Error& error) {
   switch (error.code) {
     case Errc::stale_lease:
     case Errc::lease_expired:
+    case Errc::lease_revoked:
     case Errc::execution_not_active:
     case Errc::execution_not_found: return true;
     default: return false;
@@ -198,16 +199,16 @@ class Worker::Running {
 
   asio::awaitable<std::optional<Error>> report_once(const ExecutionId& id, const Fence& fence,
                                                     const Result<std::string>& outcome) {
-    Result<EndReply> reply;
     if (outcome) {
       Complete complete{.id = id, .fence = fence, .result = *outcome};
-      reply = co_await engine_.run(std::move(complete));
-    } else {
-      auto reason = to_valid_utf8(outcome.error().message, limits::reason_bytes_max);
-      if (reason.empty()) reason = "the handler failed without a message";
-      Fail failure{.id = id, .fence = fence, .reason = std::move(reason)};
-      reply = co_await engine_.run(std::move(failure));
+      const auto reply = co_await engine_.run(std::move(complete));
+      if (reply) co_return std::nullopt;
+      co_return reply.error();
     }
+    auto reason = to_valid_utf8(outcome.error().message, limits::reason_bytes_max);
+    if (reason.empty()) reason = "the handler failed without a message";
+    Fail failure{.id = id, .fence = fence, .reason = std::move(reason)};
+    const auto reply = co_await engine_.run(std::move(failure));
     if (reply) co_return std::nullopt;
     co_return reply.error();
   }

@@ -7,15 +7,36 @@
 
 namespace ff::store {
 
-// True but for the commands whose loss in a power cut costs a re-run, never a result: they are written
-// in order with everything else, but nobody waits for the disk. An end always waits, whatever brought it.
+enum class Durability : std::uint8_t {
+  relaxed,   // nothing waits: a power cut may lose the last moments, acknowledged or not
+  standard,  // what matters waits (below): a power cut may cost a re-run, never a result
+  strict,    // everything waits, claims and renewals too
+};
+
+}  // namespace ff::store
+
+namespace ff {
+FF_NAMES(store::Durability, "relaxed", "standard", "strict");
+}
+
+namespace ff::store {
+
+// With the standard durability: true but for the commands whose loss in a power cut costs a re-run,
+// never a result. They are written in order with everything else, but nobody waits for the disk. An
+// end always waits, whatever brought it.
 template <class Command>
 inline constexpr bool waits_for_disk = true;
 template <>
+inline constexpr bool waits_for_disk<core::GrantIssue> = false;
+template <>
 inline constexpr bool waits_for_disk<core::LeaseGrant> = false;
 template <>
-inline constexpr bool waits_for_disk<core::LeaseExpire> = false;
+inline constexpr bool waits_for_disk<core::TimerFire> = false;
+template <>
+inline constexpr bool waits_for_disk<core::Remove> = false;
 template <>
 inline constexpr bool waits_for_disk<Renew> = false;
+template <>
+inline constexpr bool waits_for_disk<UpdateProgress> = false;
 
 }  // namespace ff::store

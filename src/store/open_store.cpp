@@ -9,13 +9,36 @@ namespace ff::store {
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url,
                                           std::shared_ptr<const Clock> clock) {
+  const auto embedded = parse_embedded(url);
+  if (!embedded) return std::unexpected(embedded.error());
+  return ff::embedded::EmbeddedStore::open({.directory = embedded->directory,
+                                            .clock = std::move(clock),
+                                            .durability = embedded->durability});
+}
+
+Result<EmbeddedUrl> parse_embedded(std::string_view url) {
   constexpr std::string_view scheme = "embedded:";
-  if (url.starts_with(scheme) && url.size() > scheme.size())
-    return ff::embedded::EmbeddedStore::open(
-        {.directory = url.substr(scheme.size()), .clock = std::move(clock)});
-  return fail(Errc::invalid_input,
-              fmt::format("'{}' is not the URL of a store; one looks like embedded:./ff-data",
-                          printable(url)));
+  const auto query = url.find('?');
+  const auto directory = url.substr(0, query);
+  if (!directory.starts_with(scheme) || directory.size() == scheme.size())
+    return fail(Errc::invalid_input,
+                fmt::format("'{}' is not the URL of a store; one looks like embedded:./ff-data",
+                            printable(url)));
+  EmbeddedUrl parsed{.directory = directory.substr(scheme.size())};
+  if (query == std::string_view::npos) return parsed;
+
+  constexpr std::string_view name = "durability=";
+  const auto parameter = url.substr(query + 1);
+  const auto durability = parameter.starts_with(name)
+                              ? from_name<Durability>(parameter.substr(name.size()))
+                              : std::nullopt;
+  if (!durability)
+    return fail(Errc::invalid_input,
+                fmt::format("'{}' is not a setting of an embedded store; there is "
+                            "durability=relaxed, durability=standard and durability=strict",
+                            printable(parameter)));
+  parsed.durability = *durability;
+  return parsed;
 }
 
 }  // namespace ff::store

@@ -5,7 +5,9 @@
 #include <flowfabric/async.hpp>
 #include <flowfabric/operations.hpp>
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <span>
 #include <variant>
 #include <vector>
@@ -22,34 +24,53 @@ namespace ff::store {
 
 // ---- Queries that only the engine asks -----------------------------------------------------------
 
-struct Candidate {
-  ExecutionId id;
-  std::int64_t score;  // the lowest first
-};
-
-// The best executions that a worker of these lanes could claim, at most `max`, best first. A hint: by
-// the time of the claim, another worker may have them.
-struct ReadyHeads {
-  using Reply = std::vector<Candidate>;
+// Takes the best executions that a worker could claim, at most `max`, best first. Nobody else is
+// offered them until they are leased, granted or put back.
+struct TakeReady {
+  using Reply = std::vector<ExecutionId>;
   Namespace ns;
   std::vector<LaneId> lanes;
+  CapabilitySet capabilities;
   std::size_t max;
 };
 
-struct LeaseDue {
-  TimePoint expired_at;
+// Offers again what was taken and is still ready.
+struct PutBack {
+  using Reply = Done;
   ExecutionId id;
-  auto operator<=>(const LeaseDue&) const = default;
 };
 
-// Executions whose lease has run out, the oldest first, at most `max`.
-struct LeasesDue {
-  using Reply = std::vector<LeaseDue>;
+struct DueReply {
+  std::vector<ExecutionId> due;        // the oldest first
+  std::optional<TimePoint> next = {};  // when the first of the others comes due
+};
+
+// Executions whose timer of a kind has run out, at most `max`.
+struct TimersDue {
+  using Reply = DueReply;
+  core::TimerKind kind{};
   std::size_t max;
+};
+
+// Ended executions whose retention has run out, at most `max`.
+struct RetentionDue {
+  using Reply = DueReply;
+  std::size_t max;
+};
+
+struct ReconcileReply {
+  std::size_t checked = 0;
+  std::size_t repaired = 0;
+};
+
+// Compares the indexes of a partition with its records, and mends them.
+struct Reconcile {
+  using Reply = ReconcileReply;
+  PartitionIndex partition;
 };
 
 struct ReadResult {
-  using Reply = ResultBytes;
+  using Reply = Bytes;
   ExecutionId id;
 };
 
@@ -65,11 +86,16 @@ struct Call {
 };
 
 using AnyCall =
-    std::variant<Call<core::Create>, Call<core::LeaseGrant>, Call<Renew>, Call<Complete>,
-                 Call<Fail>, Call<core::LeaseExpire>, Call<GetExecution>, Call<ReadResult>,
-                 Call<ReadyHeads>, Call<LeasesDue>>;
+    std::variant<Call<core::Create>, Call<core::GrantIssue>, Call<core::LeaseGrant>, Call<Renew>,
+                 Call<UpdateProgress>, Call<Complete>, Call<Fail>, Call<Delay>,
+                 Call<WaitForChildren>, Call<Cancel>, Call<RevokeLease>, Call<ChangePriority>,
+                 Call<SetTags>, Call<Replay>, Call<core::TimerFire>, Call<core::Remove>,
+                 Call<GetExecution>, Call<GetPayload>, Call<ReadResult>, Call<GetAttempts>,
+                 Call<GetLeaseHistory>, Call<ListExecutions>, Call<CountExecutions>,
+                 Call<TakeReady>, Call<PutBack>, Call<TimersDue>, Call<RetentionDue>,
+                 Call<Reconcile>, Call<Backup>>;
 
-using EventSink = std::function<void(std::span<const core::Event>)>;
+using EventSink = std::function<void(std::span<const core::Happening>)>;
 
 // A command changes one partition, atomically; the rest reads. All methods may be called from any
 // thread. Time is the store's own.
@@ -77,9 +103,9 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Does the call's operation and answers through its `done`. A reply, a read's too, is given only
-  // when everything it is based on is as durable as the store promises.
-  virtual void start(AnyCall call) = 0;
+  // Does the calls' operations and answers each through its `done`. A reply, a read's too, is given
+  // only when everything it is based on is as durable as the store promises.
+  virtual void start(std::vector<AnyCall> calls) = 0;
 
   // Events of every durable change from now on; from any thread, must not block. Set it once, before
   // the first call.
@@ -105,12 +131,14 @@ Async<typename Op::Reply> Store::run(Op operation) {
   using Reply = Result<typename Op::Reply>;
   auto initiate = [this, operation = std::move(operation)](auto handler) mutable {
     const auto executor = asio::get_associated_executor(handler);
-    start(Call<Op>{
+    std::vector<AnyCall> calls;
+    calls.push_back(Call<Op>{
         std::move(operation), [executor, handler = std::move(handler)](Reply reply) mutable {
           asio::post(executor, [handler = std::move(handler), reply = std::move(reply)]() mutable {
             std::move(handler)(std::move(reply));
           });
         }});
+    start(std::move(calls));
   };
   co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Reply)>(
       std::move(initiate), asio::use_awaitable);
@@ -125,12 +153,12 @@ asio::awaitable<std::vector<Result<typename Op::Reply>>> Store::run_all(
 
   auto initiate = [this, operations = std::move(operations)](auto handler) mutable {
     struct Gather {
-      std::vector<std::optional<Reply>> replies;
+      Replies replies;
       std::atomic<std::size_t> missing;
       std::move_only_function<void(Replies)> done;
     };
     auto gather = std::make_shared<Gather>();
-    gather->replies.resize(operations.size());
+    gather->replies.resize(operations.size(), std::unexpected(Error{}));
     gather->missing = operations.size();
     const auto executor = asio::get_associated_executor(handler);
     gather->done = [executor, handler = std::move(handler)](Replies replies) mutable {
@@ -138,14 +166,15 @@ asio::awaitable<std::vector<Result<typename Op::Reply>>> Store::run_all(
         std::move(handler)(std::move(replies));
       });
     };
+    std::vector<AnyCall> calls;
+    calls.reserve(operations.size());
     for (std::size_t i = 0; i < operations.size(); ++i)
-      start(Call<Op>{std::move(operations[i]), [gather, i](Reply reply) {
-                       gather->replies[i] = std::move(reply);
-                       if (--gather->missing > 0) return;
-                       Replies all;
-                       for (auto& each : gather->replies) all.push_back(std::move(*each));
-                       gather->done(std::move(all));
-                     }});
+      calls.push_back(Call<Op>{std::move(operations[i]), [gather, i](Reply reply) {
+                                 gather->replies[i] = std::move(reply);
+                                 if (--gather->missing == 0)
+                                   gather->done(std::move(gather->replies));
+                               }});
+    start(std::move(calls));
   };
   co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Replies)>(
       std::move(initiate), asio::use_awaitable);

@@ -3,12 +3,6 @@
 namespace ff::conformance {
 namespace {
 
-std::vector<std::string> payloads(const ClaimReply& reply) {
-  std::vector<std::string> all;
-  for (const auto& each : reply.executions) all.push_back(each.payload);
-  return all;
-}
-
 TEST_P(Conformance, ClaimGivesTheExecutionUnderALease) {
   const auto id = submit("work");
   const auto claimed = claim("w1");
@@ -111,6 +105,21 @@ TEST_P(Conformance, WaitingClaimWakesOnALostLease) {
   advance(lease_ttl);
   home_->run_scanners();
   EXPECT_EQ(must(waiting.get()).executions.at(0).attempt_index, 1u);
+}
+
+TEST_P(Conformance, WaitingClaimWakesWhenADelayOrABackoffIsOver) {
+  submit(Submit{.kind = greet,
+                .delay_until = now() + 1s,
+                .policy = {.retry = RetryPolicy{.backoff = FixedBackoff{1s}}}});
+  auto waiting = start(claim_by("w1", 60s));
+  pass(1s);
+  must(run(failure(must(waiting.get()).executions.at(0))));
+  waiting = start(claim_by("w1", 60s));
+  pass(1s);
+  must(run(delay(must(waiting.get()).executions.at(0), 1s)));
+  waiting = start(claim_by("w1", 60s));
+  pass(1s);
+  EXPECT_TRUE(must(waiting.get()).executions.at(0).resumed);
 }
 
 TEST_P(Conformance, WaitingClaimGivesUpInTheEnd) {

@@ -11,6 +11,7 @@
 
 #include "sdk/blocking.hpp"
 #include "tests/conformance/home.hpp"
+#include "tests/conformance/words.hpp"
 
 namespace ff::conformance {
 
@@ -32,25 +33,63 @@ class Conformance : public ::testing::TestWithParam<HomeKind> {
     EXPECT_FALSE(reply) << "it succeeded";
     return reply ? Errc::internal : reply.error().code;
   }
+  template <class Op>
+  std::optional<Errc> error_or_none(Op operation) {
+    const auto reply = run(std::move(operation));
+    return reply ? std::nullopt : std::optional(reply.error().code);
+  }
 
   // ---- What most tests begin with
 
   ExecutionId submit(std::string payload = "in") {
-    return must(run(Submit{.kind = *Kind::parse("greet"), .payload = std::move(payload)})).id;
+    return submit(Submit{.kind = greet, .payload = std::move(payload)});
   }
-  Claim claim_by(const char* worker, Millis wait = 0ms) {
-    return {.worker = *WorkerId::parse(worker), .lease_ttl = lease_ttl, .wait = wait};
+  ExecutionId submit(Submit operation) { return must(run(std::move(operation))).id; }
+  Claim claim_by(const char* name, Millis wait = 0ms) {
+    return {.worker = worker(name), .lease_ttl = lease_ttl, .wait = wait};
   }
-  // The one execution that is ready.
-  ClaimedExecution claim(const char* worker = "w1") {
-    auto reply = must(run(claim_by(worker)));
+  // The one execution that is ready, or the best of many.
+  ClaimedExecution claim(const char* name = "w1") {
+    auto reply = must(run(claim_by(name)));
     EXPECT_EQ(reply.executions.size(), 1u);
     return std::move(reply.executions.at(0));
   }
+  std::vector<ClaimedExecution> claim_many(std::uint32_t max, const char* name = "w1") {
+    auto many = claim_by(name);
+    many.max = max;
+    return must(run(std::move(many))).executions;
+  }
   std::size_t claimable() { return must(run(claim_by("probe"))).executions.size(); }
-  ExecutionState state_of(const ExecutionId& id) { return must(run(GetExecution{id})).state; }
+  ClaimExecution claim_of(const ExecutionId& id, const char* name = "w1") {
+    return {.id = id, .worker = worker(name), .lease_ttl = lease_ttl};
+  }
+
+  ExecutionInfo info(const ExecutionId& id) { return must(run(GetExecution{id})); }
+  ExecutionState state_of(const ExecutionId& id) { return info(id).state; }
+  std::string attempts_of(const ExecutionId& id) { return text(must(run(GetAttempts{id}))); }
+  std::string leases_of(const ExecutionId& id) { return text(must(run(GetLeaseHistory{id}))); }
+
   Complete complete(const ClaimedExecution& claimed, std::string result = "out") {
     return {.id = claimed.id, .fence = claimed.fence, .result = std::move(result)};
+  }
+  Fail failure(const ClaimedExecution& claimed, std::string reason = "broke",
+               std::string category = "") {
+    return {.id = claimed.id,
+            .fence = claimed.fence,
+            .reason = std::move(reason),
+            .category = std::move(category)};
+  }
+  Renew renew(const ClaimedExecution& claimed) {
+    return {.id = claimed.id, .fence = claimed.fence, .lease_ttl = lease_ttl};
+  }
+  Delay delay(const ClaimedExecution& claimed, Millis by) {
+    return {.id = claimed.id, .fence = claimed.fence, .until = now() + by};
+  }
+
+  // Lets time go by, and the scanners do what comes due.
+  void pass(Millis time) {
+    advance(time);
+    home_->run_scanners();
   }
 
   Engine& engine() { return home_->engine(); }

@@ -17,10 +17,16 @@ TEST_P(Conformance, CompletedExecutionHasItsResult) {
   EXPECT_EQ(claimable(), 0u);
 }
 
-TEST_P(Conformance, EmptyResultIsAResult) {
-  const auto id = submit("");
+TEST_P(Conformance, EmptyResultIsNotTheSameAsNone) {
+  const auto empty = submit();
   must(run(complete(claim(), "")));
-  EXPECT_EQ(must(run(GetResult{id})).bytes, "");
+  EXPECT_EQ(must(run(GetResult{empty})), Bytes{});
+  const auto none = submit();
+  must(run(Complete{.id = none, .fence = claim().fence}));
+  EXPECT_EQ(must(run(GetResult{none})), (Bytes{.bytes = "", .absent = true}));
+  home_->restart();
+  EXPECT_FALSE(must(run(GetResult{empty})).absent);
+  EXPECT_TRUE(must(run(GetResult{none})).absent);
 }
 
 TEST_P(Conformance, FailedExecutionHasItsReason) {
@@ -96,6 +102,51 @@ TEST_P(Conformance, ResultAboveTheLimitIsRefusedAndTheLeaseStays) {
   EXPECT_EQ(error_of(complete(claimed, std::string(1024 * 1024 + 1, 'x'))),
             Errc::payload_too_large);
   EXPECT_TRUE(run(complete(claimed)));
+}
+
+TEST_P(Conformance, RepeatedEndsAnswerAsTheFirstTimeAfterARestart) {
+  for (int i = 0; i < 2; ++i) submit();
+  const auto claimed = claim_many(2);
+  const auto completed = must(run(complete(claimed[0], "kept")));
+  const auto failed = must(run(failure(claimed[1])));
+  home_->restart();
+  EXPECT_EQ(must(run(complete(claimed[0], "other"))), completed);
+  EXPECT_EQ(must(run(failure(claimed[1]))), failed);
+  EXPECT_EQ(must(run(GetResult{claimed[0].id})).bytes, "kept");
+}
+
+TEST_P(Conformance, RepeatedEndByAnotherIsRefusedAndSaysWhoEndedIt) {
+  submit();
+  const auto claimed = claim();
+  must(run(complete(claimed)));
+  auto forged = complete(claimed);
+  forged.fence.lease_id = lease_id(9);
+  const auto refused = run(forged);
+  EXPECT_EQ(refused.error().code, Errc::execution_not_active);
+  const std::vector<Error::Detail> expected{{"state", "completed"},
+                                            {"terminal_outcome", "success"},
+                                            {"lease_epoch", "1"},
+                                            {"lifecycle_phase", "terminal"},
+                                            {"attempt_id", claimed.fence.attempt_id.str()}};
+  EXPECT_EQ(refused.error().details, expected);
+}
+
+TEST_P(Conformance, FailureNeedsAReasonOfLimitedLength) {
+  submit();
+  const auto claimed = claim();
+  EXPECT_EQ(error_of(failure(claimed, "")), Errc::invalid_input);
+  EXPECT_EQ(error_of(failure(claimed, std::string(limits::reason_bytes_max + 1, 'x'))),
+            Errc::invalid_input);
+  EXPECT_TRUE(run(failure(claimed, std::string(limits::reason_bytes_max, 'x'))));
+}
+
+TEST_P(Conformance, ExecutionThatFailedOnceAndThenCompletedHasNoFailure) {
+  const auto id =
+      submit(Submit{.kind = greet, .policy = {.retry = RetryPolicy{.backoff = FixedBackoff{0ms}}}});
+  must(run(failure(claim())));
+  must(run(complete(claim())));
+  EXPECT_EQ(info(id).failure_reason, std::nullopt);
+  EXPECT_EQ(must(run(GetResult{id})).bytes, "out");
 }
 
 }  // namespace

@@ -6,12 +6,14 @@ namespace {
 TEST_P(Conformance, SubmittedExecutionWaits) {
   const auto id = submit();
   const auto info = must(run(GetExecution{id}));
-  EXPECT_EQ(info, (ExecutionInfo{.id = id,
-                                 .ns = default_namespace(),
-                                 .lane = default_lane(),
-                                 .kind = *Kind::parse("greet"),
-                                 .state = ExecutionState::waiting,
-                                 .created_at = now()}));
+  EXPECT_EQ(info,
+            (ExecutionInfo{.id = id,
+                           .ns = default_namespace(),
+                           .lane = default_lane(),
+                           .kind = *Kind::parse("greet"),
+                           .state = ExecutionState::waiting,
+                           .state_vector = {.blocking_reason = BlockingReason::waiting_for_worker},
+                           .created_at = now()}));
 }
 
 TEST_P(Conformance, SubmitWithAKnownIdIsADuplicateAndChangesNothing) {
@@ -50,10 +52,127 @@ TEST_P(Conformance, PayloadOfTheLargestSizeIsTakenAndOneByteMoreIsNot) {
 }
 
 TEST_P(Conformance, SubmitThatIsRefusedLeavesNothing) {
-  SCOPED_TRACE("priority");
-  EXPECT_EQ(error_of(Submit{.kind = *Kind::parse("greet"), .priority = 9001}), Errc::invalid_input);
-  EXPECT_EQ(error_of(Submit{.kind = Kind{}}), Errc::invalid_input);
+  const auto id = id_in(3, 1);
+  const auto with = [&](auto change) {
+    Submit submit{.id = id, .kind = greet};
+    change(submit);
+    return error_of(std::move(submit));
+  };
+  EXPECT_EQ(with([](Submit& s) { s.priority = 9001; }), Errc::invalid_input);
+  EXPECT_EQ(with([](Submit& s) { s.priority = -1; }), Errc::invalid_input);
+  EXPECT_EQ(with([](Submit& s) { s.kind = {}; }), Errc::invalid_input);
+  EXPECT_EQ(with([](Submit& s) { s.deadline = TimePoint{-1ms}; }), Errc::invalid_input);
+  EXPECT_EQ(with([](Submit& s) { s.delay_until = limits::time_max + 1ms; }), Errc::invalid_input);
+  EXPECT_EQ(with([](Submit& s) { s.idempotency_key = key("k"); }), Errc::invalid_input);
+  EXPECT_EQ(with([](Submit& s) {
+              for (std::size_t i = 0; i <= limits::tags_max; ++i) s.tags[std::to_string(i)] = "";
+            }),
+            Errc::invalid_input);
   EXPECT_EQ(claimable(), 0u);
+  EXPECT_EQ(error_of(GetExecution{id}), Errc::execution_not_found);
+  EXPECT_FALSE(must(run(Submit{.id = id, .kind = greet})).duplicate);
+}
+
+TEST_P(Conformance, PolicyBeyondALimitIsRefused) {
+  const auto with = [&](Policy policy) {
+    return error_of(Submit{.kind = greet, .policy = std::move(policy)});
+  };
+  const auto retrying = [&](RetryPolicy retry) { return with({.retry = std::move(retry)}); };
+  EXPECT_EQ(with({.attempt_timeout = 0ms}), Errc::invalid_input);
+  EXPECT_EQ(with({.execution_deadline = -1ms}), Errc::invalid_input);
+  EXPECT_EQ(with({.max_reclaim_count = limits::reclaims_max + 1}), Errc::invalid_input);
+  EXPECT_EQ(with({.max_replay_count = limits::replays_max + 1}), Errc::invalid_input);
+  EXPECT_EQ(with({.dedup_window = 0ms}), Errc::invalid_input);
+  EXPECT_EQ(with({.retention = limits::duration_max + 1ms}), Errc::invalid_input);
+  EXPECT_EQ(retrying({.max_retries = limits::retries_max + 1}), Errc::invalid_input);
+  EXPECT_EQ(retrying({.backoff = FixedBackoff{-1ms}}), Errc::invalid_input);
+  EXPECT_EQ(retrying({.backoff = ExponentialBackoff{.multiplier = 0.5}}), Errc::invalid_input);
+  EXPECT_EQ(claimable(), 0u);
+}
+
+TEST_P(Conformance, SubmitKeepsItsWholePolicy) {
+  const Policy policy{.retry = RetryPolicy{.max_retries = 7,
+                                           .backoff = ExponentialBackoff{.initial_delay = 5ms,
+                                                                         .max_delay = 1h,
+                                                                         .multiplier = 1.5,
+                                                                         .jitter = true},
+                                           .retryable_categories = {"transient", "timeout"}},
+                      .attempt_timeout = 1min,
+                      .execution_deadline = 2h,
+                      .max_reclaim_count = 3,
+                      .max_replay_count = 4,
+                      .required_capabilities = caps({"gpu", "eu"}),
+                      .dedup_window = 5h,
+                      .retention = 6h};
+  const auto id = submit(Submit{.kind = greet, .policy = policy});
+  EXPECT_EQ(info(id).policy, policy);
+  home_->restart();
+  EXPECT_EQ(info(id).policy, policy);
+}
+
+TEST_P(Conformance, SubmitKeepsTagsOfAnyForm) {
+  const Tags tags{{"app.key", "value"}, {"Any Form", ""}, {"größe", "\"1=2,3\""}};
+  const auto id = submit(Submit{.kind = greet, .tags = tags});
+  EXPECT_EQ(info(id).tags, tags);
+  EXPECT_EQ(claim().tags, tags);
+}
+
+TEST_P(Conformance, SubmitWithADelayWaitsForItsTime) {
+  const auto submitted = must(run(Submit{.kind = greet, .delay_until = now() + 10s}));
+  EXPECT_EQ(submitted.state, ExecutionState::delayed);
+  EXPECT_EQ(info(submitted.id).delay_until, now() + 10s);
+  pass(10s - 1ms);
+  EXPECT_EQ(claimable(), 0u);
+  pass(1ms);
+  EXPECT_EQ(info(submitted.id).delay_until, std::nullopt);
+  EXPECT_EQ(claim().id, submitted.id);
+}
+
+TEST_P(Conformance, SubmitWithADelayThatHasPassedIsReadyAtOnce) {
+  for (const auto until : {now(), now() - 1ms, TimePoint{}}) {
+    const auto submitted = must(run(Submit{.kind = greet, .delay_until = until}));
+    EXPECT_EQ(submitted.state, ExecutionState::waiting);
+    home_->run_scanners();
+    EXPECT_EQ(claim().id, submitted.id);
+  }
+}
+
+TEST_P(Conformance, DelayedExecutionKeepsItsTimeAcrossARestart) {
+  const auto id = submit(Submit{.kind = greet, .delay_until = now() + 10s});
+  home_->restart();
+  EXPECT_EQ(state_of(id), ExecutionState::delayed);
+  pass(10s);
+  EXPECT_EQ(claim().id, id);
+}
+
+TEST_P(Conformance, TheEarlierOfTwoDeadlinesCounts) {
+  const auto deadline_of = [&](std::optional<TimePoint> at, std::optional<Millis> in) {
+    const Submit submit{.kind = greet, .deadline = at, .policy = {.execution_deadline = in}};
+    return info(must(run(submit)).id).deadline;
+  };
+  EXPECT_EQ(deadline_of(std::nullopt, std::nullopt), std::nullopt);
+  EXPECT_EQ(deadline_of(now() + 5s, std::nullopt), now() + 5s);
+  EXPECT_EQ(deadline_of(std::nullopt, 7s), now() + 7s);
+  EXPECT_EQ(deadline_of(now() + 5s, 7s), now() + 5s);
+  EXPECT_EQ(deadline_of(now() + 9s, 7s), now() + 7s);
+}
+
+TEST_P(Conformance, PayloadCanBeReadBackInEveryState) {
+  const std::string bytes("\0a\0\xff", 4);
+  const auto id = submit(bytes);
+  EXPECT_EQ(must(run(GetPayload{id})).bytes, bytes);
+  const auto claimed = claim();
+  EXPECT_EQ(must(run(GetPayload{id})).bytes, bytes);
+  must(run(complete(claimed)));
+  home_->restart();
+  EXPECT_EQ(must(run(GetPayload{id})).bytes, bytes);
+  EXPECT_EQ(must(run(GetPayload{submit("")})), Bytes{});
+}
+
+TEST_P(Conformance, ExecutionsOfOneLaneAreSpreadOverThePartitions) {
+  std::set<PartitionIndex> partitions;
+  for (int i = 0; i < 20; ++i) partitions.insert(submit().partition());
+  EXPECT_GT(partitions.size(), 5u);
 }
 
 TEST_P(Conformance, IdOutsideThePartitionsIsRefused) {

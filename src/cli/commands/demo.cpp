@@ -40,10 +40,10 @@ constexpr std::array examples{Example{"greet", "Ada"}, Example{"add", "19 23"},
 // Prints every step of every execution as it happens.
 class Narrator {
  public:
-  void step(const core::Event& event) {
+  void step(const Event& event) {
     const auto ms = event.at.time_since_epoch().count();
     line("  {:%H:%M:%S}.{:03}  {:<13}  {}", fmt::gmtime(std::time_t(ms / 1000)), ms % 1000,
-         core::to_string(event.type), event.id.str());
+         to_string(event.type), event.id.str());
   }
 
   template <class... Args>
@@ -86,8 +86,7 @@ Stop it with Ctrl-C; what was submitted is still there after a restart.)",
 
 Result<ExitCode> run(const ServiceOption& option) {
   Narrator narrator;
-  auto service =
-      Service::start(option, [&narrator](const core::Event& event) { narrator.step(event); });
+  auto service = Service::start(option, [&narrator](const Event& event) { narrator.step(event); });
   if (!service) return std::unexpected(service.error());
   const auto url = service->server().url();
   narrator.line("FlowFabric {} serves {} at {}", version, option.store, url);

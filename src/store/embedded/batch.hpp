@@ -1,11 +1,13 @@
 // A group of operations that are written together and answered together.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <vector>
 
 #include "core/event.hpp"
 #include "store/embedded/database.hpp"
+#include "store/embedded/hot_records.hpp"
 #include "store/store.hpp"
 
 namespace ff::embedded {
@@ -23,25 +25,36 @@ class Announcements {
             done(std::move(reply));
         });
   }
-  void add_event(core::Event event) { events_.push_back(std::move(event)); }
+  void add_event(core::Happening happening) { events_.push_back(std::move(happening)); }
+  bool empty() const { return replies_.empty() && events_.empty(); }
+
+  // When they are released, `mark` is raised to `batch`.
+  void mark_synced(std::atomic<BatchNumber>& mark, BatchNumber batch) {
+    mark_ = &mark;
+    batch_ = batch;
+  }
 
   // With a fault: every reply is that error instead, and there are no events.
   void release(const store::EventSink& sink, const Error* fault = nullptr) {
+    if (!fault && mark_) mark_->store(batch_, std::memory_order_release);
     if (!fault && sink && !events_.empty()) sink(events_);
     for (auto& reply : replies_) reply(fault);
   }
 
  private:
   std::vector<std::move_only_function<void(const Error*)>> replies_;
-  std::vector<core::Event> events_;
+  std::vector<core::Happening> events_;
+  std::atomic<BatchNumber>* mark_ = nullptr;
+  BatchNumber batch_ = 0;
 };
 
 struct Batch {
-  explicit Batch(Database& database) : changes(database) {}
-
-  Transaction changes;
-  Announcements announcements;
-  bool must_sync = false;  // holds a change that is acknowledged only when it is on disk
+  BatchNumber number;
+  Changes changes = {};
+  bool has_changes = false;
+  bool must_sync = false;      // holds a change that is acknowledged only when it is on disk
+  Announcements at_once = {};  // what is based on nothing that is not on disk yet
+  Announcements after_sync = {};
 };
 
 }  // namespace ff::embedded

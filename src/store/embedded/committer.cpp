@@ -14,15 +14,12 @@ Committer::~Committer() {
   thread_.join();
 }
 
-Committer::Ticket Committer::enqueue(Announcements announcements) {
-  Ticket ticket;
+void Committer::enqueue(Announcements announcements) {
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(announcements));
-    ticket = ++last_ticket_;
   }
   changed_.notify_one();
-  return ticket;
 }
 
 void Committer::loop() {
@@ -31,17 +28,18 @@ void Committer::loop() {
     changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     auto group = std::exchange(waiting_, {});
-    const Ticket last = last_ticket_;
     lock.unlock();
-    commit(std::move(group), last);
+    commit(std::move(group));
     lock.lock();
   }
 }
 
-void Committer::commit(std::vector<Announcements> group, Ticket last) {
-  if (auto synced = database_.sync(); !synced) fault_.set(synced.error());
+void Committer::commit(std::vector<Announcements> group) {
+  // After a fault the log is not touched again: RocksDB may abort when it syncs one that it could not
+  // write, and a sync that works after one that failed proves nothing.
+  if (!fault_.get())
+    if (auto synced = database_.sync(); !synced) fault_.set(synced.error());
   const Error* fault = fault_.get();
-  if (!fault) synced_through_.store(last, std::memory_order_release);
   for (auto& announcements : group) announcements.release(sink_, fault);
 }
 

@@ -1,5 +1,5 @@
-// RocksDB, as the embedded store uses it: transactions that read their own writes, and a separate step
-// that makes them durable.
+// RocksDB, as the embedded store uses it: groups of changes, and a separate step that makes them
+// durable.
 #pragma once
 
 #include <flowfabric/error.hpp>
@@ -13,47 +13,67 @@
 
 namespace rocksdb {
 class DB;
-class WriteBatchWithIndex;
+class Env;
+class Snapshot;
+class WriteBatch;
 }  // namespace rocksdb
 
 namespace ff::embedded {
 
-class Database;
-
 // Changes that are written together or not at all. Used by one thread.
-class Transaction {
+class Changes {
  public:
-  explicit Transaction(Database& database);
-  Transaction(Transaction&&) noexcept;
-  ~Transaction();
+  Changes();
+  Changes(Changes&&) noexcept;
+  ~Changes();
 
-  Result<std::optional<std::string>> get(std::string_view key);
   void put(std::string_view key, std::string_view value);
   void erase(std::string_view key);
   bool empty() const;
+  void clear();
 
  private:
   friend class Database;
-  Database& database_;
-  std::unique_ptr<rocksdb::WriteBatchWithIndex> writes_;
+  std::unique_ptr<rocksdb::WriteBatch> writes_;
+};
+
+enum class Order : std::uint8_t { forward, backward };
+
+// A range of keys: those that start with `prefix`, beginning behind `after` if there is one.
+struct Range {
+  std::string prefix;
+  std::optional<std::string> after = {};
+  Order order = Order::forward;
+};
+
+struct DatabaseOptions {
+  std::filesystem::path directory;
+  std::size_t cache_bytes = 64 << 20;          // of blocks read from disk
+  std::size_t write_buffer_bytes = 128 << 20;  // of changes that are not in table files yet
+  rocksdb::Env* env = nullptr;                 // for tests: a file system with faults
 };
 
 // All methods may be called from any thread.
 class Database {
  public:
-  static Result<std::unique_ptr<Database>> open(const std::filesystem::path& directory);
+  static Result<std::unique_ptr<Database>> open(const DatabaseOptions& options);
   ~Database();
 
+  Result<std::optional<std::string>> get(std::string_view key) const;
+
   // Visible to all readers when it returns, but not yet safe from a power cut: that is sync().
-  Result<void> write(Transaction& transaction);
+  Result<void> write(Changes& changes);
   Result<void> sync();
 
-  // Every entry whose key starts with `prefix`, in key order, until `visit` fails.
-  using Visitor = std::function<Result<void>(std::string_view key, std::string_view value)>;
-  Result<void> for_each(std::string_view prefix, const Visitor& visit);
+  // Entries in key order until `visit` says stop. What it sees is of one moment.
+  enum class Next : std::uint8_t { go_on, stop };
+  using Visitor = std::function<Result<Next>(std::string_view key, std::string_view value)>;
+  Result<void> for_each(const Range& range, const Visitor& visit) const;
+
+  // A consistent copy in a new directory, sharing files with this one where it can.
+  Result<void> checkpoint(const std::filesystem::path& directory);
 
  private:
-  friend class Transaction;
   explicit Database(std::unique_ptr<rocksdb::DB> db);
   std::unique_ptr<rocksdb::DB> db_;
 };

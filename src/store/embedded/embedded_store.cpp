@@ -1,10 +1,12 @@
 #include "store/embedded/embedded_store.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include "base/assert.hpp"
-#include "base/overloaded.hpp"
+#include "store/embedded/backup.hpp"
 #include "store/embedded/format.hpp"
 #include "store/embedded/keys.hpp"
-#include "store/embedded/records.hpp"
+#include "store/embedded/listing.hpp"
 
 namespace ff::embedded {
 
@@ -13,7 +15,8 @@ Result<std::unique_ptr<EmbeddedStore>> EmbeddedStore::open(Options options) {
   FF_ASSERT(options.shards > 0);
   auto lock = DirectoryLock::acquire(options.directory);
   if (!lock) return std::unexpected(lock.error());
-  auto database = Database::open(options.directory / "db");
+  auto database =
+      Database::open({.directory = database_directory(options.directory), .env = options.env});
   if (!database) return std::unexpected(database.error());
   const auto format = load_format(**database, options.clock->now());
   if (!format) return std::unexpected(format.error());
@@ -32,65 +35,161 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
       database_(std::move(database)),
       committer_(*database_, fault_, sink_) {
   for (std::size_t i = 0; i < options_.shards; ++i)
-    shards_.push_back(std::make_unique<Shard>(Shard::Parts{.database = *database_,
-                                                           .committer = committer_,
-                                                           .fault = fault_,
-                                                           .clock = *options_.clock,
-                                                           .sink = sink_}));
+    shards_.push_back(std::make_unique<Shard>(
+        Shard::Parts{.number = static_cast<std::uint16_t>(i),
+                     .database = *database_,
+                     .committer = committer_,
+                     .fault = fault_,
+                     .clock = *options_.clock,
+                     .sink = sink_,
+                     .ready = ready_,
+                     .durability = options_.durability,
+                     .hot_bytes_max = options_.hot_bytes_max / options_.shards}));
 }
 
-EmbeddedStore::~EmbeddedStore() = default;
+EmbeddedStore::~EmbeddedStore() { reader_.join(); }
 
 Result<void> EmbeddedStore::restore() {
-  auto restored = database_->for_each(
-      keys::live_prefix, [this](std::string_view key, std::string_view value) -> Result<void> {
-        const auto id = keys::execution_id(key);
-        if (!id) return std::unexpected(id.error());
-        const auto execution = decode(*id, value);
-        if (!execution) return std::unexpected(execution.error());
-        shard_of(*id).restore(*execution);
-        return {};
-      });
-  if (!restored) return restored;
+  if (auto restored = restore_live(); !restored) return restored;
+  if (auto restored = restore_ended_counts(); !restored) return restored;
   for (auto& shard : shards_) shard->run();
   return {};
 }
 
-void EmbeddedStore::start(store::AnyCall any) {
-  std::visit(Overloaded{
-                 [this](store::Call<store::ReadyHeads>& call) { ask_all(std::move(call)); },
-                 [this](store::Call<store::LeasesDue>& call) { ask_all(std::move(call)); },
-                 [this](auto& call) { shard_of(call.operation.id).start(std::move(call)); },
-             },
-             any);
+Result<void> EmbeddedStore::restore_live() {
+  return database_->for_each(
+      {.prefix = std::string(keys::live_prefix)},
+      [this](std::string_view key, std::string_view value) -> Result<Database::Next> {
+        const auto id = keys::execution_id(key);
+        if (!id) return std::unexpected(id.error());
+        const auto execution = decode(*id, value);
+        if (!execution) return std::unexpected(execution.error());
+        shards_[shard_of(id->partition())]->indexes().add(*execution);
+        return Database::Next::go_on;
+      });
 }
 
-template <class Query>
-void EmbeddedStore::ask_all(store::Call<Query> call) {
-  using Reply = typename Query::Reply;
+Result<void> EmbeddedStore::restore_ended_counts() {
+  Changes moved;
+  auto visited = database_->for_each(
+      {.prefix = std::string(keys::ended_count_prefix)},
+      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
+        const auto place = keys::parse_ended_count(key);
+        if (!place) return std::unexpected(place.error());
+        const auto counts = decode_ended(value);
+        if (!counts) return std::unexpected(counts.error());
+        // There may have been more shards; the first one takes over from those that are gone.
+        const bool gone = place->shard >= shards_.size();
+        auto& indexes = shards_[gone ? 0 : place->shard]->indexes();
+        const std::pair lane{place->ns, place->lane};
+        indexes.add_ended(lane, *counts);
+        if (gone) {
+          moved.erase(key);
+          moved.put(keys::ended_count(0, lane.first, lane.second),
+                    encode_ended(indexes.counts_of(lane)));
+        }
+        return Database::Next::go_on;
+      });
+  if (!visited || moved.empty()) return visited;
+  return database_->write(moved);
+}
+
+void EmbeddedStore::start(std::vector<store::AnyCall> calls) {
+  ShardCalls shard_calls(shards_.size());
+  for (auto& any : calls) std::visit([&](auto& call) { route(call, shard_calls); }, any);
+  for (std::size_t i = 0; i < shards_.size(); ++i)
+    if (!shard_calls[i].empty()) shards_[i]->start(std::move(shard_calls[i]));
+}
+
+template <class Op>
+void EmbeddedStore::route(store::Call<Op>& call, ShardCalls& shard_calls) {
+  shard_calls[shard_of(call.operation.id.partition())].push_back(std::move(call));
+}
+
+void EmbeddedStore::route(store::Call<store::Reconcile>& call, ShardCalls& shard_calls) {
+  shard_calls[shard_of(call.operation.partition)].push_back(std::move(call));
+}
+
+void EmbeddedStore::route(store::Call<store::TakeReady>& call, ShardCalls&) {
+  if (const Error* fault = fault_.get()) return call.done(std::unexpected(*fault));
+  call.done(ready_.take(call.operation));
+}
+
+void EmbeddedStore::route(store::Call<CountExecutions>& call, ShardCalls& shard_calls) {
+  ask_all(CountShare{call.operation}, call, shard_calls,
+          [](std::vector<std::vector<LaneCount>> shares) {
+            std::vector<LaneCount> all;
+            for (auto& share : shares) std::ranges::move(share, std::back_inserter(all));
+            return sum(all);
+          });
+}
+
+void EmbeddedStore::route(store::Call<store::TimersDue>& call, ShardCalls& shard_calls) {
+  ask_all(call.operation, call, shard_calls, [](std::vector<store::DueReply> shares) {
+    store::DueReply all;
+    for (auto& share : shares) {
+      std::ranges::move(share.due, std::back_inserter(all.due));
+      if (share.next && (!all.next || *share.next < *all.next)) all.next = share.next;
+    }
+    return all;
+  });
+}
+
+void EmbeddedStore::route(store::Call<ListExecutions>& call, ShardCalls&) {
+  read_aside(call, [this](const ListExecutions& query) { return list(*database_, query); });
+}
+
+void EmbeddedStore::route(store::Call<store::RetentionDue>& call, ShardCalls&) {
+  read_aside(call, [this](const store::RetentionDue& query) {
+    return retention_due(*database_, now(), query.max);
+  });
+}
+
+void EmbeddedStore::route(store::Call<Backup>& call, ShardCalls&) {
+  read_aside(call, [this](const Backup& backup) {
+    return back_up(*database_, options_.directory, backup.name);
+  });
+}
+
+template <class Query, class Op, class Join>
+void EmbeddedStore::ask_all(Query query, store::Call<Op>& call, ShardCalls& shard_calls,
+                            Join join) {
+  using Share = typename Query::Reply;
   struct Gather {
     std::mutex mutex;
     std::size_t missing;
-    Result<Reply> joined;
-    store::Call<Query> call;
+    std::vector<Share> shares = {};
+    std::optional<Error> error = {};
+    store::Call<Op> call;
   };
   auto gather = std::make_shared<Gather>();
   gather->missing = shards_.size();
   gather->call = std::move(call);
-  const auto max = gather->call.operation.max;
-  for (auto& shard : shards_)
-    shard->start(store::Call<Query>{gather->call.operation, [gather, max](Result<Reply> reply) {
-                                      const std::lock_guard lock(gather->mutex);
-                                      if (!reply)
-                                        gather->joined = std::unexpected(reply.error());
-                                      else if (gather->joined)
-                                        std::ranges::move(*reply,
-                                                          std::back_inserter(*gather->joined));
-                                      if (--gather->missing > 0) return;
-                                      if (gather->joined)
-                                        gather->joined = first(std::move(*gather->joined), max);
-                                      gather->call.done(std::move(gather->joined));
-                                    }});
+  for (auto& calls : shard_calls)
+    calls.push_back(store::Call<Query>{query, [gather, join](Result<Share> share) {
+                                         const std::lock_guard lock(gather->mutex);
+                                         if (share)
+                                           gather->shares.push_back(std::move(*share));
+                                         else
+                                           gather->error = std::move(share.error());
+                                         if (--gather->missing > 0) return;
+                                         if (gather->error)
+                                           gather->call.done(std::unexpected(*gather->error));
+                                         else
+                                           gather->call.done(join(std::move(gather->shares)));
+                                       }});
+}
+
+template <class Op, class Read>
+void EmbeddedStore::read_aside(store::Call<Op>& call, Read read) {
+  asio::post(reader_, [this, call = std::move(call), read]() mutable {
+    const Error* fault = fault_.get();
+    using Reply = Result<typename Op::Reply>;
+    Reply reply = fault ? Reply(std::unexpected(*fault)) : read(call.operation);
+    Announcements after_sync;
+    after_sync.add_reply(std::move(call.done), std::move(reply));
+    committer_.enqueue(std::move(after_sync));
+  });
 }
 
 Result<void> EmbeddedStore::health() const {

@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include <boost/asio/thread_pool.hpp>
+
 #include "store/embedded/committer.hpp"
 #include "store/embedded/directory.hpp"
 #include "store/embedded/shard.hpp"
@@ -16,6 +18,9 @@ struct Options {
   std::filesystem::path directory;
   std::shared_ptr<const Clock> clock;
   std::size_t shards = 2;
+  store::Durability durability = store::Durability::standard;
+  std::size_t hot_bytes_max = 256 << 20;  // of executions in memory, all shards together
+  rocksdb::Env* env = nullptr;           // for tests: a file system with faults
 };
 
 class EmbeddedStore final : public store::Store {
@@ -25,21 +30,38 @@ class EmbeddedStore final : public store::Store {
   static Result<std::unique_ptr<EmbeddedStore>> open(Options options);
   ~EmbeddedStore() override;  // answers what was started, then closes
 
-  void start(store::AnyCall call) override;
+  void start(std::vector<store::AnyCall> calls) override;
   void set_event_sink(store::EventSink sink) override { sink_ = std::move(sink); }
   PartitionIndex partition_count() const override { return partition_count_; }
   TimePoint now() const override { return options_.clock->now(); }
   Result<void> health() const override;
 
  private:
+  using ShardCalls = std::vector<std::vector<ShardCall>>;  // by shard
+
   EmbeddedStore(Options options, DirectoryLock lock, std::unique_ptr<Database> database,
                 PartitionIndex partition_count);
   Result<void> restore();
-  Shard& shard_of(const ExecutionId& id) { return *shards_[id.partition() % shards_.size()]; }
+  Result<void> restore_live();
+  Result<void> restore_ended_counts();
 
-  // A query about all shards: asks each and joins what they answer.
-  template <class Query>
-  void ask_all(store::Call<Query> call);
+  std::size_t shard_of(PartitionIndex partition) const { return partition % shards_.size(); }
+  void route(store::Call<store::TakeReady>& call, ShardCalls& shard_calls);
+  void route(store::Call<CountExecutions>& call, ShardCalls& shard_calls);
+  void route(store::Call<store::TimersDue>& call, ShardCalls& shard_calls);
+  void route(store::Call<store::Reconcile>& call, ShardCalls& shard_calls);
+  void route(store::Call<ListExecutions>& call, ShardCalls& shard_calls);
+  void route(store::Call<store::RetentionDue>& call, ShardCalls& shard_calls);
+  void route(store::Call<Backup>& call, ShardCalls& shard_calls);
+  template <class Op>
+  void route(store::Call<Op>& call, ShardCalls& shard_calls);
+
+  // Asks every shard `query` and answers `call` with what `join` makes of their replies.
+  template <class Query, class Op, class Join>
+  void ask_all(Query query, store::Call<Op>& call, ShardCalls& shard_calls, Join join);
+  // Reads the database beside the shards; the answer waits until what it saw is on disk.
+  template <class Op, class Read>
+  void read_aside(store::Call<Op>& call, Read read);
 
   // In the order in which they may go: each uses those above it.
   Options options_;
@@ -48,8 +70,10 @@ class EmbeddedStore final : public store::Store {
   std::unique_ptr<Database> database_;
   Fault fault_;
   store::EventSink sink_;
+  ReadyQueue ready_;
   Committer committer_;
   std::vector<std::unique_ptr<Shard>> shards_;
+  boost::asio::thread_pool reader_{1};
 };
 
 }  // namespace ff::embedded

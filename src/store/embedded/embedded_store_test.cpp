@@ -1,161 +1,309 @@
 #include "store/embedded/embedded_store.hpp"
 
-#include <future>
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "base/clock.hpp"
-#include "base/random.hpp"
-#include "records.pb.h"
 #include "store/embedded/keys.hpp"
-#include "tests/support/temp_directory.hpp"
+#include "store/embedded/test_support.hpp"
 
 namespace ff::embedded {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAreArray;
 
-class EmbeddedStoreTest : public ::testing::Test {
+class EmbeddedStoreTest : public StoreTest {
  protected:
-  Result<std::unique_ptr<EmbeddedStore>> open() {
-    return EmbeddedStore::open({.directory = temp_.path(), .clock = clock_});
+  std::vector<ExecutionId> take(std::size_t max = 1000) {
+    return must(run(store::TakeReady{
+        .ns = default_namespace(), .lanes = {default_lane()}, .capabilities = {}, .max = max}));
   }
-
-  // What a program of another version, or a bad disk, may have left there.
-  void put(std::string_view key, std::string_view value) {
-    const auto database = Database::open(temp_.path() / "db");
-    ASSERT_TRUE(database);
-    Transaction transaction(**database);
-    transaction.put(key, value);
-    ASSERT_TRUE((*database)->write(transaction));
+  std::vector<ExecutionId> submit_many(int count) {
+    std::vector<ExecutionId> ids;
+    for (int i = 0; i < count; ++i) ids.push_back(submit());
+    return ids;
   }
-
-  test::TempDirectory temp_;
-  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
 };
 
-template <class Op>
-Result<typename Op::Reply> run(EmbeddedStore& store, Op operation) {
-  std::promise<Result<typename Op::Reply>> promise;
-  auto future = promise.get_future();
-  store.start(store::Call<Op>{std::move(operation), [&promise](Result<typename Op::Reply> reply) {
-                                promise.set_value(std::move(reply));
-                              }});
-  return future.get();
-}
-
-core::Create create(PartitionIndex partition) {
-  SystemRandom random;
-  return {.id = ExecutionId{partition, make_uuid(TimePoint{}, random)},
-          .submit = {.kind = *Kind::parse("k"), .payload = "p"}};
-}
-
 TEST_F(EmbeddedStoreTest, OpensWhatItMade) {
-  ASSERT_TRUE(open());
-  EXPECT_EQ((*open())->partition_count(), 256);
+  open();
+  EXPECT_EQ(open().partition_count(), 256);
 }
 
 TEST_F(EmbeddedStoreTest, RefusesASecondOpening) {
-  const auto first = open();
-  const auto second = open();
+  open();
+  const auto second = EmbeddedStore::open(options());
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Errc::store_locked);
 }
 
-TEST_F(EmbeddedStoreTest, RefusesANewerFormat) {
-  ASSERT_TRUE(open());
-  proto::Store newer;
-  newer.set_format_version(99);
-  newer.set_partition_count(256);
-  put(keys::store, newer.SerializeAsString());
-  const auto store = open();
-  ASSERT_FALSE(store);
-  EXPECT_EQ(store.error().code, Errc::store_too_new);
-  EXPECT_THAT(store.error().message, HasSubstr("format 99"));
+TEST_F(EmbeddedStoreTest, RefusesADamagedRecord) {
+  open();
+  put(keys::live(create().id), "rubbish");
+  EXPECT_EQ(error_at_open(), Errc::store_damaged);
 }
 
-TEST_F(EmbeddedStoreTest, RefusesADamagedRecord) {
-  ASSERT_TRUE(open());
-  put(keys::live(create(1).id), "rubbish");
-  const auto store = open();
-  ASSERT_FALSE(store);
-  EXPECT_EQ(store.error().code, Errc::store_damaged);
+TEST_F(EmbeddedStoreTest, RefusesADamagedCounter) {
+  open();
+  put(keys::ended_count(0, default_namespace(), default_lane()), "rubbish");
+  EXPECT_EQ(error_at_open(), Errc::store_damaged);
 }
 
 TEST_F(EmbeddedStoreTest, FindsEverythingAgainAfterARestart) {
-  constexpr int count = 50;
+  open();
+  const auto ids = submit_many(50);
+  open();
+  EXPECT_THAT(take(), UnorderedElementsAreArray(ids));
+  for (const auto& id : ids) EXPECT_EQ(must(run(GetExecution{id})).id, id);
+}
+
+TEST_F(EmbeddedStoreTest, BringsBackALifeInFull) {
+  open();
+  const auto id = submit({.payload = "in",
+                          .tags = {{"app.a", "1"}},
+                          .policy = {.retry = RetryPolicy{.backoff = FixedBackoff{0ms}}}});
+  must(run(Fail{.id = id, .fence = claim(id), .reason = "first"}));
+  complete(id, "out");
+  must(run(Replay{.id = id, .reason = "again", .requested_by = "ops"}));
+  complete(id, std::string("\0bytes", 6));
+  const auto info = must(run(GetExecution{id}));
+  const auto attempts = must(run(GetAttempts{id})).attempts;
+  const auto leases = must(run(GetLeaseHistory{id})).events;
+
+  open();
+  EXPECT_EQ(must(run(GetExecution{id})), info);
+  EXPECT_EQ(must(run(GetAttempts{id})).attempts, attempts);
+  EXPECT_EQ(must(run(GetLeaseHistory{id})).events, leases);
+  EXPECT_EQ(must(run(GetPayload{id})).bytes, "in");
+  EXPECT_EQ(must(run(store::ReadResult{id})).bytes, std::string("\0bytes", 6));
+  EXPECT_EQ(attempts.size(), 3u);
+}
+
+TEST_F(EmbeddedStoreTest, KeepsALeaseOverARestart) {
+  open();
+  const auto id = submit();
+  const auto fence = claim(id, 10s);
+  open();
+  EXPECT_THAT(take(), IsEmpty());
+  clock_->advance(9s);
+  EXPECT_EQ(must(run(store::TimersDue{.kind = core::TimerKind::lease_expiry, .max = 9})).next,
+            clock_->now() + 1s);
+  EXPECT_TRUE(run(Complete{.id = id, .fence = fence}));
+}
+
+TEST_F(EmbeddedStoreTest, RemembersIdempotencyKeysOverARestart) {
+  open();
+  const Work keyed{.idempotency_key = *IdempotencyKey::parse("once"), .payload = "p"};
+  const auto id = submit(keyed);
+  open();
+  const auto again = must(run(create(keyed)));
+  EXPECT_TRUE(again.duplicate);
+  EXPECT_EQ(again.id, id);
+  auto other = keyed;
+  other.payload = "other";
+  EXPECT_EQ(run(create(other)).error().code, Errc::duplicate_mismatch);
+}
+
+// One batch holds them all: what the first of them did is not in the database yet.
+TEST_F(EmbeddedStoreTest, SeesWhatTheSameBatchDidBefore) {
+  auto& store = open();
+  const auto command = create({.idempotency_key = *IdempotencyKey::parse("once"), .payload = "in"});
+  auto again = command;
+  again.id = {command.id.partition(), random_uuid()};
+  const auto lease = lease_grant(command.id);
+  const Fence fence{
+      .lease_id = lease.lease_id, .lease_epoch = LeaseEpoch{1}, .attempt_id = lease.attempt_id};
+  std::vector<std::string> told;
+  std::promise<void> last;
+  std::vector<store::AnyCall> calls;
+  const auto add = [&]<class Op>(Op operation, auto show) {
+    calls.push_back(store::Call<Op>{std::move(operation), [&, show](auto reply) {
+                                      told.push_back(reply ? show(*reply)
+                                                           : std::string(reply.error().name()));
+                                      if (told.size() == 7) last.set_value();
+                                    }});
+  };
+  const auto submitted = [](const SubmitReply& r) {
+    return std::string(r.duplicate ? "duplicate" : "new");
+  };
+  const auto bytes = [](const Bytes& r) { return r.bytes; };
+  add(command, submitted);
+  add(again, submitted);
+  add(lease, [](const ClaimedExecution& r) { return r.payload; });
+  add(GetPayload{command.id}, bytes);
+  add(Complete{.id = command.id, .fence = fence, .result = "out"},
+      [](const EndReply& r) { return std::string(to_string(r.state)); });
+  add(store::ReadResult{command.id}, bytes);
+  add(GetAttempts{command.id}, [](const Attempts& r) { return std::to_string(r.attempts.size()); });
+  store.start(std::move(calls));
+  last.get_future().wait();
+  EXPECT_THAT(told, ElementsAre("new", "duplicate", "in", "in", "completed", "out", "1"));
+}
+
+TEST_F(EmbeddedStoreTest, ServesMoreThanMemoryMayHold) {
+  auto small = options();
+  small.hot_bytes_max = 20'000;
+  open(small);
   std::vector<ExecutionId> ids;
-  {
-    auto store = *open();
-    for (PartitionIndex partition = 0; partition < count; ++partition)
-      ids.push_back(run(*store, create(partition))->id);
+  for (int i = 0; i < 100; ++i)
+    ids.push_back(submit({.payload = std::string(2'000, static_cast<char>('a' + i % 26))}));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto claimed = must(run(lease_grant(ids[i])));
+    EXPECT_EQ(claimed.payload, std::string(2'000, static_cast<char>('a' + i % 26)));
+    must(run(Complete{.id = ids[i], .fence = claimed.fence, .result = ids[i].str()}));
   }
-  auto store = *open();
-  const auto heads = run(
-      *store, store::ReadyHeads{.ns = default_namespace(), .lanes = {default_lane()}, .max = 100});
-  EXPECT_EQ(heads->size(), static_cast<std::size_t>(count));
-  for (const auto& id : ids) EXPECT_EQ(run(*store, GetExecution{id})->id, id);
+  for (const auto& id : ids) EXPECT_EQ(must(run(store::ReadResult{id})).bytes, id.str());
+  EXPECT_EQ(counts(), "completed 100");
+}
+
+TEST_F(EmbeddedStoreTest, ForgetsWhatIsRemoved) {
+  open();
+  const Work keyed{.idempotency_key = *IdempotencyKey::parse("once"),
+                   .tags = {{"app.a", "1"}},
+                   .policy = {.dedup_window = 1s, .retention = 1s}};
+  const auto id = submit_and_complete(keyed);
+  EXPECT_FALSE(must(run(core::Remove{id})).removed);
+  clock_->advance(1s);
+  EXPECT_TRUE(must(run(core::Remove{id})).removed);
+  EXPECT_EQ(run(GetExecution{id}).error().code, Errc::execution_not_found);
+  EXPECT_EQ(run(GetPayload{id}).error().code, Errc::execution_not_found);
+  EXPECT_THAT(must(run(ListExecutions{})).executions, IsEmpty());
+  EXPECT_EQ(counts(), "");
+  EXPECT_FALSE(must(run(create(keyed))).duplicate);
+}
+
+TEST_F(EmbeddedStoreTest, CountsRightWithAnotherNumberOfShards) {
+  for (const std::size_t shards : {5u, 1u, 4u, 2u, 3u}) {
+    auto with = options();
+    with.shards = shards;
+    open(with);
+    for (int i = 0; i < 20; ++i)
+      submit_and_complete({.lane = *LaneId::parse(i % 2 ? "a" : "b"), .policy = {.retention = 1s}});
+    EXPECT_EQ(counts(), fmt::format("completed {}", 20)) << shards << " shards";
+    clock_->advance(2s);
+    // All but the last ones go, whichever shard counted them when they ended.
+    const auto due = must(run(store::RetentionDue{.max = 100})).due;
+    ASSERT_EQ(due.size(), 20u);
+    for (const auto& id : due) ASSERT_TRUE(must(run(core::Remove{id})).removed);
+    EXPECT_EQ(counts(), "");
+    EXPECT_THAT(problems(), IsEmpty());
+  }
+}
+
+TEST_F(EmbeddedStoreTest, ForgetsWithOtherShardsWhatSomeShardsCounted) {
+  std::string expected;
+  for (const std::size_t shards : {4u, 1u, 3u, 7u, 2u}) {
+    auto with = options();
+    with.shards = shards;
+    open(with);
+    EXPECT_EQ(counts(), expected) << "reopened with " << shards << " shards";
+    for (int i = 0; i < 30; ++i) submit_and_complete({.policy = {.retention = 1s}});
+    clock_->advance(1s);
+    auto due = must(run(store::RetentionDue{.max = 20})).due;
+    for (const auto& id : due) ASSERT_TRUE(must(run(core::Remove{id})).removed);
+    expected = counts();
+    EXPECT_THAT(problems(), IsEmpty());
+  }
+  EXPECT_EQ(expected, "completed 50");
 }
 
 TEST_F(EmbeddedStoreTest, EmitsEventsOfWhatChangedAndNoOthers) {
-  auto store = *open();
+  auto& store = open();
   std::vector<std::string> events;
   std::mutex mutex;
-  store->set_event_sink([&](std::span<const core::Event> batch) {
+  store.set_event_sink([&](std::span<const core::Happening> batch) {
     const std::lock_guard lock(mutex);
-    for (const auto& event : batch) events.emplace_back(core::to_string(event.type));
+    for (const auto& happening : batch) events.emplace_back(to_string(happening.event.type));
   });
-  const auto command = create(3);
-  run(*store, command);
-  run(*store, command);
-  run(*store, GetExecution{command.id});
+  const auto command = create();
+  run(command);
+  run(command);
+  run(GetExecution{command.id});
+  complete(command.id);
   const std::lock_guard lock(mutex);
-  EXPECT_THAT(events, ::testing::ElementsAre("submitted"));
+  EXPECT_THAT(events, ElementsAre("submitted", "claimed", "completed"));
 }
 
-TEST_F(EmbeddedStoreTest, NeverLetsTimeRunBackwards) {
-  auto store = *open();
-  const auto command = create(3);
-  run(*store, command);
-  const auto leased = run(*store, core::LeaseGrant{.id = command.id,
-                                                   .worker = *WorkerId::parse("w"),
-                                                   .lease_id = {},
-                                                   .attempt_id = {},
-                                                   .lease_ttl = Millis{1000}});
-  ASSERT_TRUE(leased);
-  clock_->advance(Millis{-3'600'000});
-  const auto renewed =
-      run(*store, Renew{.id = command.id, .fence = leased->fence, .lease_ttl = Millis{1000}});
-  ASSERT_TRUE(renewed);
-  EXPECT_GE(renewed->lease_expires_at, leased->lease_expires_at);
+TEST_F(EmbeddedStoreTest, OffersAgainWhatIsPutBack) {
+  open();
+  const auto id = submit();
+  EXPECT_THAT(take(), ElementsAre(id));
+  EXPECT_THAT(take(), IsEmpty());
+  must(run(store::PutBack{id}));
+  EXPECT_THAT(take(), ElementsAre(id));
+  claim(id);
+  must(run(store::PutBack{id}));
+  EXPECT_THAT(take(), IsEmpty()) << "a worker has it";
+}
+
+TEST_F(EmbeddedStoreTest, HasNothingToReconcileByItself) {
+  open();
+  const auto ids = submit_many(20);
+  for (std::size_t i = 0; i < 10; ++i) claim(ids[i]);
+  take(5);
+  std::size_t checked = 0;
+  for (PartitionIndex partition = 0; partition < 256; ++partition) {
+    const auto reply = must(run(store::Reconcile{partition}));
+    EXPECT_EQ(reply.repaired, 0u);
+    checked += reply.checked;
+  }
+  EXPECT_EQ(checked, 20u);
 }
 
 TEST_F(EmbeddedStoreTest, AnswersManyCallersAtOnce) {
-  auto store = *open();
-  constexpr int callers = 8, calls = 200;
+  open();
+  constexpr int callers = 8, calls = 100;
   std::atomic<int> accepted = 0;
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < callers; ++i)
-      threads.emplace_back([&, i] {
+      threads.emplace_back([&] {
         for (int n = 0; n < calls; ++n)
-          if (run(*store, create(static_cast<PartitionIndex>((i * calls + n) % 256)))) ++accepted;
+          if (run(create())) ++accepted;
       });
   }
   EXPECT_EQ(accepted, callers * calls);
 }
 
 TEST_F(EmbeddedStoreTest, AnswersWhatWasStartedBeforeItClosed) {
-  std::atomic<int> answered = 0;
-  {
-    auto store = *open();
-    for (int i = 0; i < 100; ++i)
-      store->start(store::Call<core::Create>{create(1), [&](auto reply) {
-                                               if (reply) ++answered;
-                                             }});
-  }
-  EXPECT_EQ(answered, 100);
+  std::vector<std::future<Result<SubmitReply>>> replies;
+  auto& store = open();
+  for (int i = 0; i < 100; ++i) replies.push_back(start(store, create()));
+  auto listed = start(store, ListExecutions{});
+  close();
+  for (auto& reply : replies) EXPECT_TRUE(reply.get());
+  EXPECT_TRUE(listed.get());
+}
+
+// ---- Time ----------------------------------------------------------------------------------------
+
+TEST_F(EmbeddedStoreTest, NeverLetsTimeRunBackwards) {
+  auto one_shard = options();
+  one_shard.shards = 1;
+  open(one_shard);
+  const auto id = submit();
+  const auto leased = must(run(lease_grant(id, 1s)));
+  clock_->advance(-1h);
+  const auto later = submit();
+  EXPECT_GE(must(run(GetExecution{later})).created_at, must(run(GetExecution{id})).created_at);
+  const auto renewed = must(run(Renew{.id = id, .fence = leased.fence, .lease_ttl = 1s}));
+  EXPECT_EQ(renewed.lease_expires_at, leased.lease_expires_at);
+}
+
+TEST_F(EmbeddedStoreTest, KeepsALeaseAsLongAsItIsWhenTheClockGoesBackAndForth) {
+  open();
+  const auto id = submit();
+  const auto leased = must(run(lease_grant(id, 10s)));
+  const store::TimersDue due{.kind = core::TimerKind::lease_expiry, .max = 10};
+  clock_->advance(-1h);
+  EXPECT_THAT(must(run(due)).due, IsEmpty());
+  EXPECT_EQ(must(run(GetExecution{id})).lease_expires_at, leased.lease_expires_at);
+  clock_->advance(1h + 9s);
+  EXPECT_THAT(must(run(due)).due, IsEmpty());
+  clock_->advance(1s);
+  EXPECT_THAT(must(run(due)).due, ElementsAre(id));
+  clock_->advance(-5s);
+  EXPECT_EQ(run(Complete{.id = id, .fence = leased.fence}).error().code, Errc::lease_expired)
+      << "what has run out does not come back to life";
 }
 
 }  // namespace

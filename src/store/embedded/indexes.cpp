@@ -1,81 +1,122 @@
 #include "store/embedded/indexes.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/assert.hpp"
-#include "base/overloaded.hpp"
 
 namespace ff::embedded {
+namespace {
+
+std::size_t state_index(const core::Execution& execution) {
+  return static_cast<std::size_t>(core::public_state(execution));
+}
+
+bool is_ready(const core::Execution& execution) {
+  return std::holds_alternative<core::Waiting>(execution.state);
+}
+
+}  // namespace
 
 void Indexes::add(const core::Execution& execution) {
-  std::visit(Overloaded{
-                 [&](const core::Ready& ready) {
-                   ready_[{execution.ns, execution.lane}].emplace(ready.score, execution.id);
-                 },
-                 [&](const core::Leased& leased) {
-                   leased_.insert({leased.expires_at, execution.id});
-                 },
-                 [](const core::Ended&) {},
-             },
-             core::placement(execution));
+  ++counts_[{execution.ns, execution.lane}][state_index(execution)];
+  place(execution);
+}
+
+void Indexes::place(const core::Execution& execution) {
+  if (is_ready(execution)) ready_.add(execution);
+  if (const auto timer = core::next_timer(execution))
+    timers_[timer->kind].emplace(timer->due, execution.id);
 }
 
 void Indexes::remove(const core::Execution& execution) {
-  std::visit(Overloaded{
-                 [&](const core::Ready& ready) {
-                   const auto queue = ready_.find({execution.ns, execution.lane});
-                   FF_ASSERT(queue != ready_.end());
-                   const auto erased = queue->second.erase({ready.score, execution.id});
-                   FF_ASSERT(erased == 1);
-                   if (queue->second.empty()) ready_.erase(queue);
-                 },
-                 [&](const core::Leased& leased) {
-                   const auto erased = leased_.erase({leased.expires_at, execution.id});
-                   FF_ASSERT(erased == 1);
-                 },
-                 [](const core::Ended&) {},
-             },
-             core::placement(execution));
+  const auto counts = counts_.try_emplace({execution.ns, execution.lane}).first;
+  auto& count = counts->second[state_index(execution)];
+  FF_ASSERT(count > 0 || core::has_ended(execution));
+  --count;
+  if (std::ranges::all_of(counts->second, [](auto each) { return each == 0; }))
+    counts_.erase(counts);
+  if (is_ready(execution)) ready_.remove(execution);
+  if (const auto timer = core::next_timer(execution))
+    timers_[timer->kind].erase({timer->due, execution.id});
 }
 
-std::vector<store::Candidate> Indexes::ready_heads(const store::ReadyHeads& query) const {
-  std::vector<store::Candidate> heads;
-  for (const auto& lane : query.lanes) {
-    const auto queue = ready_.find({query.ns, lane});
-    if (queue == ready_.end()) continue;
-    std::size_t left = query.max;
-    for (const auto& [score, id] : queue->second) {
-      if (left-- == 0) break;
-      heads.push_back({.id = id, .score = score});
+void Indexes::add_ended(const QueueKey& lane, const CountByState& ended) {
+  auto& counts = counts_[lane];
+  for (std::size_t state = 0; state < counts.size(); ++state) counts[state] += ended[state];
+}
+
+store::DueReply Indexes::due(const store::TimersDue& query, TimePoint now) const {
+  store::DueReply reply;
+  const auto timers = timers_.find(query.kind);
+  if (timers == timers_.end()) return reply;
+  for (const auto& [due, id] : timers->second) {
+    if (due > now) {
+      reply.next = due;
+      break;
     }
+    if (reply.due.size() == query.max) {
+      reply.next = now;
+      break;
+    }
+    reply.due.push_back(id);
   }
-  return first(std::move(heads), query.max);
+  return reply;
 }
 
-std::vector<store::LeaseDue> Indexes::leases_due(TimePoint now, std::size_t max) const {
-  std::vector<store::LeaseDue> due;
-  for (const auto& lease : leased_) {
-    if (lease.expired_at > now || due.size() == max) break;
-    due.push_back(lease);
+std::vector<LaneCount> Indexes::counts(const CountExecutions& query) const {
+  std::vector<LaneCount> found;
+  for (const auto& [queue, counts] : counts_)
+    if (queue.first == query.ns && (!query.lane || queue.second == *query.lane))
+      found.push_back({.lane = queue.second, .counts = counts});
+  return found;
+}
+
+StateCounts sum(const std::vector<LaneCount>& shares) {
+  std::map<LaneId, CountByState> lanes;
+  for (const auto& [lane, counts] : shares)
+    for (std::size_t state = 0; state < counts.size(); ++state) lanes[lane][state] += counts[state];
+  StateCounts total;
+  for (const auto& [lane, counts] : lanes)
+    for (std::size_t state = 0; state < counts.size(); ++state)
+      if (counts[state] > 0)
+        total.counts.push_back({.lane = lane,
+                                .state = static_cast<ExecutionState>(state),
+                                .count = static_cast<std::uint64_t>(counts[state])});
+  return total;
+}
+
+CountByState Indexes::counts_of(const QueueKey& lane) const {
+  const auto counts = counts_.find(lane);
+  return counts == counts_.end() ? CountByState{} : counts->second;
+}
+
+bool Indexes::has(const core::Execution& execution) const {
+  if (is_ready(execution) && !ready_.has(execution)) return false;
+  const auto timer = core::next_timer(execution);
+  if (!timer) return true;
+  const auto timers = timers_.find(timer->kind);
+  return timers != timers_.end() && timers->second.contains({timer->due, execution.id});
+}
+
+std::size_t Indexes::mend(PartitionIndex partition,
+                          const std::vector<core::Execution>& executions) {
+  std::size_t mended = 0;
+  std::set<std::pair<core::Timer, ExecutionId>> expected;
+  for (const auto& execution : executions) {
+    if (!has(execution)) {
+      place(execution);
+      ++mended;
+    }
+    if (const auto timer = core::next_timer(execution)) expected.emplace(*timer, execution.id);
   }
-  return due;
-}
-
-std::vector<store::Candidate> first(std::vector<store::Candidate> candidates, std::size_t max) {
-  std::ranges::sort(candidates, {}, [](const store::Candidate& candidate) {
-    return std::pair(candidate.score, candidate.id);
-  });
-  // A lane that was asked for twice gives its heads twice.
-  const auto repeated = std::ranges::unique(candidates, {}, &store::Candidate::id);
-  candidates.erase(repeated.begin(), repeated.end());
-  if (candidates.size() > max) candidates.resize(max);
-  return candidates;
-}
-
-std::vector<store::LeaseDue> first(std::vector<store::LeaseDue> due, std::size_t max) {
-  std::ranges::sort(due);
-  if (due.size() > max) due.resize(max);
-  return due;
+  for (auto& [kind, timers] : timers_)
+    mended += std::erase_if(timers, [&](const auto& entry) {
+      const auto& [due, id] = entry;
+      return id.partition() == partition &&
+             !expected.contains({core::Timer{.kind = kind, .due = due}, id});
+    });
+  return mended;
 }
 
 }  // namespace ff::embedded

@@ -1,4 +1,5 @@
-// What a shard keeps in memory to find executions: who is ready, and whose lease runs out next.
+// What a shard keeps in memory to find executions: who is ready, whose time is up next, and how many
+// there are in each state.
 #pragma once
 
 #include <flowfabric/ids.hpp>
@@ -9,28 +10,50 @@
 #include <vector>
 
 #include "core/execution.hpp"
+#include "store/embedded/ready_queue.hpp"
+#include "store/embedded/records.hpp"
 #include "store/store.hpp"
 
 namespace ff::embedded {
 
-// Follows core::placement: every live execution is in exactly one index. Not thread-safe.
+struct LaneCount {
+  LaneId lane;
+  CountByState counts;
+};
+// Over the shares of all shards; zeros are left out.
+StateCounts sum(const std::vector<LaneCount>& shares);
+
+// Follows what core says of an execution before and after each change; nobody moves entries by hand.
+// Not thread-safe, but for the ready queue that it shares.
 class Indexes {
  public:
+  using QueueKey = std::pair<Namespace, LaneId>;
+
+  explicit Indexes(ReadyQueue& ready) : ready_(ready) {}
+
   void add(const core::Execution& execution);
   void remove(const core::Execution& execution);
 
-  std::vector<store::Candidate> ready_heads(const store::ReadyHeads& query) const;
-  std::vector<store::LeaseDue> leases_due(TimePoint now, std::size_t max) const;
+  // How many ended in a lane was counted before.
+  void add_ended(const QueueKey& lane, const CountByState& counts);
+
+  store::DueReply due(const store::TimersDue& query, TimePoint now) const;
+  std::vector<LaneCount> counts(const CountExecutions& query) const;
+  CountByState counts_of(const QueueKey& lane) const;
+
+  // Puts right what is wrong about the live executions of a partition, which are `executions`.
+  // Returns how much that was.
+  std::size_t mend(PartitionIndex partition, const std::vector<core::Execution>& executions);
 
  private:
-  using Queue = std::set<std::pair<std::int64_t, ExecutionId>>;  // by score
+  using Timers = std::set<std::pair<TimePoint, ExecutionId>>;
 
-  std::map<std::pair<Namespace, LaneId>, Queue> ready_;
-  std::set<store::LeaseDue> leased_;  // by expiry
+  bool has(const core::Execution& execution) const;
+  void place(const core::Execution& execution);
+
+  ReadyQueue& ready_;
+  std::map<core::TimerKind, Timers> timers_;
+  std::map<QueueKey, CountByState> counts_;
 };
-
-// The first `max` of what several indexes answered, in their order.
-std::vector<store::Candidate> first(std::vector<store::Candidate> candidates, std::size_t max);
-std::vector<store::LeaseDue> first(std::vector<store::LeaseDue> due, std::size_t max);
 
 }  // namespace ff::embedded

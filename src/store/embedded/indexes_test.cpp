@@ -1,5 +1,6 @@
 #include "store/embedded/indexes.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,7 @@ namespace ff::embedded {
 namespace {
 
 using namespace std::chrono_literals;
+using core::TimerKind;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -18,71 +20,142 @@ ExecutionId id_of(std::uint8_t number) {
   return {number, Uuid{bytes}};
 }
 
-core::Execution ready(std::uint8_t number, std::int32_t priority = 0,
-                      const char* lane = "default") {
+core::Execution execution(std::uint8_t number, core::State state = core::Waiting{},
+                          const char* lane = "default") {
   return {.id = id_of(number),
           .ns = default_namespace(),
           .lane = *LaneId::parse(lane),
           .kind = *Kind::parse("k"),
-          .priority = priority,
-          .created_at = t0 + Millis{number}};
+          .created_at = t0,
+          .queued_at = t0 + Millis{number},
+          .state = std::move(state)};
+}
+core::Execution leased(std::uint8_t number, TimePoint until) {
+  return execution(number, core::Active{.lease = {.fence = {},
+                                                  .worker = *WorkerId::parse("w"),
+                                                  .acquired_at = t0,
+                                                  .expires_at = until}});
+}
+core::Execution delayed(std::uint8_t number, TimePoint until) {
+  return execution(number, core::Delayed{until});
+}
+core::Execution completed(std::uint8_t number, const char* lane = "default") {
+  return execution(number, core::Ended{.at = t0, .outcome = core::Completed{}}, lane);
 }
 
-core::Execution leased(std::uint8_t number, TimePoint expires_at) {
-  auto execution = ready(number);
-  execution.state = core::Active{{.fence = {}, .worker = {}, .expires_at = expires_at}};
-  return execution;
+class IndexesTest : public ::testing::Test {
+ protected:
+  void add(std::initializer_list<core::Execution> executions) {
+    for (const auto& each : executions) indexes_.add(each);
+  }
+  std::vector<int> take() {
+    std::vector<int> numbers;
+    for (const auto& id : ready_.take({.ns = default_namespace(),
+                          .lanes = {default_lane()},
+                          .capabilities = {},
+                          .max = 100}))
+      numbers.push_back(id.partition());
+    return numbers;
+  }
+  // "2 3, then +3000": who is due, and when the next one is.
+  std::string due(TimerKind kind, TimePoint now, std::size_t max = 100) {
+    const auto reply = indexes_.due({.kind = kind, .max = max}, now);
+    std::string text;
+    for (const auto& id : reply.due) text += fmt::format("{} ", id.partition());
+    if (reply.next) text += fmt::format("then +{}", (*reply.next - t0).count());
+    return text;
+  }
+  std::string counts(std::optional<LaneId> lane = {}) {
+    std::string text;
+    for (const auto& each : sum(indexes_.counts({.ns = default_namespace(), .lane = lane})).counts)
+      text += fmt::format("{} {} {}; ", each.lane.str(), to_string(each.state), each.count);
+    return text;
+  }
+
+  ReadyQueue ready_;
+  Indexes indexes_{ready_};
+};
+
+TEST_F(IndexesTest, QueueWhatIsReadyAndNothingElse) {
+  add({execution(1), delayed(2, t0 + 1s), leased(3, t0 + 1s), completed(4), execution(5),
+       execution(6, core::WaitingChildren{}),
+       execution(7, core::Granted{.worker = *WorkerId::parse("w"), .expires_at = t0})});
+  EXPECT_THAT(take(), ElementsAre(1, 5));
 }
 
-std::vector<int> heads(const Indexes& indexes, std::vector<const char*> lanes, std::size_t max) {
-  store::ReadyHeads query{.ns = default_namespace(), .lanes = {}, .max = max};
-  for (const char* lane : lanes) query.lanes.push_back(*LaneId::parse(lane));
-  std::vector<int> numbers;
-  for (const auto& head : indexes.ready_heads(query)) numbers.push_back(head.id.partition());
-  return numbers;
+TEST_F(IndexesTest, ForgetWhatIsRemoved) {
+  add({execution(1), leased(2, t0)});
+  indexes_.remove(execution(1));
+  indexes_.remove(leased(2, t0));
+  EXPECT_THAT(take(), IsEmpty());
+  EXPECT_EQ(due(TimerKind::lease_expiry, t0 + 1h), "");
+  EXPECT_EQ(counts(), "");
 }
 
-TEST(Indexes, GiveTheHighestPriorityFirstThenTheOldest) {
-  Indexes indexes;
-  for (const auto& execution : {ready(1), ready(2), ready(3, 5), ready(4, 5), ready(5, 9000)})
-    indexes.add(execution);
-  EXPECT_THAT(heads(indexes, {"default"}, 10), ElementsAre(5, 3, 4, 1, 2));
-  EXPECT_THAT(heads(indexes, {"default"}, 2), ElementsAre(5, 3));
+TEST_F(IndexesTest, KnowWhatIsDueAndWhatComesNext) {
+  add({leased(1, t0 + 3s), leased(2, t0 + 1s), leased(3, t0 + 2s), delayed(4, t0 + 1s)});
+  EXPECT_EQ(due(TimerKind::lease_expiry, t0), "then +1000");
+  EXPECT_EQ(due(TimerKind::lease_expiry, t0 + 2s), "2 3 then +3000");
+  EXPECT_EQ(due(TimerKind::lease_expiry, t0 + 9s), "2 3 1 ");
+  EXPECT_EQ(due(TimerKind::delay, t0 + 1s), "4 ");
+  EXPECT_EQ(due(TimerKind::grant_expiry, t0 + 1h), "");
 }
 
-TEST(Indexes, MergeTheLanesThatAreAskedFor) {
-  Indexes indexes;
-  for (const auto& execution : {ready(1, 0, "a"), ready(2, 7, "b"), ready(3, 9, "c")})
-    indexes.add(execution);
-  EXPECT_THAT(heads(indexes, {"a", "b"}, 10), ElementsAre(2, 1));
-  EXPECT_THAT(heads(indexes, {"a", "a"}, 10), ElementsAre(1));
-  EXPECT_THAT(heads(indexes, {"d"}, 10), IsEmpty());
+TEST_F(IndexesTest, SayAtOnceThatThereIsMoreThanWasAskedFor) {
+  add({leased(1, t0 + 1s), leased(2, t0 + 2s)});
+  EXPECT_EQ(due(TimerKind::lease_expiry, t0 + 5s, 1), "1 then +5000");
 }
 
-TEST(Indexes, ForgetWhatIsRemoved) {
-  Indexes indexes;
-  indexes.add(ready(1));
-  indexes.remove(ready(1));
-  EXPECT_THAT(heads(indexes, {"default"}, 10), IsEmpty());
+TEST_F(IndexesTest, HaveOneTimerOfEachTheFirstThatComes) {
+  auto with_deadline = leased(1, t0 + 3s);
+  with_deadline.deadline = t0 + 2s;
+  add({with_deadline});
+  EXPECT_EQ(due(TimerKind::execution_deadline, t0 + 5s), "1 ");
+  EXPECT_EQ(due(TimerKind::lease_expiry, t0 + 5s), "");
 }
 
-TEST(Indexes, KeepTenantsApart) {
-  Indexes indexes;
-  indexes.add(ready(1));
-  const store::ReadyHeads other{
-      .ns = *Namespace::parse("other"), .lanes = {default_lane()}, .max = 10};
-  EXPECT_THAT(indexes.ready_heads(other), IsEmpty());
+TEST_F(IndexesTest, CountByLaneAndState) {
+  add({execution(1), execution(2), leased(3, t0), completed(4), completed(5, "other")});
+  EXPECT_EQ(counts(),
+            "default waiting 2; default active 1; default completed 1; "
+            "other completed 1; ");
+  EXPECT_EQ(counts(*LaneId::parse("other")), "other completed 1; ");
+  indexes_.remove(execution(1));
+  EXPECT_EQ(counts(default_lane()), "default waiting 1; default active 1; default completed 1; ");
 }
 
-TEST(Indexes, KnowWhoseLeaseHasRunOut) {
-  Indexes indexes;
-  for (const auto& execution : {leased(1, t0 + 3s), leased(2, t0 + 1s), leased(3, t0 + 2s)})
-    indexes.add(execution);
-  EXPECT_THAT(indexes.leases_due(t0, 10), IsEmpty());
-  const store::LeaseDue second{t0 + 1s, id_of(2)}, third{t0 + 2s, id_of(3)};
-  EXPECT_THAT(indexes.leases_due(t0 + 2s, 10), ElementsAre(second, third));
-  EXPECT_THAT(indexes.leases_due(t0 + 9s, 1), ElementsAre(second));
-  EXPECT_THAT(first({third, second}, 1), ElementsAre(second));
+TEST_F(IndexesTest, CountOnFromWhatWasCountedBefore) {
+  CountByState before{};
+  before[static_cast<std::size_t>(ExecutionState::completed)] = 40;
+  indexes_.add_ended({default_namespace(), default_lane()}, before);
+  add({completed(1)});
+  EXPECT_EQ(counts(), "default completed 41; ");
+}
+
+// Another shard may have counted what this one forgets.
+TEST_F(IndexesTest, MayHoldAShareBelowZero) {
+  indexes_.remove(completed(1));
+  const auto mine = indexes_.counts({});
+  CountByState other{};
+  other[static_cast<std::size_t>(ExecutionState::completed)] = 3;
+  auto shares = mine;
+  shares.push_back({.lane = default_lane(), .counts = other});
+  const StateCount expected{.lane = default_lane(), .state = ExecutionState::completed, .count = 2};
+  EXPECT_THAT(sum(shares).counts, ElementsAre(expected));
+}
+
+TEST_F(IndexesTest, AreMendedFromTheRecords) {
+  add({execution(1), leased(1, t0)});  // of one partition; only one can be true
+  EXPECT_EQ(indexes_.mend(1, {delayed(1, t0 + 1s)}), 2u);
+  EXPECT_EQ(due(TimerKind::delay, t0 + 1s), "1 ");
+  EXPECT_EQ(due(TimerKind::lease_expiry, t0 + 1s), "");
+  EXPECT_EQ(indexes_.mend(1, {delayed(1, t0 + 1s)}), 0u);
+}
+
+TEST_F(IndexesTest, MendWhatIsReadyButNotQueued) {
+  EXPECT_EQ(indexes_.mend(1, {execution(1)}), 1u);
+  EXPECT_THAT(take(), ElementsAre(1));
+  EXPECT_EQ(indexes_.mend(1, {execution(1)}), 0u) << "it is taken, which is in order";
 }
 
 }  // namespace

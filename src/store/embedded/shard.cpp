@@ -1,9 +1,10 @@
 #include "store/embedded/shard.hpp"
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
 #include "base/assert.hpp"
-#include "store/durability.hpp"
 #include "store/embedded/keys.hpp"
-#include "store/embedded/records.hpp"
 
 namespace ff::embedded {
 
@@ -16,10 +17,13 @@ Shard::~Shard() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Shard::start(store::AnyCall call) {
+void Shard::start(std::vector<ShardCall> calls) {
   {
     const std::lock_guard lock(mutex_);
-    mailbox_.push_back(std::move(call));
+    if (mailbox_.empty())
+      mailbox_ = std::move(calls);
+    else
+      std::ranges::move(calls, std::back_inserter(mailbox_));
   }
   changed_.notify_one();
 }
@@ -36,123 +40,360 @@ void Shard::loop() {
   }
 }
 
-void Shard::process(std::vector<store::AnyCall> calls) {
-  Batch batch(parts_.database);
-  for (auto& any : calls)
-    std::visit(
-        [&]<class Op>(store::Call<Op>& call) {
-          // After a fault nothing is applied any more: memory may be ahead of the disk.
-          if (const Error* fault = parts_.fault.get())
-            return batch.announcements.add_reply<typename Op::Reply>(std::move(call.done),
-                                                                     std::unexpected(*fault));
-          auto reply = execute(std::move(call.operation), batch);
-          batch.announcements.add_reply<typename Op::Reply>(std::move(call.done), std::move(reply));
-        },
-        any);
-
-  if (!batch.changes.empty())
-    if (auto written = parts_.database.write(batch.changes); !written)
-      parts_.fault.set(written.error());
-  if (const Error* fault = parts_.fault.get())
-    return batch.announcements.release(parts_.sink, fault);
-
-  // Even a reply that needs no sync of its own waits for the ones it may be based on.
-  if (batch.must_sync || last_durable_ticket_ > parts_.committer.synced_through()) {
-    const auto ticket = parts_.committer.enqueue(std::move(batch.announcements));
-    if (batch.must_sync) last_durable_ticket_ = ticket;
-  } else {
-    batch.announcements.release(parts_.sink);
-  }
+void Shard::process(std::vector<ShardCall> calls) {
+  Batch batch{.number = ++last_batch_};
+  for (auto& any : calls) std::visit([&](auto& call) { process(call, batch); }, any);
+  finish(std::move(batch));
 }
 
-Result<SubmitReply> Shard::execute(core::Create command, Batch& batch) {
-  auto found = find(command.id, batch);
-  if (!found) return std::unexpected(found.error());
-  std::optional<core::Existing> existing;
-  if (*found) {
-    auto payload = batch.changes.get(keys::payload(command.id));
-    if (!payload) return std::unexpected(payload.error());
-    existing = {.execution = std::move(**found), .payload = std::move(*payload).value_or("")};
+template <class Op>
+void Shard::process(store::Call<Op>& call, Batch& batch) {
+  using Reply = typename Op::Reply;
+  // After a fault nothing is applied any more: memory may be ahead of the disk.
+  if (const Error* fault = parts_.fault.get())
+    return batch.at_once.add_reply<Reply>(std::move(call.done), std::unexpected(*fault));
+  based_on_unsynced_ = false;
+  auto reply = execute(std::move(call.operation), batch);
+  auto& when = based_on_unsynced_ ? batch.after_sync : batch.at_once;
+  when.add_reply<Reply>(std::move(call.done), std::move(reply));
+}
+
+// Writes what the batch holds so far; it may go on.
+Result<void> Shard::write(Batch& batch) {
+  for (const auto& lane : ended_changed_)
+    batch.changes.put(keys::ended_count(parts_.number, lane.first, lane.second),
+                      encode_ended(indexes_.counts_of(lane)));
+  ended_changed_.clear();
+  if (batch.changes.empty()) return {};
+  auto written = parts_.database.write(batch.changes);
+  if (!written) parts_.fault.set(written.error());
+  batch.changes.clear();
+  new_keys_.clear();
+  removed_.clear();
+  return written;
+}
+
+void Shard::finish(Batch batch) {
+  const auto written = write(batch);
+  const Error* fault = parts_.fault.get();
+  if (!written || fault) {
+    batch.at_once.release(parts_.sink, fault);
+    batch.after_sync.release(parts_.sink, fault);
+    return;
   }
-  auto step = core::apply(existing, std::move(command), now());
+  if (batch.must_sync) {
+    last_durable_ = batch.number;
+    batch.after_sync.mark_synced(synced_through_, batch.number);
+  }
+  if (batch.must_sync || !batch.after_sync.empty())
+    parts_.committer.enqueue(std::move(batch.after_sync));
+  batch.at_once.release(parts_.sink);
+  hot_.shrink(batch.number, synced_through_.load(std::memory_order_acquire));
+}
+
+// ---- Commands ------------------------------------------------------------------------------------
+
+Result<SubmitReply> Shard::execute(core::Create command, Batch& batch) {
+  Result<HotRecord*> existing = nullptr;
+  if (command.submit.idempotency_key)
+    existing = find_by_key(command.submit);
+  else if (!command.minted)
+    existing = find(command.id);
+  if (!existing) return std::unexpected(existing.error());
+  const auto* execution = *existing ? &(*existing)->execution : nullptr;
+  auto step = core::apply(execution, std::move(command), now());
   if (!step) return std::unexpected(step.error());
-  carry_out<core::Create>(nullptr, step, batch);
+  carry_out<core::Create>(nullptr, *step, batch);
   return std::move(step->reply);
 }
 
 Result<ClaimedExecution> Shard::execute(core::LeaseGrant command, Batch& batch) {
-  auto payload = batch.changes.get(keys::payload(command.id));
-  if (!payload) return std::unexpected(payload.error());
+  const auto id = command.id;
+  const bool is_ready_claim = command.source == core::LeaseSource::ready;
   auto claimed = change(std::move(command), batch);
-  if (claimed) claimed->payload = std::move(*payload).value_or("");
+  if (!claimed) {
+    // Whoever took it from the ready queue does not get it; if it is free, others may.
+    if (is_ready_claim) static_cast<void>(execute(store::PutBack{id}, batch));
+    return claimed;
+  }
+  auto* record = hot_.find(id);
+  FF_ASSERT(record);
+  auto payload = payload_of(*record, batch);
+  if (!payload) return std::unexpected(payload.error());
+  claimed->payload = std::move(*payload);
   return claimed;
-}
-
-Result<ExecutionInfo> Shard::execute(const GetExecution& query, Batch& batch) {
-  const auto execution = load(query.id, batch);
-  if (!execution) return std::unexpected(execution.error());
-  return core::info_of(*execution);
-}
-
-Result<ResultBytes> Shard::execute(const store::ReadResult& query, Batch& batch) {
-  const auto execution = load(query.id, batch);
-  if (!execution) return std::unexpected(execution.error());
-  auto result = batch.changes.get(keys::result(query.id));
-  if (!result) return std::unexpected(result.error());
-  return core::read_result(*execution, std::move(*result).value_or(""));
-}
-
-Result<std::vector<store::Candidate>> Shard::execute(const store::ReadyHeads& query, Batch&) {
-  return indexes_.ready_heads(query);
-}
-
-Result<std::vector<store::LeaseDue>> Shard::execute(const store::LeasesDue& query, Batch&) {
-  return indexes_.leases_due(now(), query.max);
 }
 
 template <class Command>
 Result<typename Command::Reply> Shard::change(Command command, Batch& batch) {
-  const auto before = load(command.id, batch);
+  const auto before = load(command.id);
   if (!before) return std::unexpected(before.error());
-  auto step = core::apply(*before, std::move(command), now());
+  auto step = core::apply((*before)->execution, std::move(command), now());
   if (!step) return std::unexpected(step.error());
-  carry_out<Command>(&*before, step, batch);
+  carry_out<Command>(*before, *step, batch);
   return std::move(step->reply);
 }
 
 template <class Command>
-void Shard::carry_out(const core::Execution* before, const core::Decision<Command>& step,
-                      Batch& batch) {
-  if (!step->next) return;
-  const core::Execution& next = *step->next;
-  const bool ended = std::holds_alternative<core::Ended>(core::placement(next));
+void Shard::carry_out(HotRecord* before, core::Step<typename Command::Reply>& step, Batch& batch) {
+  if (!step.next) return;
+  auto& next = *step.next;
+  const bool ended = core::has_ended(next);
+  const bool waits = parts_.durability == store::Durability::strict ||
+                     (parts_.durability == store::Durability::standard &&
+                      (store::waits_for_disk<Command> || (ended && !step.remove)));
+  const auto& id = next.id;
+  if (before) indexes_.remove(before->execution);
 
-  if (before) indexes_.remove(*before);
-  indexes_.add(next);
+  auto& announcements = waits || based_on_unsynced_ ? batch.after_sync : batch.at_once;
+  if (step.event) announcements.add_event(core::make_happening(*step.event, next, last_now_));
+  batch.must_sync |= waits;
+  based_on_unsynced_ |= waits;
 
-  if (ended) batch.changes.erase(keys::live(next.id));
-  batch.changes.put(ended ? keys::ended(next.id) : keys::live(next.id), encode(next));
-  if (step->payload) batch.changes.put(keys::payload(next.id), *step->payload);
-  if (step->result) batch.changes.put(keys::result(next.id), *step->result);
-
-  if (step->event) batch.announcements.add_event(core::make_event(*step->event, next, last_now_));
-  batch.must_sync |= ended || store::waits_for_disk<Command>;
-}
-
-Result<std::optional<core::Execution>> Shard::find(const ExecutionId& id, Batch& batch) {
-  for (const auto& key : {keys::live(id), keys::ended(id)}) {
-    const auto bytes = batch.changes.get(key);
-    if (!bytes) return std::unexpected(bytes.error());
-    if (*bytes) return decode(id, **bytes);
+  if (step.remove) {
+    removed_.insert(id);
+    forget(next, batch);
+    return hot_.erase(next.id);
   }
-  return std::nullopt;
+  indexes_.add(next);
+  write_indexes(before ? &before->execution : nullptr, next, batch);
+  batch.changes.put(ended ? keys::ended(id) : keys::live(id), encode(next));
+  if (step.archive)
+    batch.changes.put(keys::attempt(id, step.archive->index), encode(*step.archive));
+  if (step.payload) batch.changes.put(keys::payload(id), *step.payload);
+  if (step.drop_result) batch.changes.erase(keys::result(id));
+  if (step.result) batch.changes.put(keys::result(id), *step.result);
+
+  if (!before) {
+    hot_.put({.execution = std::move(next),
+              .payload = std::move(step.payload),
+              .created_in = batch.number,
+              .changed_in = batch.number,
+              .durable_in = waits ? batch.number : 0});
+  } else {
+    before->execution = std::move(next);
+    before->changed_in = batch.number;
+    if (waits) before->durable_in = batch.number;
+  }
 }
 
-Result<core::Execution> Shard::load(const ExecutionId& id, Batch& batch) {
-  auto found = find(id, batch);
-  if (!found) return std::unexpected(found.error());
-  if (!*found) return core::not_found(id);
-  return std::move(**found);
+// The indexes on disk: what ended and when, by time, by tag, by idempotency key.
+void Shard::write_indexes(const core::Execution* before, const core::Execution& next,
+                          Batch& batch) {
+  auto& changes = batch.changes;
+  const bool had_ended = before && core::has_ended(*before);
+  const bool ended = core::has_ended(next);
+  if (had_ended) changes.erase(keys::retention(core::retained_until(*before), next.id));
+  if (ended) changes.put(keys::retention(core::retained_until(next), next.id), "");
+  if (had_ended != ended) {
+    if (before) changes.erase(ended ? keys::live(next.id) : keys::ended(next.id));
+    ended_changed_.insert({next.ns, next.lane});
+  }
+  if (!before) {
+    changes.put(keys::by_time(next.ns, next.created_at, next.id), "");
+    if (next.idempotency_key) {
+      auto key = keys::idempotency(next.ns, *next.idempotency_key);
+      const IdempotencyEntry entry{.id = next.id, .until = core::idempotency_until(next)};
+      changes.put(key, encode(entry));
+      new_keys_.insert_or_assign(std::move(key), entry);
+    }
+  }
+  if (before && before->tags == next.tags) return;
+  if (before)
+    for (const auto& [tag, value] : before->tags)
+      changes.erase(keys::by_tag(next.ns, tag, value, next.created_at, next.id));
+  for (const auto& [tag, value] : next.tags)
+    changes.put(keys::by_tag(next.ns, tag, value, next.created_at, next.id), "");
+}
+
+void Shard::forget(const core::Execution& execution, Batch& batch) {
+  auto& changes = batch.changes;
+  const auto& id = execution.id;
+  changes.erase(keys::ended(id));
+  changes.erase(keys::payload(id));
+  changes.erase(keys::result(id));
+  for (std::uint32_t index = 0; index + 1 < execution.attempt_count; ++index)
+    changes.erase(keys::attempt(id, index));
+  changes.erase(keys::retention(core::retained_until(execution), id));
+  changes.erase(keys::by_time(execution.ns, execution.created_at, id));
+  for (const auto& [tag, value] : execution.tags)
+    changes.erase(keys::by_tag(execution.ns, tag, value, execution.created_at, id));
+  ended_changed_.insert({execution.ns, execution.lane});
+
+  if (!execution.idempotency_key) return;
+  // A later execution may have the key by now.
+  auto key = keys::idempotency(execution.ns, *execution.idempotency_key);
+  const auto held = new_keys_.contains(key) ? Result<std::optional<std::string>>{std::nullopt}
+                                            : parts_.database.get(key);
+  if (!held || !*held) return;
+  if (const auto entry = decode_idempotency(**held); entry && entry->id == id) changes.erase(key);
+}
+
+// ---- Reads ---------------------------------------------------------------------------------------
+
+Result<ExecutionInfo> Shard::execute(const GetExecution& query, Batch&) {
+  const auto record = load(query.id);
+  if (!record) return std::unexpected(record.error());
+  return core::info_of((*record)->execution);
+}
+
+Result<Bytes> Shard::execute(const GetPayload& query, Batch&) {
+  const auto record = load(query.id);
+  if (!record) return std::unexpected(record.error());
+  if ((*record)->payload) return Bytes{.bytes = *(*record)->payload};
+  auto payload = stored_payload(query.id);
+  if (!payload) return std::unexpected(payload.error());
+  return Bytes{.bytes = std::move(*payload)};
+}
+
+Result<Bytes> Shard::execute(const store::ReadResult& query, Batch& batch) {
+  const auto record = load(query.id);
+  if (!record) return std::unexpected(record.error());
+  std::optional<std::string> result;
+  if (core::has_ended((*record)->execution)) {
+    if ((*record)->changed_in == batch.number)
+      if (auto written = write(batch); !written) return std::unexpected(written.error());
+    auto stored = parts_.database.get(keys::result(query.id));
+    if (!stored) return std::unexpected(stored.error());
+    result = std::move(*stored);
+  }
+  return core::read_result((*record)->execution, std::move(result));
+}
+
+Result<Attempts> Shard::execute(const GetAttempts& query, Batch& batch) {
+  const auto record = load(query.id);
+  if (!record) return std::unexpected(record.error());
+  const auto attempts = attempts_of(**record, batch);
+  if (!attempts) return std::unexpected(attempts.error());
+  const bool running = std::holds_alternative<core::Active>((*record)->execution.state);
+  Attempts reply;
+  for (const auto& attempt : *attempts)
+    reply.attempts.push_back(core::info_of(attempt, running && &attempt == &attempts->back()));
+  return reply;
+}
+
+Result<LeaseHistory> Shard::execute(const GetLeaseHistory& query, Batch& batch) {
+  const auto record = load(query.id);
+  if (!record) return std::unexpected(record.error());
+  const auto attempts = attempts_of(**record, batch);
+  if (!attempts) return std::unexpected(attempts.error());
+  return core::lease_history((*record)->execution, *attempts);
+}
+
+Result<std::vector<LaneCount>> Shard::execute(const CountShare& share, Batch& batch) {
+  based_on_unsynced_ = batch.must_sync || last_durable_ > synced_through_.load();
+  return indexes_.counts(share.query);
+}
+
+Result<Done> Shard::execute(const store::PutBack& query, Batch&) {
+  const auto record = find(query.id);
+  if (!record) return std::unexpected(record.error());
+  if (*record && core::is_claimable((*record)->execution, now()) &&
+      std::holds_alternative<core::Waiting>((*record)->execution.state))
+    parts_.ready.add((*record)->execution);
+  return Done{};
+}
+
+Result<store::DueReply> Shard::execute(const store::TimersDue& query, Batch&) {
+  return indexes_.due(query, now());
+}
+
+Result<store::ReconcileReply> Shard::execute(const store::Reconcile& query, Batch& batch) {
+  if (auto written = write(batch); !written) return std::unexpected(written.error());
+  std::vector<core::Execution> executions;
+  const auto visited = parts_.database.for_each(
+      {.prefix = keys::live_of(query.partition)},
+      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
+        const auto id = keys::execution_id(key);
+        if (!id) return std::unexpected(id.error());
+        auto execution = decode(*id, value);
+        if (!execution) return std::unexpected(execution.error());
+        executions.push_back(std::move(*execution));
+        return Database::Next::go_on;
+      });
+  if (!visited) return std::unexpected(visited.error());
+  const auto repaired = indexes_.mend(query.partition, executions);
+  if (repaired > 0)
+    spdlog::error("partition={} index entries mended={}", query.partition, repaired);
+  return store::ReconcileReply{.checked = executions.size(), .repaired = repaired};
+}
+
+// ---- Records -------------------------------------------------------------------------------------
+
+Result<HotRecord*> Shard::find(const ExecutionId& id) {
+  if (auto* hot = hot_.find(id)) {
+    based_on_unsynced_ |= hot->durable_in > synced_through_.load(std::memory_order_acquire);
+    return hot;
+  }
+  if (removed_.contains(id)) return nullptr;
+  for (const auto& key : {keys::live(id), keys::ended(id)}) {
+    const auto bytes = parts_.database.get(key);
+    if (!bytes) return std::unexpected(bytes.error());
+    if (!*bytes) continue;
+    auto execution = decode(id, **bytes);
+    if (!execution) return std::unexpected(execution.error());
+    return &hot_.put({.execution = std::move(*execution)});
+  }
+  return nullptr;
+}
+
+Result<HotRecord*> Shard::load(const ExecutionId& id) {
+  auto found = find(id);
+  if (found && !*found) return core::not_found(id);
+  return found;
+}
+
+Result<HotRecord*> Shard::find_by_key(const Submit& submit) {
+  const auto key = keys::idempotency(submit.ns, *submit.idempotency_key);
+  if (const auto fresh = new_keys_.find(key); fresh != new_keys_.end())
+    return find(fresh->second.id);
+  const auto bytes = parts_.database.get(key);
+  if (!bytes) return std::unexpected(bytes.error());
+  if (!*bytes) return nullptr;
+  const auto entry = decode_idempotency(**bytes);
+  if (!entry) return std::unexpected(entry.error());
+  if (entry->until <= now()) return nullptr;
+  return find(entry->id);
+}
+
+// For its worker: who has it will hardly be asked for it again, so memory lets go of it.
+Result<std::string> Shard::payload_of(HotRecord& record, const Batch& batch) {
+  const auto& id = record.execution.id;
+  if (!record.payload) return stored_payload(id);
+  if (record.created_in == batch.number) return *record.payload;
+  auto payload = std::exchange(record.payload, std::nullopt);
+  hot_.resized(id);
+  return std::move(*payload);
+}
+
+Result<std::string> Shard::stored_payload(const ExecutionId& id) {
+  auto stored = parts_.database.get(keys::payload(id));
+  if (!stored) return std::unexpected(stored.error());
+  if (!*stored)
+    return fail(Errc::store_damaged,
+                fmt::format("the payload of execution {} is missing; restore the data directory "
+                            "from a backup",
+                            id.str()));
+  return std::move(**stored);
+}
+
+// All of them, the oldest first.
+Result<std::vector<core::Attempt>> Shard::attempts_of(const HotRecord& record, Batch& batch) {
+  const auto& execution = record.execution;
+  if (record.changed_in == batch.number)
+    if (auto written = write(batch); !written) return std::unexpected(written.error());
+  std::vector<core::Attempt> attempts;
+  const auto visited = parts_.database.for_each(
+      {.prefix = keys::attempts_of(execution.id)},
+      [&](std::string_view, std::string_view value) -> Result<Database::Next> {
+        auto attempt = decode_attempt(execution.id, value);
+        if (!attempt) return std::unexpected(attempt.error());
+        attempts.push_back(std::move(*attempt));
+        return Database::Next::go_on;
+      });
+  if (!visited) return std::unexpected(visited.error());
+  if (execution.attempt) attempts.push_back(*execution.attempt);
+  return attempts;
 }
 
 TimePoint Shard::now() {

@@ -4,11 +4,14 @@
 #include <flowfabric/time.hpp>
 
 #include <condition_variable>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <vector>
 
 #include "core/transitions.hpp"
+#include "store/durability.hpp"
 #include "store/embedded/batch.hpp"
 #include "store/embedded/committer.hpp"
 #include "store/embedded/indexes.hpp"
@@ -16,32 +19,56 @@
 
 namespace ff::embedded {
 
-// Drains its mailbox, applies the calls, writes them as one batch, and lets the committer answer them
-// (group commit). start() may be called from any thread.
+// A shard's part of the answer to CountExecutions.
+struct CountShare {
+  using Reply = std::vector<LaneCount>;
+  CountExecutions query;
+};
+
+// What a shard is asked: the calls of the store that are about one execution or partition, and its part
+// of those that are about all.
+template <class... Ops>
+using Calls = std::variant<store::Call<Ops>...>;
+using ShardCall =
+    Calls<core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail,
+          Delay, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
+          core::TimerFire, core::Remove, GetExecution, GetPayload, store::ReadResult, GetAttempts,
+          GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare>;
+
+// Drains its mailbox, applies the calls, writes them as one batch, and lets the committer answer those
+// that wait for the disk (group commit). start() may be called from any thread.
 class Shard {
  public:
   struct Parts {
+    std::uint16_t number;
     Database& database;
     Committer& committer;
     Fault& fault;
     const Clock& clock;
     const store::EventSink& sink;
+    ReadyQueue& ready;
+    store::Durability durability;
+    std::size_t hot_bytes_max;
   };
 
-  explicit Shard(Parts parts) : parts_(parts) {}
+  explicit Shard(Parts parts) : parts_(parts), indexes_(parts.ready), hot_(parts.hot_bytes_max) {}
   ~Shard();  // finishes what is in the mailbox
 
   // Before run(): fills the indexes with what is on disk.
-  void restore(const core::Execution& execution) { indexes_.add(execution); }
+  Indexes& indexes() { return indexes_; }
   void run() {
     thread_ = std::thread([this] { loop(); });
   }
 
-  void start(store::AnyCall call);
+  void start(std::vector<ShardCall> calls);
 
  private:
   void loop();
-  void process(std::vector<store::AnyCall> calls);
+  void process(std::vector<ShardCall> calls);
+  template <class Op>
+  void process(store::Call<Op>& call, Batch& batch);
+  void finish(Batch batch);
+  Result<void> write(Batch& batch);
 
   // What a command does is core's decision, carried out in `batch`. These need more than that:
   template <class Command>
@@ -51,27 +78,47 @@ class Shard {
   Result<SubmitReply> execute(core::Create command, Batch& batch);
   Result<ClaimedExecution> execute(core::LeaseGrant command, Batch& batch);
   Result<ExecutionInfo> execute(const GetExecution& query, Batch& batch);
-  Result<ResultBytes> execute(const store::ReadResult& query, Batch& batch);
-  Result<std::vector<store::Candidate>> execute(const store::ReadyHeads& query, Batch& batch);
-  Result<std::vector<store::LeaseDue>> execute(const store::LeasesDue& query, Batch& batch);
+  Result<Bytes> execute(const GetPayload& query, Batch& batch);
+  Result<Bytes> execute(const store::ReadResult& query, Batch& batch);
+  Result<Attempts> execute(const GetAttempts& query, Batch& batch);
+  Result<LeaseHistory> execute(const GetLeaseHistory& query, Batch& batch);
+  Result<std::vector<LaneCount>> execute(const CountShare& query, Batch& batch);
+  Result<Done> execute(const store::PutBack& query, Batch& batch);
+  Result<store::DueReply> execute(const store::TimersDue& query, Batch& batch);
+  Result<store::ReconcileReply> execute(const store::Reconcile& query, Batch& batch);
 
   template <class Command>
   Result<typename Command::Reply> change(Command command, Batch& batch);
+  // `before` is what the command was applied to; null: it is new.
   template <class Command>
-  void carry_out(const core::Execution* before, const core::Decision<Command>& step, Batch& batch);
+  void carry_out(HotRecord* before, core::Step<typename Command::Reply>& step, Batch& batch);
+  void forget(const core::Execution& execution, Batch& batch);
+  void write_indexes(const core::Execution* before, const core::Execution& next, Batch& batch);
 
-  Result<std::optional<core::Execution>> find(const ExecutionId& id, Batch& batch);
-  Result<core::Execution> load(const ExecutionId& id, Batch& batch);
+  // The execution, from memory or disk; null if there is none.
+  Result<HotRecord*> find(const ExecutionId& id);
+  Result<HotRecord*> load(const ExecutionId& id);
+  Result<HotRecord*> find_by_key(const Submit& submit);
+  Result<std::string> payload_of(HotRecord& record, const Batch& batch);
+  Result<std::string> stored_payload(const ExecutionId& id);
+  Result<std::vector<core::Attempt>> attempts_of(const HotRecord& record, Batch& batch);
   TimePoint now();
 
   Parts parts_;
   Indexes indexes_;
-  TimePoint last_now_{};                       // time never runs backwards in here
-  Committer::Ticket last_durable_ticket_ = 0;  // of our newest batch that had to be synced
+  HotRecords hot_;
+  std::set<Indexes::QueueKey> ended_changed_;  // lanes whose count of ended ones must be written
+  std::map<std::string, IdempotencyEntry> new_keys_;  // of this batch, not written yet
+  std::set<ExecutionId> removed_;                     // likewise
+  TimePoint last_now_{};                              // time never runs backwards in here
+  BatchNumber last_batch_ = 0;
+  BatchNumber last_durable_ = 0;  // the newest batch that had to be synced
+  std::atomic<BatchNumber> synced_through_ = 0;
+  bool based_on_unsynced_ = false;  // what the current call answers must wait
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<store::AnyCall> mailbox_;
+  std::vector<ShardCall> mailbox_;
   bool stopping_ = false;
   std::thread thread_;
 };

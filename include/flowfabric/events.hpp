@@ -1,0 +1,46 @@
+// What happens to executions, as it happens.
+#pragma once
+
+#include <flowfabric/ids.hpp>
+#include <flowfabric/states.hpp>
+#include <flowfabric/time.hpp>
+
+namespace ff {
+
+enum class EventType : std::uint8_t {
+  submitted,
+  granted,
+  claimed,
+  progressed,
+  retry_scheduled,
+  delayed,
+  waiting_children,
+  promoted,  // a delay or a grant ran out: waiting for a worker again
+  lease_expired,
+  lease_revoked,
+  priority_changed,
+  tags_changed,
+  completed,
+  failed,
+  cancelled,
+  expired,
+  replayed,
+  removed,  // its retention ran out
+};
+FF_NAMES(EventType, "submitted", "granted", "claimed", "progressed", "retry_scheduled", "delayed",
+         "waiting_children", "promoted", "lease_expired", "lease_revoked", "priority_changed",
+         "tags_changed", "completed", "failed", "cancelled", "expired", "replayed", "removed");
+
+struct Event {
+  EventType type{};
+  TimePoint at;
+  ExecutionId id;
+  Namespace ns;
+  LaneId lane;
+  Kind kind;
+  ExecutionState state{};  // after it
+  std::uint32_t attempts = 0;
+  bool operator==(const Event&) const = default;
+};
+
+}  // namespace ff

@@ -1,0 +1,62 @@
+// `ff bench`: what an engine does on this machine, measured through the same interface that everyone
+// uses.
+#pragma once
+
+#include <flowfabric/engine.hpp>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include <boost/json.hpp>
+
+namespace ff::cli::bench {
+
+struct Settings {
+  std::string store;  // the URL of an engine
+  std::uint32_t tasks;
+  std::uint32_t workers;
+  std::uint32_t payload_bytes;
+};
+
+// What was measured, in the order in which it is shown.
+using Figures = boost::json::object;
+
+// Bulk submit, drain of what was submitted, and both at once.
+Result<Figures> lifecycle(const Settings& settings);
+
+// From submit to the start of the handler, one execution at a time on an idle engine; and how late a
+// delayed one begins.
+Result<Figures> latency(const Settings& settings);
+
+// Many waiting executions: memory, disk, the cost of a claim, and the time to open the store again.
+// Only for an embedded store.
+Result<Figures> memory(const Settings& settings);
+
+// ---- What they share -----------------------------------------------------------------------------
+
+double seconds_since(std::chrono::steady_clock::time_point start);
+
+// Payloads that do not compress, each another one. Thread-safe.
+class Payloads {
+ public:
+  explicit Payloads(std::size_t bytes);
+  Payloads(Payloads&& other) noexcept
+      : bytes_(other.bytes_), pool_(std::move(other.pool_)), count_(other.count_.load()) {}
+  std::string next();
+
+ private:
+  static constexpr std::size_t offsets = 1 << 20;
+  std::size_t bytes_;
+  std::string pool_;
+  std::atomic<std::size_t> count_ = 0;
+};
+
+// Submits `count` executions in batches of 500, several batches at a time.
+Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t count);
+
+// Claims and completes until `count` executions are done: each worker claims up to 32 at once and
+// reports their results together. An execution counts once its result is on disk.
+Result<void> drain(Engine& engine, const Settings& settings, std::uint32_t count);
+
+}  // namespace ff::cli::bench

@@ -1,0 +1,115 @@
+#include <atomic>
+#include <future>
+#include <random>
+
+#include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include "cli/bench/bench.hpp"
+
+namespace ff::cli::bench {
+namespace {
+
+constexpr std::uint32_t submit_batch = 500;
+constexpr std::uint32_t submitters = 4;
+constexpr std::uint32_t claim_batch = 32;
+
+LaneId bench_lane() { return *LaneId::parse("bench"); }
+Kind bench_kind() { return *Kind::parse("bench"); }
+
+// Starts `count` coroutines and waits for all; the first error counts.
+template <class Make>
+Result<void> run_coroutines(Engine& engine, std::uint32_t count, Make make) {
+  std::vector<std::future<Result<void>>> running;
+  for (std::uint32_t i = 0; i < count; ++i)
+    running.push_back(
+        asio::co_spawn(asio::make_strand(engine.executor()), make(i), asio::use_future));
+  Result<void> all;
+  for (auto& each : running)
+    if (auto result = each.get(); !result && all) all = result;
+  return all;
+}
+
+Result<void> first_error(const auto& results) {
+  for (const auto& result : results)
+    if (!result) return std::unexpected(result.error());
+  return {};
+}
+
+// What a load's coroutines share.
+struct Shared {
+  Engine& engine;
+  std::atomic<std::int64_t> left;
+  Payloads payloads;
+};
+
+Async<void> submitter(std::shared_ptr<Shared> shared) {
+  while (true) {
+    const auto left = shared->left.fetch_sub(submit_batch);
+    if (left <= 0) co_return Result<void>{};
+    SubmitMany batch;
+    const auto size = std::min<std::int64_t>(left, submit_batch);
+    for (std::int64_t i = 0; i < size; ++i)
+      batch.executions.push_back(
+          {.lane = bench_lane(), .kind = bench_kind(), .payload = shared->payloads.next()});
+    const auto reply = co_await shared->engine.run(std::move(batch));
+    if (!reply) co_return std::unexpected(reply.error());
+    if (auto accepted = first_error(reply->results); !accepted) co_return accepted;
+  }
+}
+
+Async<void> worker(std::shared_ptr<Shared> shared, std::uint32_t number) {
+  Claim claim{.worker = *WorkerId::parse(fmt::format("bench-{}", number)),
+              .lanes = {bench_lane()},
+              .max = claim_batch,
+              .wait = Millis{100}};
+  while (shared->left > 0) {
+    auto claimed = co_await shared->engine.run(claim);
+    if (!claimed) co_return std::unexpected(claimed.error());
+    if (claimed->executions.empty()) continue;
+    CompleteMany batch;
+    for (const auto& execution : claimed->executions)
+      batch.executions.push_back({.id = execution.id, .fence = execution.fence, .result = "done"});
+    const auto reply = co_await shared->engine.run(std::move(batch));
+    if (!reply) co_return std::unexpected(reply.error());
+    if (auto completed = first_error(reply->results); !completed) co_return completed;
+    shared->left -= static_cast<std::int64_t>(reply->results.size());
+  }
+  co_return Result<void>{};
+}
+
+}  // namespace
+
+void phase(std::string_view name) {
+  static const bool wanted = ::isatty(STDERR_FILENO);
+  if (wanted) fmt::print(stderr, "{}…\n", name);
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Payloads::Payloads(std::size_t bytes) : bytes_(bytes), pool_(bytes + offsets, '\0') {
+  std::mt19937_64 random(1);
+  for (auto& byte : pool_) byte = static_cast<char>(random());
+}
+
+std::string Payloads::next() {
+  constexpr std::size_t stride = 4'099;  // a prime, so that neighbours share little
+  return pool_.substr(count_++ * stride % offsets, bytes_);
+}
+
+Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t count) {
+  auto shared = std::make_shared<Shared>(engine, count, Payloads(settings.payload_bytes));
+  return run_coroutines(engine, submitters, [&](std::uint32_t) { return submitter(shared); });
+}
+
+Result<void> drain(Engine& engine, const Settings& settings, std::uint32_t count) {
+  auto shared = std::make_shared<Shared>(engine, count, Payloads(0));
+  return run_coroutines(engine, settings.workers,
+                        [&](std::uint32_t number) { return worker(shared, number); });
+}
+
+}  // namespace ff::cli::bench

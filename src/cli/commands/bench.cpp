@@ -1,0 +1,134 @@
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "base/version.hpp"
+#include "cli/bench/bench.hpp"
+#include "cli/command.hpp"
+
+namespace ff::cli {
+namespace {
+
+namespace json = boost::json;
+
+// A store of its own, gone afterwards.
+class TemporaryStore {
+ public:
+  TemporaryStore() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "ff-bench-XXXXXX").string();
+    if (::mkdtemp(pattern.data())) directory_ = pattern;
+  }
+  ~TemporaryStore() {
+    std::error_code ignored;
+    if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+  }
+  TemporaryStore(const TemporaryStore&) = delete;
+  TemporaryStore& operator=(const TemporaryStore&) = delete;
+
+  std::string url() const { return "embedded:" + directory_; }
+
+ private:
+  std::string directory_;
+};
+
+struct Given {
+  std::string mode;
+  std::string store;
+  std::int32_t tasks = 0;
+  std::int32_t workers = 16;
+  std::int32_t payload_bytes = 4096;
+  bool json = false;
+};
+
+Result<std::uint32_t> in_range(const char* name, std::int32_t value, std::int32_t low,
+                               std::int32_t high) {
+  if (value >= low && value <= high) return static_cast<std::uint32_t>(value);
+  return fail(Errc::invalid_input,
+              fmt::format("{} must be from {} to {}, got {}", name, low, high, value));
+}
+
+struct Mode {
+  const char* name;
+  std::int32_t tasks;  // unless --tasks says otherwise
+  Result<bench::Figures> (*run)(const bench::Settings&);
+};
+constexpr std::array modes{Mode{"lifecycle", 50'000, bench::lifecycle},
+                           Mode{"latency", 1'000, bench::latency},
+                           Mode{"memory", 100'000, bench::memory}};
+
+Result<bench::Settings> settings_of(const Given& given, const Mode& mode) {
+  const auto tasks =
+      in_range("--tasks", given.tasks == 0 ? mode.tasks : given.tasks, 1, 100'000'000);
+  if (!tasks) return std::unexpected(tasks.error());
+  const auto workers = in_range("--workers", given.workers, 1, 10'000);
+  if (!workers) return std::unexpected(workers.error());
+  const auto bytes = in_range("--payload-bytes", given.payload_bytes, 0,
+                              static_cast<std::int32_t>(limits::payload_bytes_max));
+  if (!bytes) return std::unexpected(bytes.error());
+  return bench::Settings{
+      .store = given.store, .tasks = *tasks, .workers = *workers, .payload_bytes = *bytes};
+}
+
+void print_table(const json::object& figures, const std::string& prefix = "") {
+  for (const auto& figure : figures) {
+    const auto name = prefix + std::string(figure.key());
+    if (figure.value().is_object())
+      print_table(figure.value().get_object(), name + " ");
+    else if (figure.value().is_double())
+      fmt::print("{:<28} {:>14.2f}\n", name, figure.value().get_double());
+    else
+      fmt::print("{:<28} {:>14}\n", name,
+                 figure.value().is_string() ? std::string(figure.value().get_string())
+                                            : json::serialize(figure.value()));
+  }
+}
+
+Result<ExitCode> run(Given given) {
+  const auto mode = std::ranges::find(modes, given.mode, &Mode::name);
+  if (mode == modes.end())
+    return fail(Errc::invalid_input,
+                fmt::format("there is no benchmark '{}'; there are lifecycle, latency and memory",
+                            given.mode));
+  std::optional<TemporaryStore> temporary;
+  if (given.store.empty()) given.store = temporary.emplace().url();
+  const auto settings = settings_of(given, *mode);
+  if (!settings) return std::unexpected(settings.error());
+  const auto figures = mode->run(*settings);
+  if (!figures) return std::unexpected(figures.error());
+
+  json::object report{{"mode", given.mode},
+                      {"store", temporary ? "embedded, in a directory of its own" : given.store},
+                      {"tasks", settings->tasks},
+                      {"workers", settings->workers},
+                      {"payload_bytes", settings->payload_bytes},
+                      {"version", version}};
+  for (const auto& figure : *figures) report[figure.key()] = figure.value();
+  if (given.json)
+    fmt::print("{}\n", json::serialize(report));
+  else
+    print_table(report);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Run setup_bench(Arguments& arguments) {
+  auto given = std::make_shared<Given>();
+  arguments.positional("mode", given->mode, "lifecycle, latency or memory",
+                       Arguments::Need::required);
+  arguments.option("--store", given->store,
+                   "The engine to measure (default: an embedded store, removed afterwards)");
+  arguments.option("--tasks", given->tasks,
+                   "How many executions (default: 50000, 1000 for latency, 100000 for memory)");
+  arguments.option("--workers", given->workers, "How many workers, or handlers at a time");
+  arguments.option("--payload-bytes", given->payload_bytes, "The size of each payload");
+  arguments.flag("--json", given->json, "Print one JSON object");
+  arguments.examples(
+      "  ff bench lifecycle\n"
+      "  ff bench latency --tasks 2000 --json\n"
+      "  ff bench memory --tasks 1000000 --payload-bytes 100");
+  return [given] { return run(*given); };
+}
+
+}  // namespace ff::cli

@@ -1,0 +1,21 @@
+// Forgets executions that ended long enough ago.
+#pragma once
+
+#include "engine/scanner.hpp"
+#include "store/store.hpp"
+
+namespace ff {
+
+class RetentionTrimmer final : public Scanner {
+ public:
+  explicit RetentionTrimmer(store::Store& store) : store_(store) {}
+
+  std::string_view name() const override { return "retention_trimmer"; }
+  Async<Scan> run_once() override;
+
+ private:
+  static constexpr std::size_t batch_max = 1'000;
+  store::Store& store_;
+};
+
+}  // namespace ff

@@ -1,0 +1,36 @@
+#include "engine/scanners/timer_scanner.hpp"
+
+namespace ff {
+
+std::string_view TimerScanner::name() const {
+  switch (kind_) {
+    case core::TimerKind::lease_expiry: return "lease_expiry";
+    case core::TimerKind::delay: return "delayed_promoter";
+    case core::TimerKind::attempt_timeout: return "attempt_timeout";
+    case core::TimerKind::execution_deadline: return "execution_deadline";
+    case core::TimerKind::grant_expiry: return "grant_expiry";
+  }
+  return "";
+}
+
+Async<Scan> TimerScanner::run_once() {
+  const auto timers = co_await store_.run(store::TimersDue{.kind = kind_, .max = batch_max});
+  if (!timers) co_return std::unexpected(timers.error());
+
+  std::vector<core::TimerFire> commands;
+  for (const auto& id : timers->due) commands.push_back({.id = id, .kind = kind_});
+  const auto replies = co_await store_.run_all(std::move(commands));
+
+  Scan scan{.seen = timers->due.size()};
+  if (timers->next) scan.next_in = *timers->next - store_.now();
+  for (const auto& reply : replies) {
+    // It may have been removed meanwhile.
+    if (!reply && reply.error().code != Errc::execution_not_found)
+      co_return std::unexpected(reply.error());
+    scan.changed += reply && reply->fired ? 1 : 0;
+  }
+  scan.more = scan.seen >= batch_max && scan.changed > 0;
+  co_return scan;
+}
+
+}  // namespace ff

@@ -1,0 +1,22 @@
+// Does what comes due by time: one scanner per kind of timer.
+#pragma once
+
+#include "engine/scanner.hpp"
+#include "store/store.hpp"
+
+namespace ff {
+
+class TimerScanner final : public Scanner {
+ public:
+  TimerScanner(store::Store& store, core::TimerKind kind) : store_(store), kind_(kind) {}
+
+  std::string_view name() const override;
+  Async<Scan> run_once() override;
+
+ private:
+  static constexpr std::size_t batch_max = 500;
+  store::Store& store_;
+  core::TimerKind kind_;
+};
+
+}  // namespace ff

@@ -1,0 +1,47 @@
+#include "engine/work_waiters.hpp"
+
+#include <utility>
+
+namespace ff {
+
+WorkWaiters::Place::Place(WorkWaiters& list, const Namespace& ns, const std::vector<LaneId>& lanes,
+                          const CapabilitySet& capabilities, Wakeup& wakeup)
+    : list_(list), capabilities_(capabilities), wakeup_(wakeup) {
+  const std::lock_guard lock(list_.mutex_);
+  for (const auto& lane : lanes) {
+    auto& places = list_.places_[{ns, lane}];
+    entries_.push_back({.queue = {ns, lane}, .position = places.insert(places.end(), this)});
+  }
+}
+
+WorkWaiters::Place::~Place() {
+  std::optional<Offer> unused;
+  {
+    const std::lock_guard lock(list_.mutex_);
+    for (const auto& [queue, position] : entries_) {
+      const auto places = list_.places_.find(queue);
+      places->second.erase(position);
+      if (places->second.empty()) list_.places_.erase(places);
+    }
+    unused = std::move(offer_);
+  }
+  if (unused) list_.offer(*unused);
+}
+
+std::optional<Offer> WorkWaiters::Place::accept() {
+  const std::lock_guard lock(list_.mutex_);
+  return std::exchange(offer_, std::nullopt);
+}
+
+void WorkWaiters::offer(const Offer& offer) {
+  const std::lock_guard lock(mutex_);
+  const auto places = places_.find({offer.ns, offer.lane});
+  if (places == places_.end()) return;
+  for (Place* place : places->second) {
+    if (place->offer_ || !place->capabilities_.covers(offer.required)) continue;
+    place->offer_ = offer;
+    return place->wakeup_.wake();
+  }
+}
+
+}  // namespace ff

@@ -1,0 +1,118 @@
+#include "store/embedded/listing.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "store/embedded/keys.hpp"
+#include "store/embedded/records.hpp"
+
+namespace ff::embedded {
+namespace {
+
+using Next = Database::Next;
+
+constexpr std::size_t looked_at_max = 10'000;  // of one page, whether they match or not
+
+// A cursor is the place of the last execution that was looked at, in hex.
+std::string to_cursor(const keys::Moment& moment) {
+  std::string text;
+  for (const char byte : keys::moment(moment))
+    text += fmt::format("{:02x}", static_cast<std::uint8_t>(byte));
+  return text;
+}
+
+Result<std::string> from_cursor(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    std::uint8_t byte = 0;
+    const auto* end = text.data() + i + 2;
+    const auto parsed = std::from_chars(text.data() + i, end, byte, 16);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) break;
+    bytes += static_cast<char>(byte);
+  }
+  const auto moment = keys::parse_moment(bytes);
+  if (!moment || to_cursor(*moment) != text)
+    return fail_field(Errc::invalid_input, "cursor",
+                      "cursor must be `next` of an earlier page, unchanged");
+  return bytes;
+}
+
+Result<std::optional<core::Execution>> load(const Database& database, const ExecutionId& id) {
+  // It may end, or be replayed, between two looks.
+  for (const auto& key : {keys::live(id), keys::ended(id), keys::live(id)}) {
+    const auto bytes = database.get(key);
+    if (!bytes) return std::unexpected(bytes.error());
+    if (*bytes) return decode(id, **bytes);
+  }
+  return std::nullopt;
+}
+
+bool matches(const core::Execution& execution, const ListExecutions& query) {
+  return (!query.lane || execution.lane == *query.lane) &&
+         (!query.state || core::public_state(execution) == *query.state) &&
+         (!query.kind || execution.kind == *query.kind);
+}
+
+Result<Range> range_of(const ListExecutions& query) {
+  Range range{.prefix = keys::by_time_of(query.ns), .order = Order::backward};
+  if (query.tag) {
+    const auto equals = query.tag->find('=');
+    const std::string_view tag = *query.tag;
+    range.prefix = keys::by_tag_of(query.ns, tag.substr(0, equals), tag.substr(equals + 1));
+  }
+  if (query.created_before)
+    range.after = range.prefix +
+                  keys::moment({.at = *query.created_before, .id = ExecutionId{}}).substr(0, 8);
+  if (query.cursor) {
+    auto place = from_cursor(*query.cursor);
+    if (!place) return std::unexpected(place.error());
+    auto after = range.prefix + *place;
+    if (!range.after || after < *range.after) range.after = std::move(after);
+  }
+  return range;
+}
+
+}  // namespace
+
+Result<ExecutionList> list(const Database& database, const ListExecutions& query) {
+  const auto range = range_of(query);
+  if (!range) return std::unexpected(range.error());
+  ExecutionList page;
+  std::size_t looked_at = 0;
+  const auto visit = [&](std::string_view key, std::string_view) -> Result<Next> {
+    const auto moment = keys::parse_moment(key);
+    if (!moment) return std::unexpected(moment.error());
+    if (query.created_from && moment->at < *query.created_from) return Next::stop;
+    const auto execution = load(database, moment->id);
+    if (!execution) return std::unexpected(execution.error());
+    if (*execution && matches(**execution, query))
+      page.executions.push_back(core::info_of(**execution));
+    if (page.executions.size() < query.limit && ++looked_at < looked_at_max) return Next::go_on;
+    page.next = to_cursor(*moment);
+    return Next::stop;
+  };
+  if (auto visited = database.for_each(*range, visit); !visited)
+    return std::unexpected(visited.error());
+  return page;
+}
+
+Result<store::DueReply> retention_due(const Database& database, TimePoint now, std::size_t max) {
+  store::DueReply reply;
+  const auto visit = [&](std::string_view key, std::string_view) -> Result<Next> {
+    const auto moment = keys::parse_moment(key);
+    if (!moment) return std::unexpected(moment.error());
+    if (moment->at > now || reply.due.size() == max) {
+      reply.next = moment->at;
+      return Next::stop;
+    }
+    reply.due.push_back(moment->id);
+    return Next::go_on;
+  };
+  if (auto visited = database.for_each({.prefix = std::string(keys::retention_prefix)}, visit);
+      !visited)
+    return std::unexpected(visited.error());
+  return reply;
+}
+
+}  // namespace ff::embedded

@@ -1,0 +1,15 @@
+// Looking through executions by namespace, tag and time.
+#pragma once
+
+#include "store/embedded/database.hpp"
+#include "store/store.hpp"
+
+namespace ff::embedded {
+
+// One page. invalid_input if the cursor is not one of ours.
+Result<ExecutionList> list(const Database& database, const ListExecutions& query);
+
+// The first `max` whose retention has run out.
+Result<store::DueReply> retention_due(const Database& database, TimePoint now, std::size_t max);
+
+}  // namespace ff::embedded

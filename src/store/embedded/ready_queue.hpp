@@ -1,0 +1,59 @@
+// Executions that wait for a worker, in the order in which they are to be claimed.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <unordered_set>
+
+#include "core/execution.hpp"
+#include "store/store.hpp"
+
+namespace ff::embedded {
+
+// Shared by all shards: one place knows the best of all partitions, and what one worker takes no other
+// is offered. Executions with equal requirements stand together, so those that a worker cannot run are
+// passed over without a look. Thread-safe.
+class ReadyQueue {
+ public:
+  // Both may be repeated.
+  void add(const core::Execution& execution);
+  void remove(const core::Execution& execution);
+
+  // The best first; every so often (limits::oldest_first_every) the oldest. What is taken stays known
+  // until it is removed or added again.
+  std::vector<ExecutionId> take(const store::TakeReady& query);
+
+  // In its place, or taken.
+  bool has(const core::Execution& execution) const;
+  std::size_t size() const;
+
+ private:
+  using Age = std::pair<TimePoint, ExecutionId>;
+  using ByPriority = std::map<std::int32_t, std::set<Age>, std::greater<>>;
+  using QueueKey = std::pair<Namespace, LaneId>;
+  struct Group {  // executions of one lane with equal requirements
+    ByPriority levels;
+    // Of those who could take from here, how many took the best, since one of them took the oldest.
+    // Each group counts for itself: what others take must not use up its turns.
+    std::uint32_t since_oldest = 0;
+  };
+  using Queue = std::map<CapabilitySet, Group>;
+  struct Spot {  // a head in one of the groups
+    Group* group;
+    ByPriority::iterator level;
+  };
+
+  std::vector<Group*> open_to(const store::TakeReady& query);
+  static std::optional<Spot> best_of(const std::vector<Group*>& open);
+  static std::optional<Spot> oldest_of(const std::vector<Group*>& open);
+  static ExecutionId take_head(const Spot& spot);
+  void drop_empty(const store::TakeReady& query);
+
+  mutable std::mutex mutex_;
+  std::map<QueueKey, Queue> queues_;
+  std::unordered_set<ExecutionId> taken_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace ff::embedded
