@@ -1,0 +1,56 @@
+// What was acknowledged before a process was killed, compared with what an engine knows afterwards.
+#pragma once
+
+#include <flowfabric/engine.hpp>
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ff::crash {
+
+// Of one execution.
+struct Told {
+  bool acknowledged = false;        // something about it was, so it must be there
+  bool brief = false;               // may have been forgotten
+  std::set<std::uint64_t> claimed;  // lease epochs
+  std::set<std::uint64_t> completed;
+  std::set<std::uint64_t> retrying;
+  std::set<std::uint64_t> failed;
+  bool cancelled = false;
+  std::uint32_t replays_tried = 0;
+  std::uint32_t replays = 0;
+  std::uint64_t tag = 0;
+};
+
+// Of one data directory, over the lives of several processes.
+class History {
+ public:
+  // The lines of one more process (journal.hpp).
+  void read(std::string_view lines);
+
+  enum class Scope : std::uint8_t {
+    newest,        // what the last process told about
+    newest_ended,  // the same, and it must have ended
+    all_ended,     // what any process told about
+  };
+  // What does not hold, in words.
+  std::vector<std::string> verify(Engine& engine, Scope scope) const;
+
+  // How many operations were acknowledged.
+  std::size_t acknowledged() const { return acknowledged_; }
+
+ private:
+  void read_line(std::string_view line);
+  using Executions = std::map<ExecutionId, Told>;
+
+  Executions executions_;
+  std::set<ExecutionId> newest_;
+  std::map<std::string, ExecutionId> keys_;
+  std::vector<std::string> contradictions_;  // in what was told
+  std::size_t acknowledged_ = 0;
+};
+
+}  // namespace ff::crash

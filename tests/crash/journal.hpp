@@ -1,0 +1,48 @@
+// What a process under load tells of what it did, one line each, so that it is known after its end.
+//
+//   line := "ready"                         the load begins
+//         | "submitted" id key              key: the idempotency key, or "-"
+//         | "brief" id                      submitted, and forgotten soon after its end
+//         | "claimed" id epoch
+//         | "completed" id epoch
+//         | "retrying" id epoch             failed, and is to be tried again
+//         | "failed" id epoch
+//         | "cancelled" id
+//         | "tagged" id number
+//         | "replaying" id                  about to be replayed, acknowledged or not
+//         | "replayed" id
+//         | "broken" text                   an answer that must not come
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace ff::crash {
+
+// What a worker gives as the result of an execution: it can be told whose it is.
+inline std::string result_of(std::string_view id, std::uint64_t epoch) {
+  return fmt::format("result of {} under lease {}", id, epoch);
+}
+
+// Each line is one write to the pipe, so that the end of the process cannot tear it. Thread-safe.
+class Journal {
+ public:
+  explicit Journal(int pipe) : pipe_(pipe) {}
+
+  template <class... Words>
+  void tell(const Words&... words) {
+    std::string line;
+    ((line += (line.empty() ? "" : " ") + fmt::format("{}", words)), ...);
+    write(line + '\n');
+  }
+
+ private:
+  void write(std::string_view line);
+
+  std::mutex mutex_;
+  int pipe_;
+};
+
+}  // namespace ff::crash

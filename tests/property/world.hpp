@@ -1,0 +1,74 @@
+// An embedded store and its engine in a file system of their own, in memory, and in simulated time.
+#pragma once
+
+#include <memory>
+
+#include "base/clock.hpp"
+#include "engine/local_engine.hpp"
+#include "sdk/blocking.hpp"
+#include "store/embedded/check.hpp"
+#include "store/embedded/embedded_store.hpp"
+#include "tests/property/memory_env.hpp"
+#include "tests/support/blocking.hpp"
+#include "tests/support/temp_directory.hpp"
+
+namespace ff::property {
+
+struct Setup {
+  std::size_t shards = 1;
+  std::size_t hot_bytes_max = 64 << 20;  // little: most calls read their execution from the disk
+  store::Durability durability = store::Durability::relaxed;
+};
+
+class World {
+ public:
+  explicit World(Setup setup) : setup_(setup) { open(); }
+
+  template <class Op>
+  Result<typename Op::Reply> run(Op operation) {
+    return run_blocking(*engine_, std::move(operation));
+  }
+  TimePoint now() const { return clock_->now(); }
+  void advance(Millis by) { clock_->advance(by); }
+
+  // Until nothing is due: an execution may come due once more by what a scanner did to it, such as the
+  // deadline of one whose grant ran out. The second run meets all of those.
+  void run_scanners() {
+    for (int i = 0; i < 2; ++i)
+      must(test::run_blocking(engine_->executor(), engine_->scanners().run_once()));
+  }
+
+  void restart(std::size_t shards) {
+    engine_.reset();
+    setup_.shards = shards;
+    open();
+  }
+
+  // The integrity check of what is on disk; the engine is closed meanwhile.
+  embedded::CheckReport check() {
+    engine_.reset();
+    auto report = must(embedded::check(temp_.path(), env_.get()));
+    open();
+    return report;
+  }
+
+ private:
+  void open() {
+    auto store = must(embedded::EmbeddedStore::open({.directory = temp_.path(),
+                                                     .clock = clock_,
+                                                     .shards = setup_.shards,
+                                                     .durability = setup_.durability,
+                                                     .hot_bytes_max = setup_.hot_bytes_max,
+                                                     .env = env_.get()}));
+    engine_ = std::make_unique<LocalEngine>(std::move(store),
+                                            LocalEngineOptions{.threads = 1, .scan = false});
+  }
+
+  Setup setup_;
+  test::TempDirectory temp_;  // for the lock
+  MemoryEnv env_;
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
+  std::unique_ptr<LocalEngine> engine_;
+};
+
+}  // namespace ff::property
