@@ -47,7 +47,10 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
                      .hot_bytes_max = options_.hot_bytes_max / options_.shards}));
 }
 
-EmbeddedStore::~EmbeddedStore() { reader_.join(); }
+EmbeddedStore::~EmbeddedStore() {
+  reader_.join();
+  for (auto& shard : shards_) shard->stop();
+}
 
 Result<void> EmbeddedStore::restore() {
   if (auto restored = restore_live(); !restored) return restored;

@@ -71,8 +71,8 @@ class EmbeddedStore final : public store::Store {
   Fault fault_;
   store::EventSink sink_;
   ReadyQueue ready_;
+  std::vector<std::unique_ptr<Shard>> shards_;  // they and the committer use each other
   Committer committer_;
-  std::vector<std::unique_ptr<Shard>> shards_;
   boost::asio::thread_pool reader_{1};
 };
 

@@ -8,7 +8,9 @@
 
 namespace ff::embedded {
 
-Shard::~Shard() {
+Shard::~Shard() { stop(); }
+
+void Shard::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -52,7 +52,7 @@ class Shard {
   };
 
   explicit Shard(Parts parts) : parts_(parts), indexes_(parts.ready), hot_(parts.hot_bytes_max) {}
-  ~Shard();  // finishes what is in the mailbox
+  ~Shard();  // stops; after the committer, which tells it what is synced
 
   // Before run(): fills the indexes with what is on disk.
   Indexes& indexes() { return indexes_; }
@@ -61,6 +61,7 @@ class Shard {
   }
 
   void start(std::vector<ShardCall> calls);
+  void stop();  // finishes what is in the mailbox
 
  private:
   void loop();
