@@ -189,10 +189,12 @@ TEST_F(DiskFaultTest, TellsNoOneOfWhatMayBeLost) {
   EXPECT_EQ(events, 0);
 }
 
-TEST_F(DiskFaultTest, ManyCallersHearOfAFullDisk) {
+// Of a full disk they would hear too, but for an assertion in the packaged RocksDB: it aborts when one
+// thread syncs the log at the instant when another could not write to it.
+TEST_F(DiskFaultTest, ManyCallersHearOfAFailedSync) {
   open_faulty();
   submit();
-  disk_.fail(DiskFault::full, 30);
+  disk_.fail(DiskFault::sync_fails, 30);
   std::mutex mutex;
   {
     std::vector<std::jthread> callers;
@@ -206,7 +208,8 @@ TEST_F(DiskFaultTest, ManyCallersHearOfAFullDisk) {
   }
   expect_stopped();
   EXPECT_FALSE(log_.states.empty());
-  disk_.power_on(Unsynced::kept);
+  close();
+  disk_.power_on(Unsynced::lost);
   expect_all_there("of all callers");
 }
 
