@@ -98,6 +98,7 @@ function(ff_test_program name label)
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
   target_compile_definitions(${name} PRIVATE FF_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock_main ff_options)
+  target_compile_options(${name} PRIVATE -O0)  # what is tested is optimised; the tests need not be
   ff_precompile(${name} tests <gmock/gmock.h> <gtest/gtest.h>)
   include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${label} TIMEOUT 120)
