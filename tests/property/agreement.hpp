@@ -11,7 +11,7 @@
 
 namespace ff::property {
 
-// Fails the sequence that is being tried.
+// Fails the sequence that is being tried, by an exception.
 [[noreturn]] void disagree(const std::string& text);
 
 inline void expect(bool holds, const std::string& text) {

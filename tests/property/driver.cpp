@@ -232,11 +232,15 @@ void Driver::run(const ClaimGrantedOne& operation) {
 }
 
 void Driver::run(const ClaimOne& operation) {
-  claim_by_id(ClaimExecution{.id = resolve(operation.target),
-                             .worker = worker_of(operation.worker),
-                             .capabilities = capabilities_of(operation.capabilities),
-                             .lease_id = lease_of(operation.lease),
-                             .lease_ttl = operation.ttl});
+  ClaimExecution claim{.id = resolve(operation.target),
+                       .worker = worker_of(operation.worker),
+                       .capabilities = capabilities_of(operation.capabilities),
+                       .lease_id = lease_of(operation.lease),
+                       .lease_ttl = operation.ttl};
+  claim_by_id(claim);
+  if (!operation.again_by) return;
+  claim.worker = worker_of(*operation.again_by);
+  claim_by_id(claim);
 }
 
 }  // namespace ff::property

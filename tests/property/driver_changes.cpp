@@ -61,9 +61,11 @@ void Driver::by_worker(const ByWorker& operation, const ExecutionId& id, const F
                                                .fence = fence,
                                                .percent = operation.category * 25,
                                                .message = operation.repeat ? "" : "on it"});
-    case Verb::complete:
-      return change("complete",
-                    Complete{.id = id, .fence = fence, .result = fmt::format("by {}", invented_)});
+    case Verb::complete: {
+      Complete complete{.id = id, .fence = fence};
+      if (operation.category > 1) complete.result = fmt::format("result {}", invented_);
+      return change("complete", complete);
+    }
     case Verb::fail:
       return change("fail", Fail{.id = id,
                                  .fence = fence,

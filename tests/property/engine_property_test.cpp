@@ -5,6 +5,8 @@
 namespace ff::property {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::size_t check_all_every = 12;  // operations
 
 bool may_replay(const Operation& operation) { return std::holds_alternative<ReplayOne>(operation); }
@@ -33,14 +35,26 @@ void try_sequence(const Setup& setup, const std::vector<Operation>& operations) 
     invariants.check_all(std::exchange(replayed, false));
   }
   invariants.check_all(replayed);
+  invariants.check_indexes();
   invariants.check_directory();
   driver.drain();
   invariants.check_all(false);
+  invariants.check_indexes();
 }
 
 TEST(EngineProperty, DoesWhatTheModelDoes) {
   check(100, rc::gen::pair(setups(), operations()),
         [](const auto& run) { try_sequence(run.first, run.second); });
+}
+
+// ---- Short sequences that failed once
+
+TEST(EngineProperty, RepeatedClaimGivesNoNewLease) {
+  const ClaimSome claim{
+      .wanted = {.lanes = 1, .capabilities = 3}, .max = 1, .ttl = 1ms, .request = 0};
+  auto elsewhere = claim;
+  elsewhere.wanted.ns = 1;
+  try_sequence({}, {SubmitOne{}, claim, Advance{1s}, Scan{}, elsewhere, claim});
 }
 
 }  // namespace

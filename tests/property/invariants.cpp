@@ -192,6 +192,11 @@ void Invariants::check_tag(const Namespace& ns, const std::string& key, const st
                                          value, listed.size(), expected.size()));
 }
 
+void Invariants::check_indexes() {
+  const auto repaired = driver_.world().repaired();
+  expect(repaired == 0, fmt::format("{} entries of the indexes had to be repaired", repaired));
+}
+
 void Invariants::check_directory() {
   const auto everything = [this] {
     std::vector<ExecutionInfo> all;

@@ -22,6 +22,9 @@ class Invariants {
   // Of every lease that an execution ever had, at most the newest is accepted.
   void check_one_lease();
 
+  // The indexes in memory are what the records call for.
+  void check_indexes();
+
   // The data directory is sound, and an engine that opens it anew lists the same executions.
   void check_directory();
 

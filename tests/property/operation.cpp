@@ -127,9 +127,9 @@ std::string text_of(const Operation& operation) {
                                o.other_worker, show("lease", o.lease), o.ttl.count());
           },
           [](const ClaimOne& o) {
-            return fmt::format("claim_execution {} worker={} capabilities={}{} ttl={}ms",
+            return fmt::format("claim_execution {} worker={} capabilities={}{} ttl={}ms{}",
                                show(o.target), o.worker, o.capabilities, show("lease", o.lease),
-                               o.ttl.count());
+                               o.ttl.count(), show("again_by", o.again_by));
           },
           [](const ByWorker& o) {
             return fmt::format("{} {} fence={} time={}ms category={} repeat={}", show(o.verb),

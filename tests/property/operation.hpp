@@ -79,6 +79,7 @@ struct ClaimOne {
   unsigned capabilities = 0;
   std::optional<unsigned> lease = {};
   Millis ttl{};
+  std::optional<unsigned> again_by = {};  // the worker that makes the same call a second time
 };
 
 enum class Verb : std::uint8_t {

@@ -114,7 +114,8 @@ rc::Gen<ClaimOne> claim_one() {
                          gen::set(&ClaimOne::capabilities,
                                   gen::weightedElement<unsigned>({{6, 3}, {1, 0}, {1, 1}, {1, 2}})),
                          gen::set(&ClaimOne::lease, maybe(5, below(3))),
-                         gen::set(&ClaimOne::ttl, lease_ttl()));
+                         gen::set(&ClaimOne::ttl, lease_ttl()),
+                         gen::set(&ClaimOne::again_by, maybe(3, below(worker_count))));
 }
 
 rc::Gen<ByWorker> by_worker() {
@@ -183,7 +184,7 @@ rc::Gen<Operation> operation() {
       {3, as_operation(
               build<Tag>(on(&Tag::target, Among::all), gen::set(&Tag::key, below(tag_count)),
                          gen::set(&Tag::value, below(2)), gen::set(&Tag::remove, one_in(3))))},
-      {4, as_operation(build<ReplayOne>(on(&ReplayOne::target, Among::ended)))},
+      {6, as_operation(build<ReplayOne>(on(&ReplayOne::target, Among::ended)))},
       {9, as_operation(advance())},
       {9, gen::just(Operation{Scan{}})},
       {2,

@@ -38,6 +38,17 @@ class World {
       must(test::run_blocking(engine_->executor(), engine_->scanners().run_once()));
   }
 
+  // How many entries of the indexes were not as the records call for. None should ever be.
+  std::size_t repaired() {
+    std::vector<store::Reconcile> all;
+    for (PartitionIndex i = 0; i < store_->partition_count(); ++i) all.push_back({.partition = i});
+    std::size_t repaired = 0;
+    for (const auto& reply :
+         test::run_blocking(engine_->executor(), store_->run_all(std::move(all))))
+      repaired += must(reply).repaired;
+    return repaired + repaired_by_scanner();
+  }
+
   void restart(std::size_t shards) {
     engine_.reset();
     setup_.shards = shards;
@@ -53,6 +64,12 @@ class World {
   }
 
  private:
+  std::size_t repaired_by_scanner() {
+    for (const auto& scanner : engine_->scanners().status())
+      if (scanner.name == "index_reconciler") return scanner.changed;
+    return 0;
+  }
+
   void open() {
     auto store = must(embedded::EmbeddedStore::open({.directory = temp_.path(),
                                                      .clock = clock_,
@@ -60,6 +77,7 @@ class World {
                                                      .durability = setup_.durability,
                                                      .hot_bytes_max = setup_.hot_bytes_max,
                                                      .env = env_.get()}));
+    store_ = store.get();
     engine_ = std::make_unique<LocalEngine>(std::move(store),
                                             LocalEngineOptions{.threads = 1, .scan = false});
   }
@@ -68,6 +86,7 @@ class World {
   test::TempDirectory temp_;  // for the lock
   MemoryEnv env_;
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
+  store::Store* store_ = nullptr;  // of the engine
   std::unique_ptr<LocalEngine> engine_;
 };
 
