@@ -52,7 +52,7 @@ class Payloads {
   std::atomic<std::size_t> count_ = 0;
 };
 
-// Submits `count` executions in batches of 500, several batches at a time.
+// Submits `count` executions in batches of 500 (fewer if they are large), several batches at a time.
 Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t count);
 
 // Claims and completes until `count` executions are done: each worker claims up to 32 at once and

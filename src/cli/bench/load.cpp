@@ -12,7 +12,7 @@
 namespace ff::cli::bench {
 namespace {
 
-constexpr std::uint32_t submit_batch = 500;
+constexpr std::int64_t submit_batch_max = 500;
 constexpr std::uint32_t submitters = 4;
 constexpr std::uint32_t claim_batch = 32;
 
@@ -43,14 +43,15 @@ struct Shared {
   Engine& engine;
   std::atomic<std::int64_t> left;
   Payloads payloads;
+  std::int64_t submit_batch = submit_batch_max;
 };
 
 Async<void> submitter(std::shared_ptr<Shared> shared) {
   while (true) {
-    const auto left = shared->left.fetch_sub(submit_batch);
+    const auto left = shared->left.fetch_sub(shared->submit_batch);
     if (left <= 0) co_return Result<void>{};
     SubmitMany batch;
-    const auto size = std::min<std::int64_t>(left, submit_batch);
+    const auto size = std::min(left, shared->submit_batch);
     for (std::int64_t i = 0; i < size; ++i)
       batch.executions.push_back(
           {.lane = bench_lane(), .kind = bench_kind(), .payload = shared->payloads.next()});
@@ -103,6 +104,11 @@ std::string Payloads::next() {
 
 Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t count) {
   auto shared = std::make_shared<Shared>(engine, count, Payloads(settings.payload_bytes));
+  // Large payloads reach the limit of a batch's bytes first.
+  constexpr std::int64_t batch_bytes_max = limits::batch_bytes_max;
+  shared->submit_batch =
+      std::clamp(batch_bytes_max / std::max<std::int64_t>(settings.payload_bytes, 1),
+                 std::int64_t{1}, submit_batch_max);
   return run_coroutines(engine, submitters, [&](std::uint32_t) { return submitter(shared); });
 }
 
