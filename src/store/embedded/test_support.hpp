@@ -4,6 +4,7 @@
 #include <functional>
 #include <future>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
