@@ -51,7 +51,6 @@ class Announcements {
 struct Batch {
   BatchNumber number;
   Changes changes = {};
-  bool has_changes = false;
   bool must_sync = false;      // holds a change that is acknowledged only when it is on disk
   Announcements at_once = {};  // what is based on nothing that is not on disk yet
   Announcements after_sync = {};

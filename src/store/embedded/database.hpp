@@ -14,7 +14,6 @@
 namespace rocksdb {
 class DB;
 class Env;
-class Snapshot;
 class WriteBatch;
 }  // namespace rocksdb
 
