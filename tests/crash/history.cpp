@@ -153,12 +153,12 @@ void History::read_line(std::string_view line) {
 }
 
 std::vector<std::string> History::verify(Engine& engine, Scope scope) const {
-  // The attempts and the result first: what is asked later may only be further on.
   struct Question {
     const ExecutionId& id;
     const Told& told;
     std::future<Result<Attempts>> attempts;
     std::future<Result<Bytes>> result;
+    Found found;
     std::future<Result<ExecutionInfo>> info;
   };
   constexpr std::size_t at_once = 500;
@@ -168,18 +168,25 @@ std::vector<std::string> History::verify(Engine& engine, Scope scope) const {
     for (auto& question : questions) {
       auto attempts = question.attempts.get();
       auto result = question.result.get();
-      const Found found{
-          .info = question.info.get(),
-          .attempts = attempts ? std::move(attempts->attempts) : std::vector<AttemptInfo>{},
-          .result = result ? std::move(result->bytes) : ""};
-      Comparison(question.id, question.told, found, problems).run(scope != Scope::newest);
+      if (attempts) question.found.attempts = std::move(attempts->attempts);
+      if (result) question.found.result = std::move(result->bytes);
+    }
+    // Only now: by what is asked last, it may be further on, or forgotten.
+    for (auto& question : questions) question.info = start(engine, GetExecution{question.id});
+    for (auto& question : questions) {
+      question.found.info = question.info.get();
+      Comparison(question.id, question.told, question.found, problems).run(scope != Scope::newest);
     }
     questions.clear();
   };
   for (const auto& [id, told] : executions_) {
     if (scope != Scope::all_ended && !newest_.contains(id)) continue;
-    questions.push_back({id, told, start(engine, GetAttempts{id}), start(engine, GetResult{id}),
-                         start(engine, GetExecution{id})});
+    questions.push_back({.id = id,
+                         .told = told,
+                         .attempts = start(engine, GetAttempts{id}),
+                         .result = start(engine, GetResult{id}),
+                         .found = {},
+                         .info = {}});
     if (questions.size() == at_once) answer_all();
   }
   answer_all();
