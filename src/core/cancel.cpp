@@ -22,14 +22,9 @@ Decision<Cancel> apply(const Execution& execution, Cancel command, TimePoint now
   if (has_ended(execution)) return not_active(execution);
 
   Execution next = execution;
-  if (std::holds_alternative<Active>(execution.state))
-    end_attempt(next, {.at = now, .how = LeaseEnd::cancelled},
-                {.at = now,
-                 .outcome = AttemptOutcome::cancelled,
-                 .reason = "cancelled: " + command.reason});
-  else if (next.attempt && !next.attempt->end)  // paused
-    next.attempt->end = AttemptEnd{
-        .at = now, .outcome = AttemptOutcome::cancelled, .reason = "cancelled: " + command.reason};
+  end_open_attempt(
+      next, {.at = now, .how = LeaseEnd::cancelled},
+      {.at = now, .outcome = AttemptOutcome::cancelled, .reason = "cancelled: " + command.reason});
   end_execution(next, now, Cancelled{.reason = std::move(command.reason), .by = command.fence});
   return Step<EndReply>{
       .reply = {ExecutionState::cancelled}, .next = std::move(next), .event = EventType::cancelled};

@@ -50,6 +50,13 @@ void end_attempt(Execution& execution, LeaseEnding ending, AttemptEnd end) {
   execution.attempt->end = std::move(end);
 }
 
+void end_open_attempt(Execution& execution, LeaseEnding ending, AttemptEnd end) {
+  if (std::holds_alternative<Active>(execution.state))
+    end_attempt(execution, std::move(ending), std::move(end));
+  else if (execution.attempt && !execution.attempt->end)
+    execution.attempt->end = std::move(end);
+}
+
 void end_execution(Execution& execution, TimePoint now, Outcome outcome) {
   execution.state = Ended{.at = now, .outcome = std::move(outcome)};
 }

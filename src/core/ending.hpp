@@ -8,6 +8,9 @@ namespace ff::core {
 // The lease goes and the attempt has ended. `execution` must be active.
 void end_attempt(Execution& execution, LeaseEnding ending, AttemptEnd end);
 
+// The same for an attempt that may be paused, so that there is no lease; does nothing if none is open.
+void end_open_attempt(Execution& execution, LeaseEnding ending, AttemptEnd end);
+
 // The execution has ended.
 void end_execution(Execution& execution, TimePoint now, Outcome outcome);
 

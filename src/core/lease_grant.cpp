@@ -16,22 +16,24 @@ Result<void> has_capabilities(const Execution& execution, const CapabilitySet& c
       {{"missing", missing}});
 }
 
+std::unexpected<Error> cannot_be_claimed(Errc code, const Execution& execution) {
+  return fail(code, fmt::format("execution {} is {} and cannot be claimed", execution.id.str(),
+                                to_string(public_state(execution))));
+}
+
 Result<void> is_free(const Execution& execution, Errc otherwise, TimePoint now) {
   if (is_claimable(execution, now)) return {};
   if (std::holds_alternative<Granted>(execution.state))
     return fail(Errc::grant_already_exists,
                 fmt::format("execution {} is set aside for another worker for a moment",
                             execution.id.str()));
-  return fail(otherwise, fmt::format("execution {} is {} and cannot be claimed", execution.id.str(),
-                                     to_string(public_state(execution))));
+  return cannot_be_claimed(otherwise, execution);
 }
 
 Result<void> holds_grant(const Execution& execution, const WorkerId& worker, TimePoint now) {
   const auto* granted = std::get_if<Granted>(&execution.state);
   if (!granted && !is_claimable(execution, now))
-    return fail(Errc::execution_not_leaseable,
-                fmt::format("execution {} is {} and cannot be claimed", execution.id.str(),
-                            to_string(public_state(execution))));
+    return cannot_be_claimed(Errc::execution_not_leaseable, execution);
   if (!granted || granted->worker != worker)
     return fail(Errc::invalid_claim_grant,
                 fmt::format("worker {} has no grant for execution {}; ask for one first",

@@ -49,12 +49,9 @@ Fired attempt_timed_out(Execution next, TimePoint now) {
 
 Fired deadline_passed(Execution next, TimePoint now) {
   const std::string reason = "execution_deadline";
-  const AttemptEnd end{
-      .at = now, .outcome = AttemptOutcome::failure, .reason = reason, .category = "timeout"};
-  if (std::holds_alternative<Active>(next.state))
-    end_attempt(next, {.at = now, .how = LeaseEnd::timed_out, .reason = reason}, end);
-  else if (next.attempt && !next.attempt->end)
-    next.attempt->end = end;
+  end_open_attempt(
+      next, {.at = now, .how = LeaseEnd::timed_out, .reason = reason},
+      {.at = now, .outcome = AttemptOutcome::failure, .reason = reason, .category = "timeout"});
   end_execution(next, now, Expired{reason});
   return fired(std::move(next), EventType::expired);
 }

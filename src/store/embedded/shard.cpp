@@ -290,8 +290,7 @@ Result<std::vector<LaneCount>> Shard::execute(const CountShare& share, Batch& ba
 Result<Done> Shard::execute(const store::PutBack& query, Batch&) {
   const auto record = find(query.id);
   if (!record) return std::unexpected(record.error());
-  if (*record && core::is_claimable((*record)->execution, now()) &&
-      std::holds_alternative<core::Waiting>((*record)->execution.state))
+  if (*record && std::holds_alternative<core::Waiting>((*record)->execution.state))
     parts_.ready.add((*record)->execution);
   return Done{};
 }
