@@ -17,7 +17,7 @@ add_library(ff_options INTERFACE)
 target_compile_features(ff_options INTERFACE cxx_std_23)
 target_compile_options(ff_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
-  -Wimplicit-fallthrough -Werror -fpch-preprocess
+  -Wimplicit-fallthrough -Werror
   $<$<CONFIG:RelWithDebInfo>:-fno-omit-frame-pointer>)
 if(FF_SANITIZE)
   target_compile_options(ff_options INTERFACE
@@ -29,10 +29,15 @@ if(FF_SANITIZE MATCHES "undefined")
   # build takes a fifth less.
   target_compile_options(ff_options INTERFACE -fno-sanitize=vptr,null,alignment,object-size)
 endif()
-# g++ 12 reports these inside its own and Boost's headers when it inlines or instruments them.
-target_compile_options(ff_options INTERFACE
-  -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
-  -Wno-stringop-overread -Wno-free-nonheap-object -Wno-mismatched-new-delete -Wno-tsan)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports these inside its own and Boost's headers when it inlines or instruments them.
+  target_compile_options(ff_options INTERFACE
+    -Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
+    -Wno-stringop-overread -Wno-free-nonheap-object -Wno-mismatched-new-delete -Wno-tsan
+    -fpch-preprocess)
+else()
+  target_compile_options(ff_options INTERFACE -Wno-error)  # g++ decides what is clean
+endif()
 
 # Precompiled headers, one per group of targets: it is built with the first of the group and used by
 # the others. `extra` are headers beside those of src/precompiled.hpp.

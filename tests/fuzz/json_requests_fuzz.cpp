@@ -1,0 +1,43 @@
+// A request that is understood is the same when it is written and read again.
+#include <array>
+
+#include "base/utf8.hpp"
+#include "http/wire.hpp"
+#include "tests/fuzz/fuzz.hpp"
+
+namespace ff::fuzz {
+namespace {
+
+namespace json = boost::json;
+
+template <class Op>
+void check(const json::object& request) {
+  const auto operation = http::from_fields<Op>(http::RequestFields{.url = {}, .body = request});
+  if (!operation) {
+    expect(is_valid_utf8(operation.error().message), "errors are valid UTF-8");
+    return;
+  }
+  const auto written = http::to_fields(*operation);
+  const auto again = http::from_fields<Op>(http::RequestFields{.url = {}, .body = written});
+  expect(again.has_value(), "what is written can be read");
+  expect(http::to_fields(*again) == written, "what is read is what was written");
+}
+
+template <class... Ops>
+constexpr auto checks(OperationList<Ops...>) {
+  return std::array{&check<Ops>...};
+}
+
+}  // namespace
+}  // namespace ff::fuzz
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ff;
+  static constexpr auto all = fuzz::checks(EngineOperations{});
+  auto input = fuzz::as_text(data, size);
+  const auto choice = fuzz::choose(input, all.size());
+  boost::system::error_code malformed;
+  const auto parsed = boost::json::parse(input, malformed);
+  if (!malformed && parsed.is_object()) all[choice](parsed.get_object());
+  return 0;
+}
