@@ -48,6 +48,8 @@ void print_fields(const ExecutionInfo& execution) {
 }
 
 Result<ExitCode> print_result(Client& client, const ExecutionId& id, Millis timeout) {
+  // A wait would try again and again to reach a server that may not be there.
+  if (auto known = client.state(id); !known) return std::unexpected(std::move(known.error()));
   auto result = client.result(id, timeout);
   if (!result) return std::unexpected(std::move(result.error()));
   std::fwrite(result->data(), 1, result->size(), stdout);
