@@ -4,17 +4,19 @@
 #include <functional>
 #include <memory>
 
-#include "cli/options.hpp"
-#include "core/event.hpp"
+#include "cli/command.hpp"
 #include "engine/local_engine.hpp"
 #include "http/server.hpp"
 
 namespace ff::cli {
 
+// Declares the settings of a server.
+void add_service_settings(Arguments& arguments);
+
 class Service {
  public:
   // Takes SIGINT and SIGTERM from here on, for every thread that is started later.
-  static Result<Service> start(const ServiceOption& option,
+  static Result<Service> start(const Settings& settings,
                                std::function<void(const Event&)> on_event = {});
 
   http::Server& server() { return *server_; }
@@ -29,5 +31,15 @@ class Service {
   std::unique_ptr<LocalEngine> engine_;
   std::unique_ptr<http::Server> server_;
 };
+
+// SIGINT and SIGTERM, taken from the threads that are started later, and waited for.
+class StopSignals {
+ public:
+  StopSignals();
+  // False if none came in time.
+  bool wait_for(Millis time) const;
+};
+
+void set_log_level(const Settings& settings);
 
 }  // namespace ff::cli

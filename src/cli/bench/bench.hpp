@@ -41,8 +41,6 @@ double seconds_since(std::chrono::steady_clock::time_point start);
 class Payloads {
  public:
   explicit Payloads(std::size_t bytes);
-  Payloads(Payloads&& other) noexcept
-      : bytes_(other.bytes_), pool_(std::move(other.pool_)), count_(other.count_.load()) {}
   std::string next();
 
  private:

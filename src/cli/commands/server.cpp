@@ -6,14 +6,16 @@
 namespace ff::cli {
 
 Run setup_server(Arguments& arguments) {
-  auto option = std::make_shared<ServiceOption>();
-  option->add_to(arguments);
-  arguments.examples("  ff server --store embedded:/var/lib/ff --listen 127.0.0.1:9090");
+  add_service_settings(arguments);
+  arguments.examples(
+      "  ff server --store embedded:/var/lib/flowfabric\n"
+      "  ff server --config /etc/flowfabric/ff.conf --log-level warn");
 
-  return [option]() -> Result<ExitCode> {
-    auto service = Service::start(*option);
+  return [](const Context& context) -> Result<ExitCode> {
+    auto service = Service::start(context.settings);
     if (!service) return std::unexpected(service.error());
-    spdlog::info("FlowFabric {} serves {} at {}", version, option->store, service->server().url());
+    spdlog::info("FlowFabric {} serves {} at {}", version, context.settings.text(Setting::store),
+                 service->server().url());
     auto stopped = service->wait_for_stop();
     spdlog::info("stopping");
     return stopped;
