@@ -10,11 +10,11 @@ namespace ff {
 template <class... Ops>
 struct OperationList {};
 using EngineOperations =
-    OperationList<Submit, SubmitMany, ListExecutions, CountExecutions, GetExecution, GetPayload,
-                  GetResult, GetAttempts, GetLeaseHistory, ReadEvents, Claim, Grant, ClaimGranted,
-                  ClaimExecution, Renew, UpdateProgress, Complete, CompleteMany, Fail, Delay,
-                  WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay, Backup,
-                  Health>;
+    OperationList<Submit, SubmitMany, ListExecutions, CountExecutions, GetExecution, GetState,
+                  GetPayload, GetResult, GetAttempts, GetLeaseHistory, ReadEvents, Claim, Grant,
+                  ClaimGranted, ClaimExecution, Renew, UpdateProgress, Complete, CompleteMany, Fail,
+                  Delay, HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags,
+                  Replay, Backup, Health>;
 
 template <class Op>
 struct Runs {

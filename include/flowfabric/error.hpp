@@ -27,6 +27,13 @@ enum class Errc : std::uint8_t {
   route_not_found,
   method_not_allowed,
   headers_too_large,
+  request_timeout,
+  // Whoever asks may not, or not now.
+  unauthenticated,
+  permission_denied,
+  resource_exhausted,
+  overloaded,
+  not_ready,
   // The execution is not there, or not in a state that allows it.
   execution_not_found,
   duplicate_mismatch,

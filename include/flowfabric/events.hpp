@@ -14,6 +14,7 @@ enum class EventType : std::uint8_t {
   progressed,
   retry_scheduled,
   delayed,
+  handed_back,
   waiting_children,
   promoted,  // a delay or a grant ran out: waiting for a worker again
   lease_expired,
@@ -28,8 +29,9 @@ enum class EventType : std::uint8_t {
   removed,  // its retention ran out
 };
 FF_NAMES(EventType, "submitted", "granted", "claimed", "progressed", "retry_scheduled", "delayed",
-         "waiting_children", "promoted", "lease_expired", "lease_revoked", "priority_changed",
-         "tags_changed", "completed", "failed", "cancelled", "expired", "replayed", "removed");
+         "handed_back", "waiting_children", "promoted", "lease_expired", "lease_revoked",
+         "priority_changed", "tags_changed", "completed", "failed", "cancelled", "expired",
+         "replayed", "removed");
 
 struct Event {
   EventType type{};

@@ -99,6 +99,7 @@ inline constexpr TextRule lane_rule{"lane", 64, TextAlphabet::printable_ascii};
 inline constexpr TextRule kind_rule{"kind", 128, TextAlphabet::printable_ascii};
 inline constexpr TextRule worker_rule{"worker", 256, TextAlphabet::visible_text};
 inline constexpr TextRule idempotency_rule{"idempotency_key", 256, TextAlphabet::visible_text};
+inline constexpr TextRule content_type_rule{"content_type", 128, TextAlphabet::printable_ascii};
 inline constexpr TextRule backup_rule{"name", 64, TextAlphabet::name};
 
 using Namespace = TextId<namespace_rule>;  // a tenant: workers see only their own
@@ -106,7 +107,24 @@ using LaneId = TextId<lane_rule>;          // a queue inside a namespace
 using Kind = TextId<kind_rule>;            // what an execution is, and so which handler runs it
 using WorkerId = TextId<worker_rule>;
 using IdempotencyKey = TextId<idempotency_rule>;  // of a submit, inside a namespace
+using ContentType = TextId<content_type_rule>;    // of a payload or a result, such as image/png
 using BackupName = TextId<backup_rule>;
+
+// W3C trace context: which trace, and which span of it, something was submitted from.
+class TraceParent {
+ public:
+  TraceParent() = default;
+
+  // 00-<32 hex digits>-<16>-<2>, lower case, neither id all zeros. Of a later version, the same part.
+  static Result<TraceParent> parse(std::string text);
+  const std::string& str() const { return text_; }
+
+  auto operator<=>(const TraceParent&) const = default;
+
+ private:
+  explicit TraceParent(std::string text) : text_(std::move(text)) {}
+  std::string text_;
+};
 
 Namespace default_namespace();  // "default"
 LaneId default_lane();          // "default"

@@ -46,6 +46,8 @@ struct ExecutionInfo {
   Tags tags = {};
   Policy policy = {};
   std::optional<IdempotencyKey> idempotency_key = {};
+  std::optional<ContentType> content_type = {};  // of the payload
+  std::optional<TraceParent> traceparent = {};
   TimePoint created_at;
   std::optional<TimePoint> delay_until = {};  // while delayed
   std::optional<TimePoint> deadline = {};
@@ -87,12 +89,15 @@ struct Submit {
   Namespace ns = default_namespace();
   LaneId lane = default_lane();
   Kind kind;
-  std::int32_t priority = 0;  // 0 to 9000, higher runs first
-  std::string payload = {};   // bytes, untouched
+  std::int32_t priority = 0;                     // 0 to 9000, higher runs first
+  std::string payload = {};                      // bytes, untouched
+  std::optional<ContentType> content_type = {};  // of the payload; for whoever reads it
   std::optional<TimePoint> delay_until = {};
   std::optional<TimePoint> deadline = {};  // expires if it has not ended by then
   Tags tags = {};
   Policy policy = {};
+  std::optional<TraceParent> traceparent =
+      {};  // handed on to the worker; not part of what is compared
 };
 
 struct SubmitManyReply {
@@ -112,8 +117,19 @@ struct GetExecution {
   ExecutionId id;
 };
 
+struct StateReply {
+  ExecutionState state{};
+  bool operator==(const StateReply&) const = default;
+};
+
+struct GetState {
+  using Reply = StateReply;
+  ExecutionId id;
+};
+
 struct Bytes {
   std::string bytes;
+  std::optional<ContentType> content_type = {};
   bool absent = false;  // none were given, which is not the same as zero of them
   bool operator==(const Bytes&) const = default;
 };
@@ -260,6 +276,8 @@ struct ClaimedExecution {
   LaneId lane;
   Kind kind;
   std::string payload;
+  std::optional<ContentType> content_type = {};
+  std::optional<TraceParent> traceparent = {};
   Tags tags = {};
   std::uint32_t attempt_index = 0;
   AttemptType attempt_type{};
@@ -364,6 +382,7 @@ struct Complete {
   ExecutionId id;
   Fence fence;
   std::optional<std::string> result = {};  // bytes, untouched
+  std::optional<ContentType> content_type = {};
 };
 
 struct CompleteManyReply {
@@ -396,6 +415,14 @@ struct Delay {
   ExecutionId id;
   Fence fence;
   TimePoint until;
+};
+
+// Gives the execution back for another worker to go on with, at once: this one cannot finish it.
+struct HandBack {
+  using Reply = EndReply;
+  ExecutionId id;
+  Fence fence;
+  std::string reason = {};
 };
 
 // Gives the execution back until those it depends on have ended. If there are none, it is ready at once.
@@ -482,6 +509,7 @@ struct Backup {
 
 struct HealthReply {
   std::string version;
+  bool operator==(const HealthReply&) const = default;
 };
 
 // Answers while the engine can save what it is given.

@@ -102,6 +102,24 @@ std::string ExecutionId::str() const {
   return fmt::format("{{fp:{}}}:{}", partition_, uuid_.str());
 }
 
+Result<TraceParent> TraceParent::parse(std::string text) {
+  constexpr std::string_view form = "hh-hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh-hhhhhhhhhhhhhhhh-hh";
+  const auto follows_form = [&](std::size_t at) {
+    return form[at] == '-' ? text[at] == '-' : hex_digits.find(text[at]) != std::string_view::npos;
+  };
+  const auto all_zero = [&](std::size_t at, std::size_t size) {
+    return text.find_first_not_of('0', at) >= at + size;
+  };
+  bool valid = text.size() == form.size();
+  for (std::size_t at = 0; valid && at < form.size(); ++at) valid = follows_form(at);
+  if (!valid || text.starts_with("ff") || all_zero(3, 32) || all_zero(36, 16))
+    return fail(Errc::invalid_input,
+                fmt::format("'{}' is not a traceparent; one looks like "
+                            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+                            printable(text)));
+  return TraceParent{std::move(text)};
+}
+
 Namespace default_namespace() { return *Namespace::parse("default"); }
 LaneId default_lane() { return *LaneId::parse("default"); }
 

@@ -70,5 +70,17 @@ TEST(WorkerId, IsVisibleUtf8) {
   EXPECT_FALSE(WorkerId::parse(std::string(257, 'w')));
 }
 
+TEST(TraceParent, IsTakenOnlyInItsForm) {
+  const std::string good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  EXPECT_EQ(must(TraceParent::parse(good)).str(), good);
+  for (const char* bad : {"", "00", "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
+                          "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+                          "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
+                          "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+                          "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x",
+                          "00_0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"})
+    EXPECT_FALSE(TraceParent::parse(bad)) << bad;
+}
+
 }  // namespace
 }  // namespace ff

@@ -25,6 +25,7 @@ enum class LeaseEnd : std::uint8_t {
   timed_out = 6,
   expired = 7,
   revoked = 8,
+  handed_back = 9,
 };
 
 struct PastLease {
@@ -34,7 +35,7 @@ struct PastLease {
   TimePoint acquired_at;
   TimePoint ended_at;
   LeaseEnd end{};
-  std::string reason = {};  // of a revocation or a timeout
+  std::string reason = {};  // of a revocation, a timeout or a hand-back
   bool operator==(const PastLease&) const = default;
 };
 

@@ -13,7 +13,7 @@ Decision<Complete> apply(const Execution& execution, Complete command, TimePoint
   Execution next = execution;
   end_attempt(next, {.at = now, .how = LeaseEnd::completed},
               {.at = now, .outcome = AttemptOutcome::success});
-  end_execution(next, now, Completed{});
+  end_execution(next, now, Completed{std::move(command.content_type)});
   return Step<EndReply>{.reply = {ExecutionState::completed},
                         .next = std::move(next),
                         .event = EventType::completed,

@@ -48,6 +48,7 @@ std::uint64_t digest_of(const Submit& submit) {
   digest.add(policy.max_reclaim_count).add(policy.max_replay_count);
   digest.add(policy.required_capabilities.csv()).add(policy.dedup_window.count());
   add(digest, policy.retention);
+  if (submit.content_type) digest.add(submit.content_type->str());
   return digest.value();
 }
 
@@ -84,6 +85,8 @@ Decision<Create> apply(const Execution* existing, Create command, TimePoint now)
                     .tags = submit.tags,
                     .policy = submit.policy,
                     .idempotency_key = submit.idempotency_key,
+                    .content_type = submit.content_type,
+                    .traceparent = submit.traceparent,
                     .request_digest = digest_of(submit),
                     .created_at = now,
                     .queued_at = now,

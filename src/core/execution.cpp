@@ -146,6 +146,8 @@ ExecutionInfo info_of(const Execution& execution) {
                      .tags = execution.tags,
                      .policy = execution.policy,
                      .idempotency_key = execution.idempotency_key,
+                     .content_type = execution.content_type,
+                     .traceparent = execution.traceparent,
                      .created_at = execution.created_at,
                      .deadline = execution.deadline,
                      .started_at = execution.started_at,

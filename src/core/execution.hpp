@@ -36,6 +36,7 @@ struct Active {
 };
 
 struct Completed {
+  std::optional<ContentType> content_type = {};  // of the result
   bool operator==(const Completed&) const = default;
 };
 struct Failed {
@@ -78,6 +79,8 @@ struct Execution {
   Tags tags = {};
   Policy policy = {};
   std::optional<IdempotencyKey> idempotency_key = {};
+  std::optional<ContentType> content_type = {};  // of the payload
+  std::optional<TraceParent> traceparent = {};
   std::uint64_t request_digest = 0;  // of what was submitted; a repeated submit must match it
   TimePoint created_at;
   TimePoint queued_at;  // its age in the queue counts from here

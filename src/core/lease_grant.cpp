@@ -65,6 +65,8 @@ ClaimedExecution claimed(const Execution& execution, const Active& active) {
           .lane = execution.lane,
           .kind = execution.kind,
           .payload = {},
+          .content_type = execution.content_type,
+          .traceparent = execution.traceparent,
           .tags = execution.tags,
           .attempt_index = attempt.index,
           .attempt_type = attempt.type,

@@ -27,6 +27,7 @@ EndWords words(LeaseEnd end) {
     case LeaseEnd::failed_terminal: return {released, "failed_terminal"};
     case LeaseEnd::cancelled: return {released, "cancelled"};
     case LeaseEnd::worker_delay: return {released, "worker_delay"};
+    case LeaseEnd::handed_back: return {released, "handed_back:"};
     case LeaseEnd::waiting_children: return {released, "waiting_children"};
     case LeaseEnd::timed_out: return {released, "expired:"};
     case LeaseEnd::expired: return {expired, ""};

@@ -1,4 +1,4 @@
-// The two ways in which a worker gives an execution back without ending its attempt.
+// The ways in which a worker gives an execution back without ending its attempt.
 #include <algorithm>
 
 #include "core/fence.hpp"
@@ -51,6 +51,18 @@ Decision<WaitForChildren> apply(const Execution& execution, const WaitForChildre
   const auto state = public_state(next);
   return Step<EndReply>{
       .reply = {state}, .next = std::move(next), .event = EventType::waiting_children};
+}
+
+Decision<HandBack> apply(const Execution& execution, HandBack command, TimePoint now) {
+  if (paused_before(execution, command.fence, LeaseEnd::handed_back))
+    return Step<EndReply>{.reply = {public_state(execution)}};
+  const auto active = check_fence(execution, command.fence, now);
+  if (!active) return std::unexpected(active.error());
+
+  Execution next = paused(execution, *active,
+                          {.at = now, .how = LeaseEnd::handed_back, .reason = command.reason});
+  const auto state = public_state(next);
+  return Step<EndReply>{.reply = {state}, .next = std::move(next), .event = EventType::handed_back};
 }
 
 }  // namespace ff::core

@@ -33,7 +33,9 @@ Result<Bytes> read_result(const Execution& execution, std::optional<std::string>
                     state == ExecutionState::cancelled ? "was " : "", to_string(state), reason),
         {{"state", std::string(to_string(state))}, {"reason", std::string(reason)}});
   }
-  return Bytes{.bytes = result.value_or(""), .absent = !result};
+  return Bytes{.bytes = result.value_or(""),
+               .content_type = std::get<Completed>(ended->outcome).content_type,
+               .absent = !result};
 }
 
 std::unexpected<Error> not_found(const ExecutionId& id) {

@@ -33,6 +33,7 @@ Decision<UpdateProgress> apply(const Execution& execution, UpdateProgress comman
 Decision<Complete> apply(const Execution& execution, Complete command, TimePoint now);
 Decision<Fail> apply(const Execution& execution, Fail command, TimePoint now);
 Decision<Delay> apply(const Execution& execution, const Delay& command, TimePoint now);
+Decision<HandBack> apply(const Execution& execution, HandBack command, TimePoint now);
 Decision<WaitForChildren> apply(const Execution& execution, const WaitForChildren& command,
                                 TimePoint now);
 Decision<Cancel> apply(const Execution& execution, Cancel command, TimePoint now);

@@ -148,6 +148,8 @@ Result<void> validate(const Submit& operation, PartitionIndex partition_count) {
       present("lane", operation.lane),
       present("kind", operation.kind),
       in_range("priority", operation.priority, 0, limits::priority_max),
+      present("content_type", operation.content_type),
+      present("traceparent", operation.traceparent),
       fits("payload", operation.payload.size(), limits::payload_bytes_max),
       time_in_range("delay_until_ms", operation.delay_until),
       time_in_range("deadline_ms", operation.deadline),
@@ -241,6 +243,7 @@ Result<void> validate(const UpdateProgress& operation, PartitionIndex partition_
 Result<void> validate(const Complete& operation, PartitionIndex partition_count) {
   return all_of({
       validate_id(operation.id, partition_count),
+      present("content_type", operation.content_type),
       fits("result", operation.result ? operation.result->size() : 0, limits::result_bytes_max),
   });
 }
@@ -262,6 +265,10 @@ Result<void> validate(const Fail& operation, PartitionIndex partition_count) {
 Result<void> validate(const Delay& operation, PartitionIndex partition_count) {
   return all_of(
       {validate_id(operation.id, partition_count), time_in_range("until_ms", operation.until)});
+}
+
+Result<void> validate(const HandBack& operation, PartitionIndex partition_count) {
+  return all_of({validate_id(operation.id, partition_count), reason_valid(operation.reason)});
 }
 
 Result<void> validate(const Cancel& operation, PartitionIndex partition_count) {

@@ -126,6 +126,11 @@ Async<StateCounts> LocalEngine::run(CountExecutions operation) {
   return pass_on(std::move(operation));
 }
 Async<ExecutionInfo> LocalEngine::run(GetExecution operation) { return pass_on(operation); }
+Async<StateReply> LocalEngine::run(GetState operation) {
+  const auto execution = co_await run(GetExecution{operation.id});
+  if (!execution) co_return std::unexpected(execution.error());
+  co_return StateReply{execution->state};
+}
 Async<Bytes> LocalEngine::run(GetPayload operation) { return pass_on(operation); }
 Async<Attempts> LocalEngine::run(GetAttempts operation) { return pass_on(operation); }
 Async<LeaseHistory> LocalEngine::run(GetLeaseHistory operation) { return pass_on(operation); }
@@ -208,6 +213,7 @@ Async<Done> LocalEngine::run(UpdateProgress operation) { return pass_on(std::mov
 Async<EndReply> LocalEngine::run(Complete operation) { return pass_on(std::move(operation)); }
 Async<FailReply> LocalEngine::run(Fail operation) { return pass_on(std::move(operation)); }
 Async<EndReply> LocalEngine::run(Delay operation) { return pass_on(std::move(operation)); }
+Async<EndReply> LocalEngine::run(HandBack operation) { return pass_on(std::move(operation)); }
 Async<EndReply> LocalEngine::run(WaitForChildren operation) {
   return pass_on(std::move(operation));
 }

@@ -46,6 +46,7 @@ class LocalEngine final : public Engine {
   Async<ExecutionList> run(ListExecutions operation) override;
   Async<StateCounts> run(CountExecutions operation) override;
   Async<ExecutionInfo> run(GetExecution operation) override;
+  Async<StateReply> run(GetState operation) override;
   Async<Bytes> run(GetPayload operation) override;
   Async<Bytes> run(GetResult operation) override;
   Async<Attempts> run(GetAttempts operation) override;
@@ -61,6 +62,7 @@ class LocalEngine final : public Engine {
   Async<CompleteManyReply> run(CompleteMany operation) override;
   Async<FailReply> run(Fail operation) override;
   Async<EndReply> run(Delay operation) override;
+  Async<EndReply> run(HandBack operation) override;
   Async<EndReply> run(WaitForChildren operation) override;
   Async<EndReply> run(Cancel operation) override;
   Async<RevokeReply> run(RevokeLease operation) override;

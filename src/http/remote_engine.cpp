@@ -69,8 +69,12 @@ Request make_request(const Op& operation) {
 template <class Reply>
 Result<Reply> parse_reply(Response response) {
   if constexpr (is_raw_body<Reply>) {
-    return Reply{.bytes = std::move(response.body()),
-                 .absent = response.result() == Status::no_content};
+    Reply reply{.bytes = std::move(response.body()),
+                .absent = response.result() == Status::no_content};
+    const auto type = response[beast::http::field::content_type];
+    if (auto given = ContentType::parse(std::string(type)); given && type != unknown_content_type)
+      reply.content_type = std::move(*given);
+    return reply;
   } else {
     boost::system::error_code malformed;
     auto body = json::parse(response.body(), malformed);

@@ -25,8 +25,10 @@ Response make_response(Status status, std::string_view type, std::string body) {
 template <class Reply>
 Response success(Reply reply) {
   if constexpr (is_raw_body<Reply>)
-    return make_response(reply.absent ? Status::no_content : Status::ok, "application/octet-stream",
-                         std::move(reply.bytes));
+    return make_response(
+        reply.absent ? Status::no_content : Status::ok,
+        reply.content_type ? std::string_view(reply.content_type->str()) : unknown_content_type,
+        std::move(reply.bytes));
   else
     return make_response(status_of(reply), "application/json", json::serialize(to_fields(reply)));
 }

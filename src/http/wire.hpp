@@ -35,6 +35,9 @@ concept Waiting = requires(Op operation) {
 template <class Reply>
 inline constexpr bool is_raw_body = std::same_as<Reply, Bytes>;
 
+// Of bytes whose content type nobody told.
+inline constexpr std::string_view unknown_content_type = "application/octet-stream";
+
 #define FF_ENDPOINT(Op, method, path)      \
   template <>                              \
   inline constexpr Endpoint endpoint<Op> { \
@@ -46,6 +49,7 @@ FF_ENDPOINT(SubmitMany, post, "/v1/executions/batch");
 FF_ENDPOINT(ListExecutions, get, "/v1/executions");
 FF_ENDPOINT(CountExecutions, get, "/v1/counts");
 FF_ENDPOINT(GetExecution, get, "/v1/executions/{id}");
+FF_ENDPOINT(GetState, get, "/v1/executions/{id}/state");
 FF_ENDPOINT(GetPayload, get, "/v1/executions/{id}/payload");
 FF_ENDPOINT(GetResult, get, "/v1/executions/{id}/result");
 FF_ENDPOINT(GetAttempts, get, "/v1/executions/{id}/attempts");
@@ -61,6 +65,7 @@ FF_ENDPOINT(Complete, post, "/v1/executions/{id}/complete");
 FF_ENDPOINT(CompleteMany, post, "/v1/complete-batch");
 FF_ENDPOINT(Fail, post, "/v1/executions/{id}/fail");
 FF_ENDPOINT(Delay, post, "/v1/executions/{id}/delay");
+FF_ENDPOINT(HandBack, post, "/v1/executions/{id}/hand-back");
 FF_ENDPOINT(WaitForChildren, post, "/v1/executions/{id}/wait-for-children");
 FF_ENDPOINT(Cancel, post, "/v1/executions/{id}/cancel");
 FF_ENDPOINT(RevokeLease, post, "/v1/executions/{id}/revoke-lease");
@@ -144,10 +149,12 @@ void describe(V& fields, T& submit) {
   fields.required("kind", submit.kind);
   fields.defaulted("priority", submit.priority);
   fields.bytes("payload", submit.payload);
+  fields.optional("content_type", submit.content_type);
   fields.optional("delay_until_ms", submit.delay_until);
   fields.optional("deadline_ms", submit.deadline);
   fields.defaulted("tags", submit.tags);
   fields.defaulted("policy", submit.policy);
+  fields.optional("traceparent", submit.traceparent);
 }
 
 template <class V, Is<SubmitMany> T>
@@ -156,7 +163,8 @@ void describe(V& fields, T& many) {
 }
 
 template <class V, class T>
-requires Is<T, GetExecution> || Is<T, GetPayload> || Is<T, GetAttempts> || Is<T, GetLeaseHistory>
+requires Is<T, GetExecution> || Is<T, GetState> || Is<T, GetPayload> || Is<T, GetAttempts> ||
+    Is<T, GetLeaseHistory>
 void describe(V& fields, T& get) { fields.required("id", get.id); }
 
 template <class V, Is<GetResult> T>
@@ -254,6 +262,7 @@ void describe(V& fields, T& complete) {
   fields.required("id", complete.id);
   fields.fence(complete.fence);
   fields.bytes("result", complete.result);
+  fields.optional("content_type", complete.content_type);
 }
 
 template <class V, Is<CompleteMany> T>
@@ -274,6 +283,13 @@ void describe(V& fields, T& delay) {
   fields.required("id", delay.id);
   fields.fence(delay.fence);
   fields.required("until_ms", delay.until);
+}
+
+template <class V, Is<HandBack> T>
+void describe(V& fields, T& back) {
+  fields.required("id", back.id);
+  fields.fence(back.fence);
+  fields.defaulted("reason", back.reason);
 }
 
 template <class V, Is<WaitForChildren> T>
@@ -349,6 +365,8 @@ void describe(V& fields, T& info) {
   fields.required("tags", info.tags);
   fields.required("policy", info.policy);
   fields.optional("idempotency_key", info.idempotency_key);
+  fields.optional("content_type", info.content_type);
+  fields.optional("traceparent", info.traceparent);
   fields.required("created_at_ms", info.created_at);
   fields.optional("delay_until_ms", info.delay_until);
   fields.optional("deadline_ms", info.deadline);
@@ -448,6 +466,8 @@ void describe(V& fields, T& claimed) {
   fields.required("lane", claimed.lane);
   fields.required("kind", claimed.kind);
   fields.bytes("payload", claimed.payload);
+  fields.optional("content_type", claimed.content_type);
+  fields.optional("traceparent", claimed.traceparent);
   fields.required("tags", claimed.tags);
   fields.required("attempt_index", claimed.attempt_index);
   fields.required("attempt_type", claimed.attempt_type);
@@ -482,10 +502,9 @@ void describe(V& fields, T& reply) {
 template <class V, Is<Done> T>
 void describe(V&, T&) {}
 
-template <class V, Is<EndReply> T>
-void describe(V& fields, T& reply) {
-  fields.required("state", reply.state);
-}
+template <class V, class T>
+requires Is<T, EndReply> || Is<T, StateReply>
+void describe(V& fields, T& reply) { fields.required("state", reply.state); }
 
 template <class V, Is<FailReply> T>
 void describe(V& fields, T& reply) {

@@ -87,7 +87,7 @@ struct Call {
 
 using AnyCall =
     std::variant<Call<core::Create>, Call<core::GrantIssue>, Call<core::LeaseGrant>, Call<Renew>,
-                 Call<UpdateProgress>, Call<Complete>, Call<Fail>, Call<Delay>,
+                 Call<UpdateProgress>, Call<Complete>, Call<Fail>, Call<Delay>, Call<HandBack>,
                  Call<WaitForChildren>, Call<Cancel>, Call<RevokeLease>, Call<ChangePriority>,
                  Call<SetTags>, Call<Replay>, Call<core::TimerFire>, Call<core::Remove>,
                  Call<GetExecution>, Call<GetPayload>, Call<ReadResult>, Call<GetAttempts>,

@@ -36,6 +36,7 @@ TEST_P(Conformance, EveryChangeHasItsEvent) {
   must(run(UpdateProgress{.id = id, .fence = second.fence, .percent = 1}));
   must(run(WaitForChildren{.id = id, .fence = second.fence}));
   must(run(delay(claim(), 0ms)));
+  must(run(HandBack{.id = id, .fence = claim().fence}));
   claim();
   pass(lease_ttl);
   must(run(Cancel{.id = id}));
@@ -45,7 +46,7 @@ TEST_P(Conformance, EveryChangeHasItsEvent) {
   EXPECT_EQ(text(must(run(read))),
             "submitted, tags_changed, priority_changed, granted, promoted, claimed, "
             "lease_revoked, claimed, progressed, waiting_children, claimed, delayed, claimed, "
-            "lease_expired, cancelled, replayed, claimed, failed, removed");
+            "handed_back, claimed, lease_expired, cancelled, replayed, claimed, failed, removed");
 }
 
 TEST_P(Conformance, WhatChangesNothingHasNoEvent) {

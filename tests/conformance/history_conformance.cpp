@@ -77,6 +77,10 @@ TEST_P(Conformance, LeaseHistoryTellsEveryWayALeaseEnds) {
             "released#1 w (cancelled)");
   EXPECT_EQ(ended_by([&](Claimed c) { must(run(WaitForChildren{.id = c.id, .fence = c.fence})); }),
             "released#1 w (waiting_children)");
+  EXPECT_EQ(ended_by([&](Claimed c) {
+              must(run(HandBack{.id = c.id, .fence = c.fence, .reason = "stopping"}));
+            }),
+            "released#1 w (handed_back:stopping)");
   EXPECT_EQ(ended_by([&](Claimed) { pass(10s); }), "released#1 w (expired:attempt_timeout)");
 }
 

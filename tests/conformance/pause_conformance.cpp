@@ -137,5 +137,41 @@ TEST_P(Conformance, RepeatedWaitingForChildrenAnswersAsTheFirstTime) {
   EXPECT_EQ(error_of(wait), Errc::stale_lease);
 }
 
+// ---- Handing back --------------------------------------------------------------------------------
+
+TEST_P(Conformance, WhatIsHandedBackGoesOnWithAnotherWorkerAtOnce) {
+  const auto id = submit("work");
+  const auto first = claim("leaving");
+  auto waiting = start(claim_by("next", 20s));
+  const HandBack back{.id = id, .fence = first.fence, .reason = "stopping"};
+  EXPECT_EQ(must(run(back)).state, ExecutionState::waiting);
+  const auto heirs = must(waiting.get()).executions;
+  ASSERT_EQ(heirs.size(), 1u);
+  EXPECT_EQ(heirs[0].payload, "work");
+  EXPECT_TRUE(heirs[0].resumed);
+  EXPECT_EQ(heirs[0].fence.attempt_id, first.fence.attempt_id);
+  EXPECT_EQ(error_of(complete(first)), Errc::stale_lease);
+  EXPECT_TRUE(run(complete(heirs[0])));
+  EXPECT_EQ(info(id).attempts, 1u);
+}
+
+TEST_P(Conformance, RepeatedHandBackAnswersAsTheFirstTime) {
+  const auto id = submit();
+  const HandBack back{.id = id, .fence = claim().fence};
+  const auto first = must(run(back));
+  EXPECT_EQ(must(run(back)), first);
+  claim();
+  EXPECT_EQ(error_of(back), Errc::stale_lease);
+}
+
+TEST_P(Conformance, HandBackNeedsALeaseThatHolds) {
+  const auto id = submit();
+  const auto claimed = claim();
+  advance(lease_ttl);
+  EXPECT_EQ(error_of(HandBack{.id = id, .fence = claimed.fence}), Errc::lease_expired);
+  EXPECT_EQ(error_of(HandBack{.id = id, .fence = claimed.fence, .reason = std::string(4097, 'x')}),
+            Errc::invalid_input);
+}
+
 }  // namespace
 }  // namespace ff::conformance

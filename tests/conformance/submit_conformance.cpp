@@ -211,5 +211,43 @@ TEST_P(Conformance, HealthyEngineSaysItsVersion) {
   EXPECT_FALSE(must(run(Health{})).version.empty());
 }
 
+TEST_P(Conformance, ContentTypesAndTraceTravelWithTheBytes) {
+  const auto trace =
+      must(TraceParent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"));
+  const auto png = must(ContentType::parse("image/png"));
+  const auto pdf = must(ContentType::parse("application/pdf"));
+  const auto id = submit(
+      Submit{.kind = greet, .payload = "picture", .content_type = png, .traceparent = trace});
+  EXPECT_EQ(must(run(GetPayload{id})), (Bytes{.bytes = "picture", .content_type = png}));
+  EXPECT_EQ(info(id).content_type, png);
+  EXPECT_EQ(info(id).traceparent, trace);
+  home_->restart();
+  const auto claimed = claim();
+  EXPECT_EQ(claimed.content_type, png);
+  EXPECT_EQ(claimed.traceparent, trace);
+  must(run(Complete{.id = id, .fence = claimed.fence, .result = "document", .content_type = pdf}));
+  EXPECT_EQ(must(run(GetResult{id})), (Bytes{.bytes = "document", .content_type = pdf}));
+}
+
+TEST_P(Conformance, RepeatedSubmitMayComeFromAnotherTraceButNotWithAnotherContentType) {
+  Submit first{.idempotency_key = key("k"), .kind = greet};
+  first.traceparent =
+      must(TraceParent::parse("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"));
+  submit(first);
+  auto again = first;
+  again.traceparent.reset();
+  EXPECT_TRUE(must(run(again)).duplicate);
+  again.content_type = must(ContentType::parse("text/plain"));
+  EXPECT_EQ(error_of(again), Errc::duplicate_mismatch);
+}
+
+TEST_P(Conformance, StateCanBeAskedForAlone) {
+  const auto id = submit();
+  EXPECT_EQ(must(run(GetState{id})).state, ExecutionState::waiting);
+  claim();
+  EXPECT_EQ(must(run(GetState{id})).state, ExecutionState::active);
+  EXPECT_EQ(error_of(GetState{id_in(7, 7)}), Errc::execution_not_found);
+}
+
 }  // namespace
 }  // namespace ff::conformance

@@ -189,8 +189,10 @@ class Caller {
       call(Delay{.id = id,
                  .fence = fence,
                  .until = std::chrono::floor<Millis>(std::chrono::system_clock::now()) + 30ms});
-    else if (dice < 98)
+    else if (dice < 97)
       call(WaitForChildren{.id = id, .fence = fence});
+    else if (dice < 98)
+      call(HandBack{.id = id, .fence = fence});
     else if (call(Cancel{.id = id, .reason = "by its worker", .fence = fence}))
       journal_.tell("cancelled", id.str());
   }

@@ -76,6 +76,8 @@ void Driver::by_worker(const ByWorker& operation, const ExecutionId& id, const F
                     Delay{.id = id, .fence = fence, .until = world_.now() + operation.time - 5s});
     case Verb::wait_for_children:
       return change("wait_for_children", WaitForChildren{.id = id, .fence = fence});
+    case Verb::hand_back:
+      return change("hand_back", HandBack{.id = id, .fence = fence, .reason = "leaving"});
     case Verb::cancel:
       return change("cancel", Cancel{.id = id, .reason = "by its worker", .fence = fence});
   }

@@ -14,7 +14,7 @@ namespace ff::property {
 enum class Phase : std::uint8_t { waiting, granted, delayed, active, ended };
 
 // How the newest lease was given up by its worker; a repeated call is answered by it.
-enum class GivenUp : std::uint8_t { no, completed, failed, delayed, waited };
+enum class GivenUp : std::uint8_t { no, completed, failed, delayed, waited, handed_back };
 
 struct Modelled {
   ExecutionId id;
@@ -100,6 +100,7 @@ class Model {
   Predicted<FailReply> apply(const Fail& call, TimePoint now);
   Predicted<EndReply> apply(const Delay& call, TimePoint now);
   Predicted<EndReply> apply(const WaitForChildren& call, TimePoint now);
+  Predicted<EndReply> apply(const HandBack& call, TimePoint now);
   Predicted<EndReply> apply(const Cancel& call, TimePoint now);
   Predicted<RevokeReply> apply(const RevokeLease& call, TimePoint now);
   Predicted<PriorityReply> apply(const ChangePriority& call, TimePoint now);

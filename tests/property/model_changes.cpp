@@ -84,6 +84,10 @@ Predicted<EndReply> Model::apply(const WaitForChildren& call, TimePoint now) {
   return pause(call.id, call.fence, GivenUp::waited, now, now);  // there are no children
 }
 
+Predicted<EndReply> Model::apply(const HandBack& call, TimePoint now) {
+  return pause(call.id, call.fence, GivenUp::handed_back, now, now);
+}
+
 Predicted<EndReply> Model::apply(const Cancel& call, TimePoint now) {
   const auto found = get(call.id);
   if (!found) return std::unexpected(found.error());

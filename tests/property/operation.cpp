@@ -63,8 +63,8 @@ std::string show(FenceChoice choice) {
   return names[static_cast<std::size_t>(choice)];
 }
 std::string show(Verb verb) {
-  constexpr std::array<const char*, 7> names{"renew", "progress",          "complete", "fail",
-                                             "delay", "wait_for_children", "cancel"};
+  constexpr std::array<const char*, 7> names{"renew", "progress",          "complete",  "fail",
+                                             "delay", "wait_for_children", "hand_back", "cancel"};
   return names[static_cast<std::size_t>(verb)];
 }
 std::string show(const Wanted& w) {

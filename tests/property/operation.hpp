@@ -89,6 +89,7 @@ enum class Verb : std::uint8_t {
   fail,
   delay,
   wait_for_children,
+  hand_back,
   cancel,
 };
 struct ByWorker {

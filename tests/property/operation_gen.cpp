@@ -126,6 +126,7 @@ rc::Gen<ByWorker> by_worker() {
                                                             {2, Verb::progress},
                                                             {4, Verb::delay},
                                                             {2, Verb::wait_for_children},
+                                                            {2, Verb::hand_back},
                                                             {1, Verb::cancel}})),
       gen::set(&ByWorker::target, target(Among::held)), gen::set(&ByWorker::fence, fence_choice()),
       gen::set(&ByWorker::time, millis({30s, 1ms, 5s, 10min, 24h})),

@@ -71,7 +71,8 @@ Result<Format> load_format(Database& database, TimePoint now) {
   proto::Store wanted;
   if (*record) {
     wanted = std::move(**record);
-    if (auto migrated = migrate(database); !migrated) return std::unexpected(migrated.error());
+    if (auto migrated = migrate(database, wanted.format_version()); !migrated)
+      return std::unexpected(migrated.error());
   } else {
     wanted.set_partition_count(core::partition_count_default);
     wanted.set_created_at_ms(now.time_since_epoch().count());

@@ -61,6 +61,9 @@ class Migration {
 
 }  // namespace
 
-Result<void> migrate(Database& database) { return Migration(database).run(); }
+Result<void> migrate(Database& database, std::uint32_t from_format) {
+  // Format 3 added what a record may say; those of format 2 say it without a change.
+  return from_format >= 2 ? Result<void>{} : Migration(database).run();
+}
 
 }  // namespace ff::embedded

@@ -6,6 +6,6 @@
 namespace ff::embedded {
 
 // From format 1: records get their new form, and the indexes on disk are made. Safe to repeat.
-Result<void> migrate(Database& database);
+Result<void> migrate(Database& database, std::uint32_t from_format);
 
 }  // namespace ff::embedded

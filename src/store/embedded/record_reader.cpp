@@ -37,7 +37,7 @@ Fence RecordReader::fence(const proto::Fence& stored) {
 }
 
 core::PastLease RecordReader::past_lease(const proto::PastLease& stored) {
-  if (stored.end() > std::to_underlying(core::LeaseEnd::revoked)) ok_ = false;
+  if (stored.end() > std::to_underlying(core::LeaseEnd::handed_back)) ok_ = false;
   return {.lease_id = LeaseId{uuid(stored.lease_id())},
           .epoch = LeaseEpoch{stored.epoch()},
           .worker = text<WorkerId>(stored.worker()),
@@ -127,7 +127,10 @@ core::State RecordReader::ended(const proto::Execution::Ended& stored) {
   using Stored = proto::Execution::Ended;
   core::Ended ended{.at = from_ms(stored.at_ms()), .outcome = core::Completed{}};
   switch (stored.outcome_case()) {
-    case Stored::kCompleted: break;
+    case Stored::kCompleted:
+      if (stored.completed().has_content_type())
+        ended.outcome = core::Completed{text<ContentType>(stored.completed().content_type())};
+      break;
     case Stored::kFailed:
       ended.outcome =
           core::Failed{.reason = stored.failed().reason(), .category = stored.failed().category()};
@@ -232,6 +235,8 @@ core::Execution RecordReader::execution(const ExecutionId& id, const proto::Exec
   if (stored.has_policy()) execution.policy = policy(stored.policy());
   if (stored.has_idempotency_key())
     execution.idempotency_key = text<IdempotencyKey>(stored.idempotency_key());
+  if (stored.has_content_type()) execution.content_type = text<ContentType>(stored.content_type());
+  if (stored.has_traceparent()) execution.traceparent = text<TraceParent>(stored.traceparent());
   if (stored.has_deadline_ms()) execution.deadline = from_ms(stored.deadline_ms());
   if (stored.has_started_at_ms()) execution.started_at = from_ms(stored.started_at_ms());
   if (stored.has_attempt()) execution.attempt = attempt(stored.attempt());

@@ -90,7 +90,10 @@ void write(const core::Ended& ended, proto::Execution::Ended& out) {
   out.set_at_ms(to_ms(ended.at));
   std::visit(
       Overloaded{
-          [&](const core::Completed&) { out.mutable_completed(); },
+          [&](const core::Completed& completed) {
+            auto& stored = *out.mutable_completed();
+            if (completed.content_type) stored.set_content_type(completed.content_type->str());
+          },
           [&](const core::Failed& failed) {
             out.mutable_failed()->set_reason(failed.reason);
             out.mutable_failed()->set_category(failed.category);
@@ -172,6 +175,8 @@ std::string encode(const core::Execution& execution) {
   }
   if (execution.policy != Policy{}) write(execution.policy, *out.mutable_policy());
   if (execution.idempotency_key) out.set_idempotency_key(execution.idempotency_key->str());
+  if (execution.content_type) out.set_content_type(execution.content_type->str());
+  if (execution.traceparent) out.set_traceparent(execution.traceparent->str());
   out.set_request_digest(execution.request_digest);
   out.set_queued_at_ms(to_ms(execution.queued_at));
   if (execution.deadline) out.set_deadline_ms(to_ms(*execution.deadline));

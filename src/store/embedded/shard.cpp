@@ -242,10 +242,11 @@ Result<ExecutionInfo> Shard::execute(const GetExecution& query, Batch&) {
 Result<Bytes> Shard::execute(const GetPayload& query, Batch&) {
   const auto record = load(query.id);
   if (!record) return std::unexpected(record.error());
-  if ((*record)->payload) return Bytes{.bytes = *(*record)->payload};
+  const auto& type = (*record)->execution.content_type;
+  if ((*record)->payload) return Bytes{.bytes = *(*record)->payload, .content_type = type};
   auto payload = stored_payload(query.id);
   if (!payload) return std::unexpected(payload.error());
-  return Bytes{.bytes = std::move(*payload)};
+  return Bytes{.bytes = std::move(*payload), .content_type = type};
 }
 
 Result<Bytes> Shard::execute(const store::ReadResult& query, Batch& batch) {

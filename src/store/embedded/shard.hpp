@@ -31,7 +31,7 @@ template <class... Ops>
 using Calls = std::variant<store::Call<Ops>...>;
 using ShardCall =
     Calls<core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail,
-          Delay, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
+          Delay, HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
           core::TimerFire, core::Remove, GetExecution, GetPayload, store::ReadResult, GetAttempts,
           GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare>;
 
