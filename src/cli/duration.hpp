@@ -20,6 +20,4 @@ std::string format_duration(Millis duration);
 enum class Side { past, future };
 Result<TimePoint> parse_time(std::string_view text, TimePoint now, Side side);
 
-std::string format_time(TimePoint time);  // RFC 3339 in UTC, with milliseconds
-
 }  // namespace ff::cli

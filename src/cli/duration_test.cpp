@@ -56,10 +56,5 @@ TEST(Time, IsRefusedWhenItIsNotOne) {
     EXPECT_FALSE(parse_time(text, now, Side::future)) << text;
 }
 
-TEST(Time, IsShownAsRfc3339) {
-  EXPECT_EQ(format_time(now + 7ms), "2027-01-15T08:00:00.007Z");
-  EXPECT_EQ(parse_time(format_time(now), now, Side::past), now);
-}
-
 }  // namespace
 }  // namespace ff::cli

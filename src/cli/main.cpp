@@ -18,7 +18,8 @@ namespace {
 constexpr const char* footer =
     R"(Every setting may be a flag, a variable, or a line in a file; see ff config.
 Exit codes: 0 ok, 1 the execution (or something else) failed, 2 wrong usage or input,
-3 no such execution, 4 its state does not allow that, 5 server or store unavailable.)";
+3 no such execution, 4 its state does not allow that, 5 server or store unavailable,
+6 the token does not allow that.)";
 
 bool is_command(std::string_view name) {
   return std::ranges::any_of(commands(), [&](const auto& command) { return command.name == name; });

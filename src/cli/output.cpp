@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/rfc3339.hpp"
 #include "base/utf8.hpp"
 #include "cli/duration.hpp"
 
@@ -48,7 +49,7 @@ std::string for_people(std::string_view name, const json::value& value) {
   }
   if (!name.ends_with(unit) || !value.is_int64()) return json::serialize(value);
   const Millis number{value.get_int64()};
-  return is_time(name) ? format_time(TimePoint{number}) : format_duration(number);
+  return is_time(name) ? to_rfc3339(TimePoint{number}) : format_duration(number);
 }
 
 std::string label(std::string_view name) {

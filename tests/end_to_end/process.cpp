@@ -63,9 +63,9 @@ Process::~Process() {
 void Process::signal(int number) { ::kill(pid_, number); }
 
 // False when it will never print again.
-bool Process::read_some() {
+bool Process::read_some(int wait_ms) {
   std::array<pollfd, 2> files{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
-  if (::poll(files.data(), files.size(), -1) < 0) return false;
+  if (::poll(files.data(), files.size(), wait_ms) < 0) return false;
   bool open = false;
   for (auto& file : files) {
     if (file.revents == 0) {
@@ -90,6 +90,11 @@ std::string Process::wait_for_output(const std::string& text) {
       return all;
     }
   }
+}
+
+std::string Process::output_so_far() {
+  read_some(0);
+  return out_text_ + err_text_;
 }
 
 Finished Process::wait() {

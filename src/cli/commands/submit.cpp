@@ -199,6 +199,10 @@ Run setup_submit(Arguments& arguments) {
   arguments.field("--id", request, "id", "ID", "An id of your own: makes the call safe to repeat");
   arguments.field("--idempotency-key", request, "idempotency_key", "TEXT",
                   "The same, with any text for a key");
+  arguments.field("--content-type", request, "content_type", "TYPE",
+                  "What the payload is, such as image/png");
+  arguments.field("--traceparent", request, "traceparent", "TEXT",
+                  "The W3C trace context that its worker goes on with");
   add_policy(arguments, request);
   given->wait.add_to(arguments, "Wait for its end and print the result");
   arguments.settings({Setting::ns});
