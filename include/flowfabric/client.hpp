@@ -3,35 +3,94 @@
 
 #include <flowfabric/operations.hpp>
 
+#include <functional>
+#include <stop_token>
+
 namespace ff {
 
 class Engine;
 
+// What to run, and how. Only the kind is required; docs/executions.md explains the rest.
 struct NewExecution {
   std::string kind;
-  std::string payload = {};
+  std::string payload = {};  // bytes, untouched
   std::string lane = "default";
   std::string ns = "default";
-  std::int32_t priority = 0;
-  std::string id = {};  // empty: the engine mints one
+  std::int32_t priority = 0;         // 0 to 9000, higher runs first
+  std::string id = {};               // empty: the engine mints one
+  std::string idempotency_key = {};  // instead of an id: makes the submit safe to repeat
+  std::optional<TimePoint> delay_until = {};
+  std::optional<TimePoint> deadline = {};
+  Tags tags = {};
+  Policy policy = {};
+  std::string content_type = {};  // of the payload, such as application/json
+  std::string traceparent = {};   // W3C trace context, handed on to the worker
+};
+
+struct ClientOptions {
+  // How long a call may take, beyond what it is told to wait. Then it fails with timed_out, and whether
+  // it was done is not known.
+  Millis timeout = std::chrono::seconds{30};
+};
+
+struct Subscriber {
+  std::function<bool(const Event&)> on_event;  // false: that was the last one
+  std::function<void()> on_missed = {};        // events are gone: look at what you watch anew
 };
 
 // May be used from any thread but the engine's own. The engine must outlive it.
 class Client {
  public:
-  explicit Client(Engine& engine) : engine_(engine) {}
+  explicit Client(Engine& engine, ClientOptions options = {})
+      : engine_(engine), options_(options) {}
 
   // The execution is on disk when this returns.
   Result<SubmitReply> submit(NewExecution execution);
 
-  Result<ExecutionInfo> get(const ExecutionId& id);
+  // Any number, in as few calls as possible. One answer each, in the same order: each is accepted or
+  // refused on its own.
+  std::vector<Result<SubmitReply>> submit_many(std::vector<NewExecution> executions);
 
-  // The result of an execution, waiting for it up to `timeout`. Fails with execution_failed if it
-  // ended without one, with execution_not_terminal if it has not ended.
+  // The result of an execution, waiting for it up to `timeout`, also while the engine cannot be
+  // reached. Fails with execution_failed if it ended without one, with execution_not_terminal if it
+  // has not ended.
   Result<std::string> result(const ExecutionId& id, Millis timeout);
 
+  // The same for an execution's end, whichever it is.
+  Result<ExecutionInfo> wait(const ExecutionId& id, Millis timeout);
+
+  Result<ExecutionInfo> get(const ExecutionId& id);
+  Result<ExecutionState> state(const ExecutionId& id);
+  Result<std::string> payload(const ExecutionId& id);
+  Result<std::vector<AttemptInfo>> attempts(const ExecutionId& id);      // the oldest first
+  Result<std::vector<LeaseEvent>> lease_history(const ExecutionId& id);  // the oldest first
+  Result<std::vector<StateCount>> counts(CountExecutions which = {});
+
+  // One page, the newest first; `next` is the cursor of the next one.
+  Result<ExecutionList> list(ListExecutions which = {});
+  // All pages, until `each` returns false.
+  Result<void> for_each(ListExecutions which,
+                        const std::function<bool(const ExecutionInfo&)>& each);
+
+  Result<ExecutionState> cancel(const ExecutionId& id, std::string reason = {});
+  Result<ExecutionState> replay(const ExecutionId& id, std::string reason = {},
+                                std::string requested_by = {});
+  Result<PriorityReply> change_priority(const ExecutionId& id, std::int32_t priority);
+  Result<Tags> set_tags(const ExecutionId& id, Tags set, std::vector<std::string> remove = {});
+  Result<RevokeStatus> revoke_lease(const ExecutionId& id, std::string reason = {});
+
+  // One page of events. Without `which.after` there are none, but `next` is the place from now on.
+  Result<EventPage> events(ReadEvents which = {});
+  // Every event from now on, or after `which.after`, as it happens: blocks until on_event returns false
+  // or `stop` is requested. Goes on where it was when the engine could not be reached for a while.
+  Result<void> subscribe(ReadEvents which, const Subscriber& subscriber, std::stop_token stop = {});
+
  private:
+  template <class Op>
+  Result<typename Op::Reply> call(Op operation);
+
   Engine& engine_;
+  ClientOptions options_;
 };
 
 }  // namespace ff

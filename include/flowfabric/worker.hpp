@@ -1,7 +1,7 @@
 // The working side: handlers for kinds of executions, run by a worker.
 #pragma once
 
-#include <flowfabric/operations.hpp>
+#include <flowfabric/task.hpp>
 
 #include <functional>
 #include <map>
@@ -13,44 +13,29 @@ namespace ff {
 
 class Engine;
 
-// One attempt at an execution, as its handler sees it.
-class Task {
- public:
-  const ExecutionId& id() const { return claimed_.id; }
-  const Kind& kind() const { return claimed_.kind; }
-  const std::string& payload() const { return claimed_.payload; }
-  std::uint32_t attempt_index() const { return claimed_.attempt_index; }  // 0 for the first
-
-  // True once this attempt's lease is lost: its result will be refused, so the handler should stop.
-  bool lease_lost() const;
-
- private:
-  friend class Worker;
-  struct Shared;
-  Task(ClaimedExecution claimed, std::shared_ptr<const Shared> shared)
-      : claimed_(std::move(claimed)), shared_(std::move(shared)) {}
-
-  ClaimedExecution claimed_;
-  std::shared_ptr<const Shared> shared_;
-};
-
-// Returns the result's bytes. An exception fails the attempt, with its message as the reason.
-using Handler = std::function<std::string(Task&)>;
+// Returns what came of the attempt; a text is the result's bytes. An exception fails the attempt, with
+// its message as the reason.
+using Handler = std::function<Outcome(Task&)>;
 
 struct WorkerOptions {
   std::string id = {};  // empty: made from the host's name and the process id
   std::string ns = "default";
   std::vector<std::string> lanes = {"default"};
-  std::size_t concurrency = 1;  // handlers at a time
+  std::vector<std::string> capabilities = {};  // what this worker has, such as "gpu"
+  std::size_t concurrency = 1;                 // handlers at a time
   Millis lease_ttl = std::chrono::seconds{30};
+  // How long stop() lets the running handlers go on. 0: not at all; Millis::max(): as long as they take.
+  Millis drain_limit = std::chrono::seconds{30};
 };
 
 // Claims executions, keeps their leases alive, runs their handlers on threads of its own and reports
-// what came of it. The engine must outlive it.
+// what came of it. While the engine cannot be reached it tries again and again: the handlers run on,
+// and what they return is reported as long as the lease may hold. The engine must outlive it.
 class Worker {
  public:
   explicit Worker(Engine& engine, WorkerOptions options = {});
-  ~Worker();  // stops
+  // Stops, and waits for handlers that were still running: they use what belongs to the program.
+  ~Worker();
 
   // Before start(). A second handler for a kind replaces the first. An execution of a kind without one
   // fails, and its reason says so.
@@ -59,7 +44,10 @@ class Worker {
   // Fails with invalid_input if the options are wrong or it is started already.
   Result<void> start();
 
-  // Claims no more, waits for the running handlers and reports their results.
+  // Claims no more, tells the running handlers (CancelReason::worker_stopping), and waits for them and
+  // for the reports of what they return, up to the drain limit. What has not ended then is handed back,
+  // so that another worker has it at once, and what its handler still returns is dropped. Takes at most
+  // five seconds longer than the limit. Not from a handler.
   void stop();
 
  private:

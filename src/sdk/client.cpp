@@ -1,13 +1,32 @@
 #include <flowfabric/client.hpp>
 
-#include <flowfabric/limits.hpp>
+#include <flowfabric/wait.hpp>
 
-#include <algorithm>
+#include <condition_variable>
+#include <span>
 
+#include "core/validate.hpp"
+#include "sdk/batch.hpp"
 #include "sdk/blocking.hpp"
+#include "sdk/retry_pause.hpp"
 
 namespace ff {
 namespace {
+
+constexpr Millis events_wait = std::chrono::seconds{30};
+constexpr PartitionIndex any_partition = std::numeric_limits<PartitionIndex>::max();
+constexpr Millis pause_min{100};
+constexpr Millis pause_max = std::chrono::seconds{5};
+
+// Into `field`, unless there is no text.
+template <class Id>
+Result<void> parse_optional(std::string text, std::optional<Id>& field) {
+  if (text.empty()) return {};
+  auto parsed = Id::parse(std::move(text));
+  if (!parsed) return std::unexpected(std::move(parsed.error()));
+  field = std::move(*parsed);
+  return {};
+}
 
 Result<Submit> to_operation(NewExecution execution) {
   auto ns = Namespace::parse(std::move(execution.ns));
@@ -20,39 +39,176 @@ Result<Submit> to_operation(NewExecution execution) {
                 .lane = std::move(*lane),
                 .kind = std::move(*kind),
                 .priority = execution.priority,
-                .payload = std::move(execution.payload)};
-  if (!execution.id.empty()) {
-    const auto id = ExecutionId::parse(execution.id);
-    if (!id) return std::unexpected(id.error());
-    submit.id = *id;
-  }
+                .payload = std::move(execution.payload),
+                .delay_until = execution.delay_until,
+                .deadline = execution.deadline,
+                .tags = std::move(execution.tags),
+                .policy = std::move(execution.policy)};
+  for (auto parsed : {parse_optional(std::move(execution.id), submit.id),
+                      parse_optional(std::move(execution.idempotency_key), submit.idempotency_key),
+                      parse_optional(std::move(execution.content_type), submit.content_type),
+                      parse_optional(std::move(execution.traceparent), submit.traceparent)})
+    if (!parsed) return std::unexpected(std::move(parsed.error()));
   return submit;
+}
+
+Limit limit(const ClientOptions& options, Millis wait = {}, std::stop_token stop = {}) {
+  return {.timeout = std::clamp(wait, Millis{0}, limits::duration_max) + options.timeout,
+          .stop = std::move(stop)};
+}
+
+// The value of a reply that holds one thing.
+template <class Reply, class T>
+Result<T> member(Result<Reply> reply, T Reply::*field) {
+  if (!reply) return std::unexpected(std::move(reply.error()));
+  return std::move((*reply).*field);
 }
 
 }  // namespace
 
+template <class Op>
+Result<typename Op::Reply> Client::call(Op operation) {
+  return run_within(limit(options_), engine_, engine_.run(std::move(operation)));
+}
+
+// ---- Submitting ---------------------------------------------------------------------------------
+
 Result<SubmitReply> Client::submit(NewExecution execution) {
   auto operation = to_operation(std::move(execution));
   if (!operation) return std::unexpected(operation.error());
-  return run_blocking(engine_, std::move(*operation));
+  return call(std::move(*operation));
 }
 
-Result<ExecutionInfo> Client::get(const ExecutionId& id) {
-  return run_blocking(engine_, GetExecution{id});
+std::vector<Result<SubmitReply>> Client::submit_many(std::vector<NewExecution> executions) {
+  std::vector<Result<SubmitReply>> replies;
+  std::vector<Submit> submits;
+  std::vector<std::size_t> places;
+  for (auto& execution : executions) {
+    auto submit = to_operation(std::move(execution));
+    // One that is too large would have its whole batch refused.
+    if (submit)
+      if (auto valid = core::validate(*submit, any_partition); !valid)
+        submit = std::unexpected(valid.error());
+    replies.push_back(std::unexpected(submit ? Error{} : submit.error()));
+    if (!submit) continue;
+    submits.push_back(std::move(*submit));
+    places.push_back(replies.size() - 1);
+  }
+
+  std::span<Submit> rest(submits);
+  while (!rest.empty()) {
+    const auto count = batch_size(rest, [](const Submit& each) { return each.payload.size(); });
+    const auto batch = rest.first(count);
+    const auto first = submits.size() - rest.size();
+    const auto answer = call(
+        SubmitMany{{std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end())}});
+    for (std::size_t i = 0; i < count; ++i) replies[places[first + i]] = item_result(answer, i);
+    rest = rest.subspan(count);
+  }
+  return replies;
 }
+
+// ---- Reading ------------------------------------------------------------------------------------
 
 Result<std::string> Client::result(const ExecutionId& id, Millis timeout) {
-  using Steady = std::chrono::steady_clock;
-  constexpr Millis timeout_max = std::chrono::years{1};
-  const auto deadline = Steady::now() + std::min(timeout, timeout_max);
-  while (true) {
-    const auto left = std::chrono::ceil<Millis>(deadline - Steady::now());
-    auto result = run_blocking(
-        engine_, GetResult{.id = id, .wait = std::clamp(left, Millis{0}, limits::wait_max)});
-    if (result) return std::move(result->bytes);
-    const bool not_ended = result.error().code == Errc::execution_not_terminal;
-    if (!not_ended || Steady::now() >= deadline) return std::unexpected(std::move(result.error()));
+  return run_within(limit(options_, timeout), engine_, wait_for_result(engine_, id, timeout));
+}
+
+Result<ExecutionInfo> Client::wait(const ExecutionId& id, Millis timeout) {
+  return run_within(limit(options_, timeout), engine_, wait_for_end(engine_, id, timeout));
+}
+
+Result<ExecutionInfo> Client::get(const ExecutionId& id) { return call(GetExecution{id}); }
+
+Result<ExecutionState> Client::state(const ExecutionId& id) {
+  return member(call(GetState{id}), &StateReply::state);
+}
+
+Result<std::string> Client::payload(const ExecutionId& id) {
+  return member(call(GetPayload{id}), &Bytes::bytes);
+}
+
+Result<std::vector<AttemptInfo>> Client::attempts(const ExecutionId& id) {
+  return member(call(GetAttempts{id}), &Attempts::attempts);
+}
+
+Result<std::vector<LeaseEvent>> Client::lease_history(const ExecutionId& id) {
+  return member(call(GetLeaseHistory{id}), &LeaseHistory::events);
+}
+
+Result<std::vector<StateCount>> Client::counts(CountExecutions which) {
+  return member(call(std::move(which)), &StateCounts::counts);
+}
+
+Result<ExecutionList> Client::list(ListExecutions which) { return call(std::move(which)); }
+
+Result<void> Client::for_each(ListExecutions which,
+                              const std::function<bool(const ExecutionInfo&)>& each) {
+  do {
+    auto page = list(which);
+    if (!page) return std::unexpected(page.error());
+    for (const auto& execution : page->executions)
+      if (!each(execution)) return {};
+    which.cursor = std::move(page->next);
+  } while (which.cursor);
+  return {};
+}
+
+// ---- Operating ----------------------------------------------------------------------------------
+
+Result<ExecutionState> Client::cancel(const ExecutionId& id, std::string reason) {
+  return member(call(Cancel{.id = id, .reason = std::move(reason)}), &EndReply::state);
+}
+
+Result<ExecutionState> Client::replay(const ExecutionId& id, std::string reason,
+                                      std::string requested_by) {
+  return member(call(Replay{id, std::move(reason), std::move(requested_by)}), &EndReply::state);
+}
+
+Result<PriorityReply> Client::change_priority(const ExecutionId& id, std::int32_t priority) {
+  return call(ChangePriority{id, priority});
+}
+
+Result<Tags> Client::set_tags(const ExecutionId& id, Tags set, std::vector<std::string> remove) {
+  return member(call(SetTags{id, std::move(set), std::move(remove)}), &TagsReply::tags);
+}
+
+Result<RevokeStatus> Client::revoke_lease(const ExecutionId& id, std::string reason) {
+  return member(call(RevokeLease{.id = id, .reason = std::move(reason)}), &RevokeReply::status);
+}
+
+// ---- Events -------------------------------------------------------------------------------------
+
+Result<EventPage> Client::events(ReadEvents which) {
+  return run_within(limit(options_, which.wait), engine_, engine_.run(which));
+}
+
+Result<void> Client::subscribe(ReadEvents which, const Subscriber& subscriber,
+                               std::stop_token stop) {
+  // A place first: an event during the first wait would be lost with its answer.
+  which.wait = Millis{0};
+  auto page = events(which);
+  SystemRandom random;
+  RetryPause pause(random, pause_min, pause_max);
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  while (!stop.stop_requested()) {
+    if (page) {
+      pause.reset();
+      if (page->missed && subscriber.on_missed) subscriber.on_missed();
+      for (const auto& event : page->events)
+        if (!subscriber.on_event(event)) return {};
+      which.after = std::move(page->next);
+      which.wait = events_wait;
+    } else {
+      const bool subscribed = which.wait > Millis{0};
+      if (!subscribed || !page.error().retryable()) return std::unexpected(page.error());
+      std::unique_lock lock(mutex);
+      stopped.wait_for(lock, stop, pause.next(), [] { return false; });
+    }
+    page = run_within(limit(options_, which.wait, stop), engine_, engine_.run(which));
   }
+  return {};
 }
 
 }  // namespace ff

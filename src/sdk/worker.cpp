@@ -4,8 +4,6 @@
 #include <flowfabric/limits.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <map>
 
 #include <unistd.h>
 
@@ -15,13 +13,16 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
 
 #include "base/assert.hpp"
+#include "base/clock.hpp"
 #include "base/coroutine_group.hpp"
-#include "base/utf8.hpp"
-#include "base/wakeup.hpp"
 #include "core/partitions.hpp"
 #include "core/validate.hpp"
+#include "sdk/renewals.hpp"
+#include "sdk/reports.hpp"
+#include "sdk/retry_pause.hpp"
 
 namespace ff {
 namespace {
@@ -29,8 +30,13 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr Millis claim_wait = std::chrono::seconds{20};
-constexpr Millis pause_after_error_min{100};
-constexpr Millis pause_after_error_max = std::chrono::seconds{5};
+constexpr Millis events_wait = std::chrono::seconds{30};
+constexpr Millis pause_min{100};
+constexpr Millis pause_max = std::chrono::seconds{5};
+constexpr Millis hand_back_limit = std::chrono::seconds{5};
+
+// Most executions are over sooner; only for those that are not, events are followed.
+constexpr Millis follow_after{250};
 
 std::string default_worker_id() {
   char host[256] = {};
@@ -38,26 +44,17 @@ std::string default_worker_id() {
   return fmt::format("{}-{}", host, ::getpid());
 }
 
-// After these answers the lease is gone for good.
-bool lease_is_gone(const Error& error) {
-  switch (error.code) {
-    case Errc::stale_lease:
-    case Errc::lease_expired:
-    case Errc::lease_revoked:
-    case Errc::execution_not_active:
-    case Errc::execution_not_found: return true;
-    default: return false;
-  }
-}
-
 Result<Claim> claim_template(const WorkerOptions& options) {
   auto worker = WorkerId::parse(options.id.empty() ? default_worker_id() : options.id);
   if (!worker) return std::unexpected(worker.error());
   auto ns = Namespace::parse(options.ns);
   if (!ns) return std::unexpected(ns.error());
+  auto capabilities = CapabilitySet::parse(options.capabilities);
+  if (!capabilities) return std::unexpected(capabilities.error());
   Claim claim{.worker = std::move(*worker),
               .ns = std::move(*ns),
               .lanes = {},
+              .capabilities = std::move(*capabilities),
               .lease_ttl = options.lease_ttl,
               .wait = claim_wait};
   for (const auto& name : options.lanes) {
@@ -72,14 +69,6 @@ Result<Claim> claim_template(const WorkerOptions& options) {
 
 }  // namespace
 
-struct Task::Shared {
-  explicit Shared(const asio::any_io_executor& executor) : ended(executor) {}
-  std::atomic<bool> lease_lost = false;
-  Wakeup ended;  // tells the renewal to stop
-};
-
-bool Task::lease_lost() const { return shared_->lease_lost; }
-
 // A started worker. Everything but the handlers runs on one strand.
 class Worker::Running {
  public:
@@ -87,164 +76,269 @@ class Worker::Running {
           std::map<std::string, Handler> handlers)
       : engine_(engine),
         claim_(std::move(claim)),
+        concurrency_(concurrency),
         handlers_(std::move(handlers)),
         strand_(asio::make_strand(engine.executor())),
-        free_slots_(concurrency),
-        progress_(strand_),
+        slots_(strand_),
+        following_(strand_),
+        settled_(strand_),
+        outage_(fmt::format("worker {} cannot claim", claim_.worker.str())),
+        renewals_(engine, random_, claim_.worker, claim_.lease_ttl),
+        reports_(engine, random_, claim_.worker, strand_, coroutines_),
         pool_(concurrency) {
     coroutines_.spawn(
         strand_, [this] { return poll(); }, stop_claiming_.slot());
+    // A renewal tells of a cancellation too; if one is never far away, that is soon enough.
+    if (renewals_.interval() > follow_after)
+      coroutines_.spawn(
+          strand_, [this] { return follow(); }, stop_following_.slot());
   }
 
   ~Running() {
-    coroutines_.spawn(strand_, [this]() -> asio::awaitable<void> {
-      stopping_ = true;
-      progress_.wake();
-      stop_claiming_.emit(asio::cancellation_type::terminal);
-      co_return;
-    });
+    FF_ASSERT(stopped_);
     coroutines_.wait();
     pool_.join();
   }
 
+  void stop(Millis drain_limit) {
+    if (std::exchange(stopped_, true)) return;
+    asio::co_spawn(strand_, drain(drain_limit), asio::use_future).get();
+  }
+  bool stopped() const { return stopped_; }
+
  private:
+  using HeldPtr = std::shared_ptr<Held>;
+
+  // ---- Claiming -----------------------------------------------------------------------------------
+
   asio::awaitable<void> poll() {
     co_await asio::this_coro::throw_if_cancelled(false);
-    Millis pause = pause_after_error_min;
+    RetryPause pause(random_, pause_min, pause_max);
+    std::optional<Claim> unanswered;
     while (!stopping_) {
-      if (free_slots_ == 0) {
-        co_await progress_.wait_until(Steady::time_point::max());
+      if (free_slots() == 0) {
+        co_await slots_.wait_until(Steady::time_point::max());
         continue;
       }
-      auto reply = co_await claim();
+      const bool repeated = unanswered.has_value();
+      if (!repeated) unanswered = next_claim();
+      Claim claim = *unanswered;
+      auto reply = co_await engine_.run(std::move(claim));
       if (reply) {
-        pause = pause_after_error_min;
-        for (auto& claimed : reply->executions) start(std::move(claimed));
-        continue;
+        outage_.over();
+        pause.reset();
+        unanswered.reset();
+        for (auto& claimed : reply->executions) take(std::move(claimed), repeated);
+      } else if (!stopping_) {
+        outage_.failed(reply.error());
+        co_await sleep(slots_, pause.next(), stopping_);
       }
-      if (stopping_) break;
-      spdlog::warn("worker {} cannot claim, next try in {} ms: {}", claim_.worker.str(),
-                   pause.count(), reply.error().message);
-      co_await progress_.wait_until(Steady::now() + pause);
-      pause = std::min(pause * 2, pause_after_error_max);
     }
+    if (unanswered) co_await ask_for_the_answer(std::move(*unanswered));
+    claiming_ = false;
+    settled_.wake();
   }
 
-  Async<ClaimReply> claim() {
+  // Handlers that have returned make room, but what they returned must not pile up.
+  std::size_t free_slots() const {
+    const auto room = 2 * concurrency_ - std::min(held_.size(), 2 * concurrency_);
+    return std::min({concurrency_ - running_, room, std::size_t{limits::claim_batch_max}});
+  }
+
+  // Repeated under its request id, a claim whose answer was lost gives the same executions.
+  Claim next_claim() {
     Claim claim = claim_;
-    claim.max =
-        static_cast<std::uint32_t>(std::min<std::size_t>(free_slots_, limits::claim_batch_max));
-    return engine_.run(std::move(claim));
+    claim.max = static_cast<std::uint32_t>(free_slots());
+    claim.request_id = RequestId{make_uuid(clock_.now(), random_)};
+    return claim;
   }
 
-  void start(ClaimedExecution claimed) {
-    FF_ASSERT(free_slots_ > 0);
-    --free_slots_;
-    auto shared = std::make_shared<Task::Shared>(strand_);
-    coroutines_.spawn(strand_, [this, id = claimed.id, fence = claimed.fence, shared] {
-      return keep_lease(id, fence, shared);
-    });
-    coroutines_.spawn(strand_, [this, claimed = std::move(claimed), shared]() mutable {
-      return work(std::move(claimed), shared);
+  // Stopping broke off a claim; something may have been claimed at that very moment.
+  asio::awaitable<void> ask_for_the_answer(Claim claim) {
+    co_await asio::this_coro::reset_cancellation_state();
+    claim.wait = Millis{0};
+    auto reply = co_await engine_.run(std::move(claim));
+    if (!reply) co_return;
+    for (auto& claimed : reply->executions) take(std::move(claimed), true);
+  }
+
+  void take(ClaimedExecution claimed, bool repeated) {
+    auto context = std::make_shared<Task::Context>(engine_);
+    auto held = std::make_shared<Held>(claimed, claim_.lease_ttl, std::move(context), strand_);
+    if (held_.empty()) following_.wake();
+    held_.push_back(held);
+    // How old a lease is that was asked for twice is not known.
+    const auto first_renewal = repeated ? Millis{0} : renewals_.interval();
+    spawn([this, held, first_renewal] { return renewals_.keep(held, first_renewal); });
+    if (stopping_) return hand_back(held);
+    ++running_;
+    spawn([this, held, task = Task(std::move(claimed), held->context)]() mutable {
+      return work(held, std::move(task));
     });
   }
 
-  asio::awaitable<void> work(ClaimedExecution claimed, std::shared_ptr<Task::Shared> shared) {
-    const auto id = claimed.id;
-    const auto fence = claimed.fence;
-    Task task(std::move(claimed), shared);
-    auto on_the_pool = [&]() -> asio::awaitable<Result<std::string>> { co_return call(task); };
+  // ---- Working ------------------------------------------------------------------------------------
+
+  asio::awaitable<void> work(HeldPtr held, Task task) {
+    auto on_the_pool = [&]() -> asio::awaitable<Outcome> { co_return call(task); };
     auto outcome = co_await asio::co_spawn(pool_, on_the_pool(), asio::use_awaitable);
-
-    co_await report(id, fence, std::move(outcome), *shared);
-    shared->ended.wake();
-    ++free_slots_;
-    progress_.wake();
+    --running_;
+    slots_.wake();
+    held->returned = true;
+    if (held->handed_back || held->done) co_return;
+    co_await reports_.report(held, std::move(outcome));
+    finish(held);
   }
 
-  Result<std::string> call(Task& task) const {
+  Outcome call(Task& task) const {
     const auto handler = handlers_.find(task.kind().str());
     if (handler == handlers_.end())
-      return fail(Errc::internal, fmt::format("worker {} has no handler for kind '{}'",
-                                              claim_.worker.str(), task.kind().str()));
+      return Outcome::failed({fmt::format("worker {} has no handler for kind '{}'",
+                                          claim_.worker.str(), task.kind().str())});
     try {
       return handler->second(task);
+    } catch (const TaskCancelled& cancelled) {
+      if (cancelled.reason() == CancelReason::timed_out)
+        return Outcome::failed({.reason = "the attempt's time is over", .category = "timeout"});
+      return Outcome::handed_back(cancelled.what());
+    } catch (const TaskFailure& failure) {
+      return Outcome::failed(failure.failure());
     } catch (const std::exception& failure) {
-      return fail(Errc::internal, failure.what());
+      return Outcome::failed({failure.what()});
     } catch (...) {
-      return fail(Errc::internal, "the handler threw something that is not a std::exception");
+      return Outcome::failed({"the handler threw something that is not a std::exception"});
     }
   }
 
-  // Tells the engine how it ended, again and again until it hears it or the lease is gone.
-  asio::awaitable<void> report(ExecutionId id, Fence fence, Result<std::string> outcome,
-                               const Task::Shared& shared) {
-    Wakeup pause(strand_);
-    while (!shared.lease_lost) {
-      auto error = co_await report_once(id, fence, outcome);
-      if (!error) co_return;
-      spdlog::warn("worker {} cannot report the end of {}: {}", claim_.worker.str(), id.str(),
-                   error->message);
-      if (lease_is_gone(*error)) break;
-      if (error->retryable())
-        co_await pause.wait_until(Steady::now() + pause_after_error_min);
-      else if (outcome)
-        outcome = std::unexpected(std::move(*error));  // too large, for example: say so instead
-      else
-        co_return;
-    }
-    spdlog::warn("worker {} lost its lease on {}; what its handler did is dropped",
-                 claim_.worker.str(), id.str());
+  void hand_back(HeldPtr held) {
+    held->handed_back = true;
+    spawn([this, held]() -> asio::awaitable<void> {
+      co_await reports_.report(held, Outcome::handed_back("the worker stops"));
+      finish(held);
+    });
   }
 
-  asio::awaitable<std::optional<Error>> report_once(const ExecutionId& id, const Fence& fence,
-                                                    const Result<std::string>& outcome) {
-    if (outcome) {
-      Complete complete{.id = id, .fence = fence, .result = *outcome};
-      const auto reply = co_await engine_.run(std::move(complete));
-      if (reply) co_return std::nullopt;
-      co_return reply.error();
-    }
-    auto reason = to_valid_utf8(outcome.error().message, limits::reason_bytes_max);
-    if (reason.empty()) reason = "the handler failed without a message";
-    Fail failure{.id = id, .fence = fence, .reason = std::move(reason)};
-    const auto reply = co_await engine_.run(std::move(failure));
-    if (reply) co_return std::nullopt;
-    co_return reply.error();
+  void finish(const HeldPtr& held) {
+    held->done = true;
+    held->renewal.wake();
+    std::erase(held_, held);
+    slots_.wake();
+    settled_.wake();
   }
 
-  // Renews at a third of the lease's life, so that two renewals may fail before it ends. Once no
-  // renewal has succeeded for all of its life, it is lost, whether the engine can be asked or not.
-  asio::awaitable<void> keep_lease(ExecutionId id, Fence fence,
-                                   std::shared_ptr<Task::Shared> shared) {
-    const auto interval = std::max(claim_.lease_ttl / 3, Millis{1});
-    auto held_until = Steady::now() + claim_.lease_ttl;
-    while (!co_await shared->ended.wait_until(Steady::now() + interval)) {
-      const auto asked_at = Steady::now();
-      Renew renew{.id = id, .fence = fence, .lease_ttl = claim_.lease_ttl};
-      const auto renewed = co_await engine_.run(std::move(renew));
-      if (renewed) {
-        held_until = asked_at + claim_.lease_ttl;
+  // ---- Hearing of cancellations -------------------------------------------------------------------
+
+  // An event makes the worker renew, and the answer to that says what happened to the lease: an event
+  // may be about an earlier one.
+  asio::awaitable<void> follow() {
+    co_await asio::this_coro::throw_if_cancelled(false);
+    RetryPause pause(random_, pause_min, pause_max);
+    ReadEvents read{.ns = claim_.ns,
+                    .types = {EventType::cancelled, EventType::lease_revoked},
+                    .limit = limits::events_page_max};
+    while (!closed_) {
+      if (!runs_for_long()) {
+        read.after.reset();
+        auto look_again = Steady::time_point::max();
+        if (!held_.empty()) look_again = Steady::now() + follow_after;
+        co_await following_.wait_until(look_again);
         continue;
       }
-      spdlog::warn("worker {} cannot renew its lease on {}: {}", claim_.worker.str(), id.str(),
-                   renewed.error().message);
-      if (!lease_is_gone(renewed.error()) && Steady::now() < held_until) continue;
-      shared->lease_lost = true;
-      co_return;
+      read.wait = read.after ? events_wait : Millis{0};
+      ReadEvents next = read;
+      auto page = co_await engine_.run(std::move(next));
+      if (page) {
+        pause.reset();
+        const bool knows_before = read.after && !page->missed;
+        for (const auto& held : held_) {
+          const auto told = std::ranges::find(page->events, held->id, &Event::id);
+          if (!knows_before || told != page->events.end()) held->renewal.wake();
+        }
+        read.after = std::move(page->next);
+      } else if (page.error().retryable()) {
+        co_await sleep(following_, pause.next(), closed_);
+      } else {
+        spdlog::debug("worker {} hears of cancellations only when it renews: {}",
+                      claim_.worker.str(), page.error().message);
+        co_return;
+      }
     }
   }
+
+  bool runs_for_long() const {
+    const auto before = Steady::now() - follow_after;
+    return std::ranges::any_of(
+        held_, [&](const HeldPtr& held) { return !held->lost && held->claimed_at <= before; });
+  }
+
+  // ---- Stopping -----------------------------------------------------------------------------------
+
+  asio::awaitable<void> drain(Millis limit) {
+    stopping_ = true;
+    stop_claiming_.emit(asio::cancellation_type::terminal);
+    slots_.wake();
+    for (const auto& held : held_) held->context->cancel(CancelReason::worker_stopping);
+    auto until = Steady::time_point::max();
+    if (limit < limits::duration_max) until = Steady::now() + limit;
+    co_await settle(until);
+
+    for (const auto& held : std::vector(held_)) {
+      if (held->lost)
+        finish(held);
+      else if (!held->returned && !held->handed_back)
+        hand_back(held);
+    }
+    co_await settle(Steady::now() + hand_back_limit);
+
+    closed_ = true;
+    for (const auto& held : std::vector(held_)) {
+      spdlog::warn("worker {} stops and cannot tell; {} is for others when its lease runs out",
+                   claim_.worker.str(), held->id.str());
+      finish(held);
+    }
+    stop_following_.emit(asio::cancellation_type::terminal);
+    following_.wake();
+  }
+
+  // Waits until nothing is in hand and nothing can come.
+  asio::awaitable<void> settle(Steady::time_point until) {
+    while (claiming_ || !held_.empty()) {
+      const bool woken = co_await settled_.wait_until(until);
+      if (!woken) break;
+    }
+  }
+
+  static asio::awaitable<void> sleep(Wakeup& wakeup, Millis time, const bool& over) {
+    const auto until = Steady::now() + time;
+    while (!over && Steady::now() < until) co_await wakeup.wait_until(until);
+  }
+
+  void spawn(CoroutineGroup::Start start) { coroutines_.spawn(strand_, std::move(start)); }
 
   Engine& engine_;
   const Claim claim_;
+  const std::size_t concurrency_;
   const std::map<std::string, Handler> handlers_;
   const asio::any_io_executor strand_;
-  bool stopping_ = false;
-  std::size_t free_slots_;
-  Wakeup progress_;  // a slot is free, or it is time to stop
+  SystemClock clock_;
+  SystemRandom random_;
+  bool stopped_ = false;  // belongs to the owner's thread, not to the strand
+
+  bool claiming_ = true;   // poll() runs
+  bool stopping_ = false;  // claims no more
+  bool closed_ = false;    // and has nothing in hand
+  std::size_t running_ = 0;
+  std::vector<HeldPtr> held_;
+  Wakeup slots_;      // wakes poll(): a slot is free, or it is time to stop
+  Wakeup following_;  // wakes follow(): there is something in hand, or it is time to stop
+  Wakeup settled_;    // wakes drain(): something is done
   asio::cancellation_signal stop_claiming_;
-  asio::thread_pool pool_;
+  asio::cancellation_signal stop_following_;
+  Outage outage_;
+  Renewals renewals_;
   CoroutineGroup coroutines_;
+  Reports reports_;
+  asio::thread_pool pool_;
 };
 
 Worker::Worker(Engine& engine, WorkerOptions options)
@@ -253,20 +347,26 @@ Worker::Worker(Engine& engine, WorkerOptions options)
 Worker::~Worker() { stop(); }
 
 void Worker::handle(std::string kind, Handler handler) {
-  FF_ASSERT(!running_);
+  FF_ASSERT(!running_ || running_->stopped());
   handlers_.insert_or_assign(std::move(kind), std::move(handler));
 }
 
 Result<void> Worker::start() {
-  if (running_) return fail(Errc::invalid_input, "this worker is started already");
+  if (running_ && !running_->stopped())
+    return fail(Errc::invalid_input, "this worker is started already");
   auto claim = claim_template(options_);
   if (!claim) return std::unexpected(claim.error());
   if (options_.concurrency == 0)
     return fail(Errc::invalid_input, "a worker's concurrency must be at least 1");
+  if (options_.drain_limit < Millis{0})
+    return fail(Errc::invalid_input, "a worker's drain limit must not be negative");
+  running_.reset();
   running_ = std::make_unique<Running>(engine_, std::move(*claim), options_.concurrency, handlers_);
   return {};
 }
 
-void Worker::stop() { running_.reset(); }
+void Worker::stop() {
+  if (running_) running_->stop(options_.drain_limit);
+}
 
 }  // namespace ff

@@ -1,0 +1,149 @@
+// One attempt at an execution, as its handler sees it, and the ways in which a handler can end it.
+#pragma once
+
+#include <flowfabric/operations.hpp>
+
+#include <memory>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <variant>
+
+#include <boost/json/fwd.hpp>
+
+namespace ff {
+
+// Why a handler should stop.
+enum class CancelReason : std::uint8_t {
+  worker_stopping,      // what it returns still counts, until the worker's drain limit is over
+  timed_out,            // the attempt's or the execution's time is over
+  execution_cancelled,  // somebody cancelled it; what the handler returns is dropped
+  lease_lost,           // another worker may have it; what the handler returns is dropped
+};
+FF_NAMES(CancelReason, "worker_stopping", "timed_out", "execution_cancelled", "lease_lost");
+
+struct Failure {
+  std::string reason;
+  std::string category = {};  // what the execution's policy decides by: transient, timeout, …
+  // False: final, so of category `permanent`, which is not retried; `category` then leads the reason.
+  bool retryable = true;
+};
+
+// Thrown by a handler, it fails the attempt. So does any other exception, with what() as the reason.
+class TaskFailure : public std::runtime_error {
+ public:
+  explicit TaskFailure(Failure failure)
+      : std::runtime_error(failure.reason), failure_(std::move(failure)) {}
+  const Failure& failure() const { return failure_; }
+
+ private:
+  Failure failure_;
+};
+
+// Thrown by Task::throw_if_cancelled().
+class TaskCancelled : public std::runtime_error {
+ public:
+  explicit TaskCancelled(CancelReason reason)
+      : std::runtime_error(std::string(to_string(reason))), reason_(reason) {}
+  CancelReason reason() const { return reason_; }
+
+ private:
+  CancelReason reason_;
+};
+
+// What came of an attempt. A handler that returns text returns a result.
+class Outcome {
+ public:
+  struct Completed {
+    std::optional<std::string> result;
+    std::string content_type;  // such as application/json; empty: not told
+  };
+  struct DelayedFor {
+    Millis pause;
+  };
+  struct DelayedUntil {
+    TimePoint until;
+  };
+  struct HandedBack {
+    std::string reason;
+  };
+  using How = std::variant<Completed, Failure, DelayedFor, DelayedUntil, HandedBack>;
+
+  Outcome() = default;  // completed, without a result
+  Outcome(std::string result) : how_(Completed{std::move(result), {}}) {}
+  Outcome(const char* result) : Outcome(std::string(result)) {}
+
+  static Outcome completed(std::string result, std::string content_type) {
+    return Outcome(How(Completed{std::move(result), std::move(content_type)}));
+  }
+
+  // Whether there is another attempt is for the execution's policy to say.
+  static Outcome failed(Failure failure) { return Outcome(How(std::move(failure))); }
+
+  // Gives the execution back for a while; then the same attempt goes on, as task.resumed() tells.
+  static Outcome delayed(Millis pause) { return Outcome(How(DelayedFor{pause})); }
+  static Outcome delayed_until(TimePoint until) { return Outcome(How(DelayedUntil{until})); }
+
+  // Gives the execution to another worker at once; the same attempt goes on there.
+  static Outcome handed_back(std::string reason = {}) {
+    return Outcome(How(HandedBack{std::move(reason)}));
+  }
+
+  const How& how() const { return how_; }
+
+ private:
+  explicit Outcome(How how) : how_(std::move(how)) {}
+  How how_;
+};
+
+// Lives as long as its handler runs. Its members may be called from any thread.
+class Task {
+ public:
+  const ExecutionId& id() const { return claimed_.id; }
+  const Namespace& ns() const { return claimed_.ns; }
+  const LaneId& lane() const { return claimed_.lane; }
+  const Kind& kind() const { return claimed_.kind; }
+  const Tags& tags() const { return claimed_.tags; }
+
+  const std::string& payload() const { return claimed_.payload; }  // bytes, as submitted
+  // The payload as UTF-8 text, and as JSON (include <boost/json.hpp>). If it is none: throws a
+  // TaskFailure that is not retryable.
+  const std::string& text() const;
+  boost::json::value json() const;
+  const std::optional<ContentType>& content_type() const { return claimed_.content_type; }
+  const std::optional<TraceParent>& traceparent() const { return claimed_.traceparent; }
+
+  std::uint32_t attempt_index() const { return claimed_.attempt_index; }  // 0 for the first
+  AttemptType attempt_type() const { return claimed_.attempt_type; }
+  bool resumed() const {
+    return claimed_.resumed;
+  }  // the attempt was delayed or handed back before
+  // By the engine's clock.
+  const std::optional<TimePoint>& attempt_deadline() const { return claimed_.attempt_deadline; }
+  const std::optional<TimePoint>& deadline() const { return claimed_.deadline; }
+
+  // Tells those who look how far it is, from 0 to 100. Waits for the engine, five seconds at most. A
+  // handler may ignore a failure: nothing depends on it.
+  Result<void> progress(std::uint32_t percent, std::string message = {});
+
+  // Asked to stop when this attempt should end early; cancelled() says why. Callbacks run on a thread
+  // of the engine and must be brief.
+  std::stop_token cancellation() const;
+  std::optional<CancelReason> cancelled() const;
+
+  // For handlers that work in steps. The exception means, if the worker stops: hand the execution back;
+  // if the time is over: fail.
+  void throw_if_cancelled() const;
+
+  class Context;  // what it shares with its worker
+
+ private:
+  friend class Worker;
+  Task(ClaimedExecution claimed, std::shared_ptr<Context> context)
+      : claimed_(std::move(claimed)), context_(std::move(context)) {}
+
+  ClaimedExecution claimed_;
+  std::shared_ptr<Context> context_;
+};
+
+}  // namespace ff

@@ -1,0 +1,11 @@
+// What an answer of the engine says about a lease.
+#pragma once
+
+#include <flowfabric/task.hpp>
+
+namespace ff {
+
+// Why the lease is gone for good, if it is after this answer.
+std::optional<CancelReason> lease_loss(const Error& error);
+
+}  // namespace ff
