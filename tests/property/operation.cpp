@@ -54,7 +54,7 @@ Uuid uuid_of(std::uint64_t sort, unsigned n) {
 namespace {
 
 std::string show(const Target& target) {
-  constexpr std::array<const char*, 7> names{"held", "granted", "waiting",     "ended",
+  constexpr std::array<const char*, 8> names{"held", "granted", "waiting",     "ended",
                                              "all",  "unknown", "out_of_range"};
   return fmt::format("{}[{}]", names[static_cast<std::size_t>(target.among)], target.index);
 }
@@ -63,7 +63,7 @@ std::string show(FenceChoice choice) {
   return names[static_cast<std::size_t>(choice)];
 }
 std::string show(Verb verb) {
-  constexpr std::array<const char*, 7> names{"renew", "progress",          "complete",  "fail",
+  constexpr std::array<const char*, 8> names{"renew", "progress",          "complete",  "fail",
                                              "delay", "wait_for_children", "hand_back", "cancel"};
   return names[static_cast<std::size_t>(verb)];
 }
