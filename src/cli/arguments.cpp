@@ -66,6 +66,11 @@ void Arguments::flag(const char* name, bool& value, const char* help) {
   app_.add_flag(name, value, help);
 }
 
+void Arguments::list(const char* name, std::vector<std::string>& values, const char* help) {
+  parsed(name, "LIST", help,
+         [&values](const std::string& text) { values = CLI::detail::split(text, ','); });
+}
+
 void Arguments::field(const char* name, Request& request, const char* field, const char* type,
                       const char* help) {
   parsed(name, type, help,

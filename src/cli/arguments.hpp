@@ -40,6 +40,7 @@ class Arguments {
   void option(const char* name, std::uint32_t& value, const char* help);
   void option(const char* name, Millis& value, const char* help);
   void flag(const char* name, bool& value, const char* help);
+  void list(const char* name, std::vector<std::string>& values, const char* help);  // with commas
 
   // Into the fields of a request; what is not given is not there. A name without -- is a required
   // positional.

@@ -1,5 +1,6 @@
 #include "cli/child_process.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -86,6 +87,20 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
+std::string_view name_of(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
+
+// A variable that is given takes the place of the inherited one.
+std::vector<std::string> with_inherited(std::vector<std::string> variables) {
+  const auto given = variables.size();
+  for (char** inherited = environ; *inherited; ++inherited)
+    if (std::none_of(variables.begin(), variables.begin() + static_cast<std::ptrdiff_t>(given),
+                     [&](const auto& own) { return name_of(own) == name_of(*inherited); }))
+      variables.push_back(*inherited);
+  return variables;
+}
+
 class ChildProcess {
  public:
   static Result<ChildProcess> start(const ChildCommand& command);
@@ -145,8 +160,7 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command) {
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
   auto arguments = command.arguments;
-  auto environment = command.environment;
-  for (char** inherited = environ; *inherited; ++inherited) environment.push_back(*inherited);
+  auto environment = with_inherited(command.environment);
   pid_t pid = -1;
   const int failed = ::posix_spawn(&pid, arguments.at(0).c_str(), &files, &attributes,
                                    pointers(arguments).data(), pointers(environment).data());

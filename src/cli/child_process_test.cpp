@@ -53,9 +53,9 @@ TEST(ChildProcess, SignalThatKilledItIsTold) {
 }
 
 TEST(ChildProcess, HasTheEnvironmentItIsGiven) {
-  auto command = shell("echo \"$FF_KIND $HOME\"");
-  command.environment = {"FF_KIND=greet"};
-  EXPECT_EQ(end_of(command).output, std::string("greet ") + std::getenv("HOME") + "\n");
+  auto command = shell("echo \"$FF_KIND $HOME $PATH\"");
+  command.environment = {"FF_KIND=greet", "HOME=/elsewhere"};
+  EXPECT_EQ(end_of(command).output, std::string("greet /elsewhere ") + std::getenv("PATH") + "\n");
 }
 
 TEST(ChildProcess, IsStoppedWhenItPrintsTooMuch) {

@@ -55,5 +55,6 @@ Run setup_submit(Arguments& arguments);
 Run setup_tags(Arguments& arguments);
 Run setup_version(Arguments& arguments);
 Run setup_watch(Arguments& arguments);
+Run setup_work(Arguments& arguments);
 
 }  // namespace ff::cli

@@ -23,6 +23,7 @@ std::span<const Command> commands() {
       Command{"priority", "Change the priority of an execution", setup_priority},
       Command{"revoke", "Take an execution away from its worker", setup_revoke},
       Command{"tags", "Show or change the tags of an execution", setup_tags},
+      Command{"work", "Run a shell command for each execution", setup_work, Prints::text},
       Command{"events", "Follow what happens to executions", setup_events},
       Command{"backup", "Save a server's data while it runs", setup_backup},
       Command{"restore", "Make a data directory from a backup", setup_restore},

@@ -10,33 +10,24 @@
 namespace ff::cli {
 namespace {
 
-// How long a signal may go unnoticed.
-constexpr Millis wait_for_events = std::chrono::seconds{1};
-
-volatile std::sig_atomic_t signalled = 0;
+constexpr Millis wait_for_events = std::chrono::seconds{20};
+constexpr Millis answer_time = std::chrono::seconds{30};  // beyond the wait
 
 }  // namespace
-
-EventStream::EventStream(Engine& engine, ReadEvents query)
-    : engine_(engine), query_(std::move(query)) {
-  const auto remember = [](int) { signalled = 1; };
-  std::signal(SIGINT, remember);
-  std::signal(SIGTERM, remember);
-}
 
 Result<EventPage> EventStream::next(Page page) {
   query_.limit =
       page.limit == 0 ? limits::events_page_max : std::min(page.limit, limits::events_page_max);
   query_.wait = page.wait ? wait_for_events : Millis{0};
-  auto events = run_blocking(engine_, query_);
+  auto events = run_within({.timeout = query_.wait + answer_time, .stop = stop_}, engine_,
+                           engine_.run(query_));
+  if (!events && stop_.stop_requested()) return EventPage{{}, query_.after.value_or("")};
   if (!events) return events;
   query_.after = events->next;
   if (events->missed)
     fmt::print(stderr, "ff: some events are missing here: they are not kept any more\n");
   return events;
 }
-
-bool EventStream::stopped() const { return signalled != 0; }
 
 void print_event(const Context& context, const Event& event) {
   const auto fields = http::to_fields(event);

@@ -1,9 +1,9 @@
-// Following the events of an engine until SIGINT or SIGTERM.
+// Following the events of an engine.
 #pragma once
 
 #include <flowfabric/engine.hpp>
 
-#include <csignal>
+#include <stop_token>
 
 #include "cli/command.hpp"
 
@@ -11,22 +11,20 @@ namespace ff::cli {
 
 class EventStream {
  public:
-  // Takes SIGINT and SIGTERM from here on.
-  EventStream(Engine& engine, ReadEvents query);
+  EventStream(Engine& engine, ReadEvents query, std::stop_token stop)
+      : engine_(engine), query_(std::move(query)), stop_(std::move(stop)) {}
 
   struct Page {
     std::uint32_t limit = 0;  // 0: any
-    bool wait = true;         // for the first event, for a second or so
+    bool wait = true;         // for the first event, until it is stopped
   };
-  // The next events, if there are any. Says on standard error when some are missing.
+  // The next events, maybe none. Says on standard error when some are missing.
   Result<EventPage> next(Page page);
-
-  // A signal came.
-  bool stopped() const;
 
  private:
   Engine& engine_;
   ReadEvents query_;
+  std::stop_token stop_;
 };
 
 // One line, for a person or a program.

@@ -57,7 +57,8 @@ void add_service_settings(Arguments& arguments) {
 Result<Service> Service::start(const Settings& settings,
                                std::function<void(const Event&)> on_event) {
   set_log_level(settings);
-  const StopSignals taken_from_here_on;
+  const auto signals = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
   // The port first: a wrong or taken one must not leave a data directory behind.
   auto listener = http::Listener::bind(settings.text(Setting::listen));
@@ -74,26 +75,13 @@ Result<Service> Service::start(const Settings& settings,
 }
 
 Result<ExitCode> Service::wait_for_stop() {
-  constexpr Millis health_interval{500};
-  const StopSignals signals;
-  while (!signals.wait_for(health_interval)) {
+  const auto signals = stop_signals();
+  constexpr timespec health_interval{.tv_sec = 0, .tv_nsec = 500'000'000};
+  while (sigtimedwait(&signals, nullptr, &health_interval) < 0) {
     const auto health = run_blocking(*engine_, Health{});
     if (!health) return std::unexpected(health.error());
   }
   return ExitCode::ok;
-}
-
-StopSignals::StopSignals() {
-  const auto signals = stop_signals();
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-}
-
-bool StopSignals::wait_for(Millis time) const {
-  const auto signals = stop_signals();
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  const timespec limit{.tv_sec = seconds.count(),
-                       .tv_nsec = std::chrono::nanoseconds(time - seconds).count()};
-  return sigtimedwait(&signals, nullptr, &limit) >= 0;
 }
 
 void set_log_level(const Settings& settings) {

@@ -32,14 +32,6 @@ class Service {
   std::unique_ptr<http::Server> server_;
 };
 
-// SIGINT and SIGTERM, taken from the threads that are started later, and waited for.
-class StopSignals {
- public:
-  StopSignals();
-  // False if none came in time.
-  bool wait_for(Millis time) const;
-};
-
 void set_log_level(const Settings& settings);
 
 }  // namespace ff::cli

@@ -32,8 +32,10 @@ Process::Process(std::vector<std::string> arguments, std::string input) {
   for (auto& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
 
+  std::signal(SIGPIPE, SIG_IGN);  // a program need not read all of its input
   pid_ = ::fork();
   if (pid_ == 0) {
+    std::signal(SIGPIPE, SIG_DFL);
     ::dup2(in.read, STDIN_FILENO);
     ::dup2(out.write, STDOUT_FILENO);
     ::dup2(err.write, STDERR_FILENO);

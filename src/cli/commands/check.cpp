@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
 
 namespace ff::cli {
 namespace {
@@ -29,6 +30,11 @@ void print_text(const embedded::CheckReport& report) {
                                        report.problem_count));
 }
 
+Result<embedded::CheckReport> check(const std::string& directory) {
+  Progress progress("entries checked:", 0);
+  return embedded::check(directory, {.on_entry = [&] { progress.add(1); }});
+}
+
 }  // namespace
 
 Run setup_check(Arguments& arguments) {
@@ -38,7 +44,7 @@ Run setup_check(Arguments& arguments) {
   arguments.examples("  ff check ./ff-data        (exit code 1 if there are problems)");
 
   return [directory](const Context& context) -> Result<ExitCode> {
-    const auto report = embedded::check(*directory);
+    const auto report = check(*directory);
     if (!report) return std::unexpected(report.error());
     if (context.json)
       print_json(fields_of(*report));

@@ -3,6 +3,7 @@
 #include "cli/engine.hpp"
 #include "cli/event_stream.hpp"
 #include "cli/output.hpp"
+#include "cli/stop_signals.hpp"
 
 namespace ff::cli {
 namespace {
@@ -16,10 +17,11 @@ struct Given {
 Result<ExitCode> run(const Context& context, const Given& given) {
   auto query = given.request.to<ReadEvents>();
   if (!query) return std::unexpected(query.error());
+  const StopSignals signals;
   const auto engine = open_engine(context.settings);
   if (!engine) return std::unexpected(engine.error());
   std::uint32_t left = given.count;
-  EventStream stream(**engine, std::move(*query));
+  EventStream stream(**engine, std::move(*query), signals.token());
   while (true) {
     // The last page is no longer than what is wanted, so that its end is where to go on.
     const auto page = stream.next({.limit = left, .wait = !given.no_follow});
@@ -27,7 +29,7 @@ Result<ExitCode> run(const Context& context, const Given& given) {
     for (const auto& event : page->events) print_event(context, event);
     left -= given.count > 0 ? static_cast<std::uint32_t>(page->events.size()) : 0;
     const bool done = (given.count > 0 && left == 0) || (given.no_follow && page->events.empty());
-    if (!done && !stream.stopped()) continue;
+    if (!done && !signals.stopped()) continue;
     fmt::print(stderr, "ff: go on with --after {}\n", page->next);
     return ExitCode::ok;
   }

@@ -1,8 +1,11 @@
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "cli/engine.hpp"
 #include "cli/event_stream.hpp"
 #include "cli/listing.hpp"
+#include "cli/stop_signals.hpp"
 
 namespace ff::cli {
 namespace {
@@ -38,14 +41,15 @@ json::object watched_fields(const ExecutionInfo& execution) {
 }
 
 // One execution, until it ends; then as `ff result` says it.
-Result<ExitCode> watch_one(const Context& context, Engine& engine, const ExecutionId& id) {
+Result<ExitCode> watch_one(const Context& context, Engine& engine, const ExecutionId& id,
+                           const StopSignals& signals) {
   const auto screen = standard_output();
   LiveArea area;
   std::string shown;
-  EventStream events(engine, {.id = id});
+  EventStream events(engine, {.id = id}, signals.token());
   // From here on no change goes unseen.
   if (auto begin = events.next({.wait = false}); !begin) return std::unexpected(begin.error());
-  while (!events.stopped()) {
+  while (!signals.stopped()) {
     const auto execution = run_blocking(engine, GetExecution{id});
     if (!execution) return std::unexpected(execution.error());
     const json::object fields[] = {watched_fields(*execution)};
@@ -68,6 +72,8 @@ Result<ExitCode> watch_one(const Context& context, Engine& engine, const Executi
   }
   return ExitCode::ok;
 }
+
+constexpr Millis draw_interval{100};  // at the least: events may come faster than anyone reads
 
 struct Watched {
   Namespace ns;
@@ -92,12 +98,13 @@ Result<std::string> dashboard(Engine& engine, const Watched& watched, const Scre
 }
 
 // A lane or everything, until a signal: on a terminal how things stand, else what happens.
-Result<ExitCode> watch_all(const Context& context, Engine& engine, const Watched& watched) {
+Result<ExitCode> watch_all(const Context& context, Engine& engine, const Watched& watched,
+                           const StopSignals& signals) {
   const bool drawn = standard_output().terminal && !context.json;
   LiveArea area;
-  EventStream events(engine, {.ns = watched.ns, .lane = watched.lane});
-  while (!events.stopped()) {
-    const auto page = events.next({});
+  EventStream events(engine, {.ns = watched.ns, .lane = watched.lane}, signals.token());
+  for (bool first = true; !signals.stopped(); first = false) {
+    const auto page = events.next({.wait = !first});
     if (!page) return std::unexpected(page.error());
     if (!drawn) {
       for (const auto& event : page->events) print_event(context, event);
@@ -106,6 +113,7 @@ Result<ExitCode> watch_all(const Context& context, Engine& engine, const Watched
     const auto text = dashboard(engine, watched, standard_output());
     if (!text) return std::unexpected(text.error());
     area.draw(*text);
+    std::this_thread::sleep_for(draw_interval);
   }
   return ExitCode::ok;
 }
@@ -122,10 +130,11 @@ Result<ExitCode> run(const Context& context, const Given& given) {
   if (!given.id.empty()) request.texts["id"] = given.id;
   const auto query = request.to<ReadEvents>();
   if (!query) return std::unexpected(query.error());
+  const StopSignals signals;
   const auto engine = open_engine(context.settings);
   if (!engine) return std::unexpected(engine.error());
-  if (query->id) return watch_one(context, **engine, *query->id);
-  return watch_all(context, **engine, {*query->ns, query->lane});
+  if (query->id) return watch_one(context, **engine, *query->id, signals);
+  return watch_all(context, **engine, {*query->ns, query->lane}, signals);
 }
 
 }  // namespace
