@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS json url)
 find_package(OpenSSL REQUIRED)
+find_package(prometheus-cpp CONFIG REQUIRED COMPONENTS core)
 find_package(Protobuf REQUIRED)
 find_package(RocksDB CONFIG REQUIRED)
 find_package(spdlog REQUIRED)

@@ -14,7 +14,7 @@ using EngineOperations =
                   GetPayload, GetResult, GetAttempts, GetLeaseHistory, ReadEvents, Claim, Grant,
                   ClaimGranted, ClaimExecution, Renew, UpdateProgress, Complete, CompleteMany, Fail,
                   Delay, HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags,
-                  Replay, Backup, Health>;
+                  Replay, Backup, Health, CheckReady, GetMetrics>;
 
 template <class Op>
 struct Runs {

@@ -3,16 +3,24 @@
 
 #include <flowfabric/error.hpp>
 
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace ff {
 
 class Engine;
 
+// Of a server; an embedded engine needs none of it.
+struct OpenOptions {
+  std::string token = {};              // sent with every request
+  std::filesystem::path ca_file = {};  // who may have signed its certificate; none: the system's
+};
+
 // embedded:DIR      the engine in this process, on files in DIR (made if missing)
-// http://HOST:PORT  a FlowFabric server
+// http://HOST:PORT  a FlowFabric server; https:// with TLS
 // The engine stops when the last reference goes.
-Result<std::shared_ptr<Engine>> open(std::string_view url);
+Result<std::shared_ptr<Engine>> open(std::string_view url, OpenOptions options = {});
 
 }  // namespace ff

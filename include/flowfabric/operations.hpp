@@ -512,6 +512,23 @@ struct HealthReply {
   bool operator==(const HealthReply&) const = default;
 };
 
+struct ReadyReply {
+  std::string version;
+  std::vector<std::string> scanners;  // that run
+  bool operator==(const ReadyReply&) const = default;
+};
+
+// Answers while everything that the engine needs works: the store takes writes, and every scanner
+// runs. Otherwise fails with not_ready or the store's error.
+struct CheckReady {
+  using Reply = ReadyReply;
+};
+
+// What the engine counts and measures, as text that Prometheus reads.
+struct GetMetrics {
+  using Reply = Bytes;
+};
+
 // Answers while the engine can save what it is given.
 struct Health {
   using Reply = HealthReply;

@@ -1,3 +1,4 @@
 // The one place where Asio and Beast are compiled.
 #include <boost/asio/impl/src.hpp>
+#include <boost/asio/ssl/impl/src.hpp>
 #include <boost/beast/src.hpp>

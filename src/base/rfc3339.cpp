@@ -94,8 +94,8 @@ std::optional<TimePoint> read(std::string_view text) {
 
 Result<TimePoint> parse_rfc3339(std::string_view text) {
   if (const auto time = read(text)) return *time;
-  return fail(Errc::invalid_input, fmt::format("'{}' is not a time like 2027-01-31T08:30:00Z",
-                                               printable(text)));
+  return fail(Errc::invalid_input,
+              fmt::format("'{}' is not a time like 2027-01-31T08:30:00Z", printable(text)));
 }
 
 std::string to_rfc3339(TimePoint time) {

@@ -43,7 +43,10 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
       events_(make_uuid(store->now(), random_).str().substr(24), options_.events_max),
       store_(std::move(store)),
       scheduler_(*store_, random_),
-      scanners_(runtime_.executor()) {
+      scanners_(runtime_.executor(),
+                {.on_run = [this](std::string_view scanner, SteadyClock::duration took) {
+                  metrics_.scanned(scanner, took);
+                }}) {
   add_scanners();
   store_->set_event_sink(
       [this](std::span<const core::Happening> happenings) { on_events(happenings); });
@@ -185,7 +188,9 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   while (true) {
     WorkWaiters::Place place(waiting_for_work_, operation.ns, operation.lanes,
                              operation.capabilities, wakeup);
+    const auto began = SteadyClock::now();
     auto reply = co_await scheduler_.claim(operation);
+    metrics_.claimed(operation, SteadyClock::now() - began, reply ? reply->executions.size() : 0);
     const bool nothing = reply && reply->executions.empty();
     if (offer && (!reply || left_behind(*offer, *reply))) waiting_for_work_.offer(*offer);
     if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return reply;
@@ -208,7 +213,11 @@ Async<ClaimedExecution> LocalEngine::run(ClaimExecution operation) {
   if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
   co_return co_await scheduler_.claim(std::move(operation));
 }
-Async<RenewReply> LocalEngine::run(Renew operation) { return pass_on(std::move(operation)); }
+Async<RenewReply> LocalEngine::run(Renew operation) {
+  auto reply = co_await pass_on(std::move(operation));
+  metrics_.renewed(reply.has_value());
+  co_return reply;
+}
 Async<Done> LocalEngine::run(UpdateProgress operation) { return pass_on(std::move(operation)); }
 Async<EndReply> LocalEngine::run(Complete operation) { return pass_on(std::move(operation)); }
 Async<FailReply> LocalEngine::run(Fail operation) { return pass_on(std::move(operation)); }
@@ -239,6 +248,46 @@ Async<HealthReply> LocalEngine::run(Health) {
   co_return HealthReply{.version = version};
 }
 
+Async<ReadyReply> LocalEngine::run(CheckReady) {
+  if (auto writable = co_await probe_store(); !writable)
+    co_return std::unexpected(writable.error());
+  ReadyReply ready{.version = version, .scanners = {}};
+  for (const auto& scanner : scanners_.status()) {
+    if (!scanner.alive())
+      co_return fail(Errc::not_ready,
+                     fmt::format("the scanner {} has failed {} times in a row; see the log",
+                                 scanner.name, scanner.failures_in_a_row),
+                     {{"what", scanner.name}});
+    ready.scanners.push_back(scanner.name);
+  }
+  co_return ready;
+}
+
+Async<void> LocalEngine::probe_store() {
+  constexpr std::chrono::seconds old{1};
+  {
+    const std::lock_guard lock(probed_mutex_);
+    if (probed_ && SteadyClock::now() - probed_->at < old) co_return probed_->result;
+  }
+  Result<void> result = store_->health();
+  if (result)
+    if (auto written = co_await store_->run(store::Probe{}); !written)
+      result = std::unexpected(written.error());
+  const std::lock_guard lock(probed_mutex_);
+  probed_ = Probed{SteadyClock::now(), result};
+  co_return result;
+}
+
+Async<Bytes> LocalEngine::run(GetMetrics) {
+  auto counts = co_await store_->run(store::CountAll{});
+  if (!counts) co_return std::unexpected(counts.error());
+  const EngineMetrics::Now now{.executions = std::move(counts->counts),
+                               .scanners = scanners_.status(),
+                               .claims_waiting = waiting_for_work_.size()};
+  co_return Bytes{.bytes = metrics_.text(now),
+                  .content_type = *ContentType::parse(metrics_content_type)};
+}
+
 template <class Op>
 Result<void> LocalEngine::check(const Op& operation) const {
   return core::validate(operation, store_->partition_count());
@@ -260,6 +309,7 @@ void LocalEngine::on_events(std::span<const core::Happening> happenings) {
           {.ns = event.ns, .lane = event.lane, .id = event.id, .required = required});
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);
+    metrics_.happened(event);
     if (options_.on_event) options_.on_event(event);
   }
 }

@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "base/runtime.hpp"
+#include "engine/engine_metrics.hpp"
 #include "engine/event_log.hpp"
 #include "engine/scheduler.hpp"
 #include "engine/supervisor.hpp"
@@ -71,6 +72,8 @@ class LocalEngine final : public Engine {
   Async<EndReply> run(Replay operation) override;
   Async<BackupReply> run(Backup operation) override;
   Async<HealthReply> run(Health operation) override;
+  Async<ReadyReply> run(CheckReady operation) override;
+  Async<Bytes> run(GetMetrics operation) override;
 
   asio::any_io_executor executor() override { return runtime_.executor(); }
 
@@ -88,6 +91,7 @@ class LocalEngine final : public Engine {
   Async<ClaimReply> claim_or_wait(Claim operation);
   Async<Bytes> read_result_or_wait(GetResult operation);
   Async<EventPage> read_events_or_wait(ReadEvents operation);
+  Async<void> probe_store();
   void add_scanners();
   void on_events(std::span<const core::Happening> happenings);
 
@@ -95,6 +99,7 @@ class LocalEngine final : public Engine {
   LocalEngineOptions options_;
   Runtime runtime_;
   SystemRandom random_;
+  EngineMetrics metrics_;
   EventLog events_;
   WorkWaiters waiting_for_work_;
   WaitList<ExecutionId> waiting_for_end_;
@@ -103,6 +108,14 @@ class LocalEngine final : public Engine {
   std::unique_ptr<store::Store> store_;
   Scheduler scheduler_;
   Supervisor scanners_;
+
+  // Anyone may ask whether the engine is ready; the disk is not asked each time.
+  struct Probed {
+    std::chrono::steady_clock::time_point at;
+    Result<void> result;
+  };
+  std::mutex probed_mutex_;
+  std::optional<Probed> probed_;
 };
 
 }  // namespace ff

@@ -118,6 +118,7 @@ void Supervisor::replace_if_stuck(Supervised& supervised) {
   {
     const std::lock_guard lock(status_mutex_);
     ++supervised.status.stuck;
+    ++supervised.status.failures_in_a_row;
     spdlog::error("scanner={} is stuck for {} ms, another loop takes its place (number {})",
                   supervised.status.name, options_.stuck_after.count(), supervised.status.stuck);
   }
@@ -127,7 +128,8 @@ void Supervisor::replace_if_stuck(Supervised& supervised) {
 // One run, counted; an exception becomes an error.
 Async<Scan> Supervisor::guarded_run(Supervised& supervised) {
   const auto generation = supervised.generation.load();
-  supervised.running_since = Steady::now().time_since_epoch().count();
+  const auto began = Steady::now();
+  supervised.running_since = began.time_since_epoch().count();
   Result<Scan> scan = fail(Errc::internal, "");
   bool crashed = false;
   try {
@@ -140,7 +142,9 @@ Async<Scan> Supervisor::guarded_run(Supervised& supervised) {
 
   const std::lock_guard lock(status_mutex_);
   auto& status = supervised.status;
+  if (options_.on_run) options_.on_run(status.name, Steady::now() - began);
   ++status.cycles;
+  status.failures_in_a_row = scan ? 0 : status.failures_in_a_row + 1;
   if (scan) {
     status.changed += scan->changed;
     if (scan->changed > 0) spdlog::debug("scanner={} changed={}", status.name, scan->changed);

@@ -4,6 +4,7 @@
 #include <flowfabric/time.hpp>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,11 +23,18 @@ struct ScannerStatus {
   std::uint64_t errors = 0;   // run_once answered with an error
   std::uint64_t crashes = 0;  // run_once threw
   std::uint64_t stuck = 0;    // run_once did not end in time, and another loop took its place
+  std::uint64_t failures_in_a_row = 0;
+
+  // Now and then a run may fail; one that always does is not running.
+  bool alive() const { return failures_in_a_row < 3; }
 };
 
 struct SupervisorOptions {
   Millis pause_after_crash = std::chrono::seconds{5};
   Millis stuck_after = std::chrono::seconds{60};
+  // After each run, from any thread; must not block.
+  std::function<void(std::string_view scanner, std::chrono::steady_clock::duration took)> on_run =
+      {};
 };
 
 class Supervisor {
@@ -34,7 +42,7 @@ class Supervisor {
   using Options = SupervisorOptions;
 
   explicit Supervisor(asio::any_io_executor executor, Options options = {})
-      : executor_(std::move(executor)), options_(options), watch_signal_(executor_) {}
+      : executor_(std::move(executor)), options_(std::move(options)), watch_signal_(executor_) {}
   ~Supervisor() { stop(); }
 
   // Before start(). The first run is at once, then at most `interval` lies between two.

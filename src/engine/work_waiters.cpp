@@ -8,6 +8,7 @@ WorkWaiters::Place::Place(WorkWaiters& list, const Namespace& ns, const std::vec
                           const CapabilitySet& capabilities, Wakeup& wakeup)
     : list_(list), capabilities_(capabilities), wakeup_(wakeup) {
   const std::lock_guard lock(list_.mutex_);
+  ++list_.size_;
   for (const auto& lane : lanes) {
     auto& places = list_.places_[{ns, lane}];
     entries_.push_back({.queue = {ns, lane}, .position = places.insert(places.end(), this)});
@@ -18,6 +19,7 @@ WorkWaiters::Place::~Place() {
   std::optional<Offer> unused;
   {
     const std::lock_guard lock(list_.mutex_);
+    --list_.size_;
     for (const auto& [queue, position] : entries_) {
       const auto places = list_.places_.find(queue);
       places->second.erase(position);
@@ -31,6 +33,11 @@ WorkWaiters::Place::~Place() {
 std::optional<Offer> WorkWaiters::Place::accept() {
   const std::lock_guard lock(list_.mutex_);
   return std::exchange(offer_, std::nullopt);
+}
+
+std::size_t WorkWaiters::size() const {
+  const std::lock_guard lock(mutex_);
+  return size_;
 }
 
 void WorkWaiters::offer(const Offer& offer) {

@@ -57,8 +57,11 @@ class WorkWaiters {
 
   void offer(const Offer& offer);
 
+  std::size_t size() const;
+
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::size_t size_ = 0;
   std::map<Place::Queue, std::list<Place*>> places_;
 };
 

@@ -9,7 +9,7 @@
 
 #include "base/cancellation.hpp"
 #include "base/version.hpp"
-#include "http/message_io.hpp"
+#include "http/stream.hpp"
 
 namespace ff::http {
 
@@ -23,30 +23,38 @@ constexpr std::size_t idle_connections_max = 64;
 
 }  // namespace
 
-struct Client::Connection : MessageStream {
-  explicit Connection(const asio::any_io_executor& executor)
-      : MessageStream{beast::tcp_stream(asio::make_strand(executor))} {}
+struct Client::Connection {
+  Connection(const asio::any_io_executor& executor, std::shared_ptr<TlsContext> tls)
+      : stream(tcp::socket(asio::make_strand(executor)), std::move(tls)) {}
 
   // Nothing came in while it lay idle, and the server has not closed it.
   bool usable() {
+    auto& socket = stream.tcp().socket();
     error_code failed;
     char byte;
-    socket.socket().non_blocking(true, failed);
-    socket.socket().receive(asio::buffer(&byte, 1), tcp::socket::message_peek, failed);
+    socket.non_blocking(true, failed);
+    socket.receive(asio::buffer(&byte, 1), tcp::socket::message_peek, failed);
     return failed == asio::error::would_block;
   }
+
+  Stream stream;
 };
 
-Client::Client(asio::any_io_executor executor, std::string host, std::string port)
-    : executor_(std::move(executor)), host_(std::move(host)), port_(std::move(port)) {}
+Client::Client(asio::any_io_executor executor, std::string host, std::string port,
+               std::string token, std::shared_ptr<TlsContext> tls)
+    : executor_(std::move(executor)),
+      host_(std::move(host)),
+      port_(std::move(port)),
+      authorization_(token.empty() ? "" : "Bearer " + token),
+      tls_(std::move(tls)) {}
 
 Client::~Client() = default;
 
 Async<Response> Client::send(Request request, std::chrono::milliseconds timeout) {
   auto connection = take_idle();
   const bool fresh = !connection;
-  if (fresh) connection = std::make_unique<Connection>(executor_);
-  const auto strand = connection->socket.get_executor();
+  if (fresh) connection = std::make_unique<Connection>(executor_, tls_);
+  const auto strand = connection->stream.tcp().get_executor();
 
   // On the connection's own strand, whatever executor the caller is on.
   auto call = [&]() -> Async<Response> {
@@ -73,21 +81,27 @@ Async<Response> Client::send(Request request, std::chrono::milliseconds timeout)
 
 Async<void> Client::connect(Connection& connection) {
   error_code failed;
-  tcp::resolver resolver(connection.socket.get_executor());
+  auto& socket = connection.stream.tcp();
+  tcp::resolver resolver(socket.get_executor());
   const auto addresses = co_await resolver.async_resolve(
       host_, port_, asio::redirect_error(asio::use_awaitable, failed));
   if (co_await is_cancelled()) failed = asio::error::operation_aborted;
   if (!failed) {
-    connection.socket.expires_after(connect_timeout);
-    co_await connection.socket.async_connect(addresses,
-                                             asio::redirect_error(asio::use_awaitable, failed));
+    socket.expires_after(connect_timeout);
+    co_await socket.async_connect(addresses, asio::redirect_error(asio::use_awaitable, failed));
   }
   if (failed)
     co_return fail(Errc::unreachable,
                    fmt::format("cannot reach a FlowFabric server at {}:{} ({}); is it running, and "
                                "is this its address?",
                                host_, port_, failed.message()));
-  connection.socket.socket().set_option(tcp::no_delay(true), failed);
+  socket.socket().set_option(tcp::no_delay(true), failed);
+  failed = co_await connection.stream.connect_handshake(host_);
+  if (failed)
+    co_return fail(Errc::unreachable,
+                   fmt::format("no TLS with the server at {}:{}: {}; is its certificate for this "
+                               "name, and signed by someone you trust?",
+                               host_, port_, failed.message()));
   co_return Result<void>{};
 }
 
@@ -95,19 +109,21 @@ Async<Response> Client::exchange(std::unique_ptr<Connection>& connection, Reques
                                  std::chrono::milliseconds timeout) {
   request.set(beast::http::field::host, host_ + ":" + port_);
   request.set(beast::http::field::user_agent, std::string("FlowFabric/") + version);
+  if (!authorization_.empty()) request.set(beast::http::field::authorization, authorization_);
   request.keep_alive(true);
   request.prepare_payload();
 
-  auto& socket = connection->socket;
+  auto& stream = connection->stream;
+  auto& socket = stream.tcp();
   socket.expires_after(timeout);
-  auto failed = co_await write(*connection, request);
+  auto failed = co_await stream.write(request);
   ResponseParser parser;
   parser.body_limit(response_bytes_max);
   if (co_await is_cancelled())
     failed = asio::error::operation_aborted;
   else if (failed != beast::error::timeout)
     // Even if not all could be written: a server that refuses a request says so before it hangs up.
-    failed = co_await read(*connection, parser);
+    failed = co_await stream.read(parser);
   socket.expires_never();
   if (!failed) co_return parser.release();
 

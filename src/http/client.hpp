@@ -8,14 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "http/routes.hpp"
+#include "http/stream.hpp"
 
 namespace ff::http {
 
 // May be used from any thread. Sends each request once: nothing is repeated behind the caller's back.
 class Client {
  public:
-  Client(asio::any_io_executor executor, std::string host, std::string port);
+  Client(asio::any_io_executor executor, std::string host, std::string port, std::string token = {},
+         std::shared_ptr<TlsContext> tls = {});
   ~Client();
 
   // Fails with unreachable, timed_out or malformed_response.
@@ -32,6 +33,8 @@ class Client {
   asio::any_io_executor executor_;
   std::string host_;
   std::string port_;
+  std::string authorization_;  // the header's value; empty: none
+  std::shared_ptr<TlsContext> tls_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Connection>> idle_;
 };

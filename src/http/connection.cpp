@@ -11,6 +11,8 @@
 #include <boost/beast/http/error.hpp>
 
 #include "base/base64.hpp"
+#include "base/clock.hpp"
+#include "base/random.hpp"
 #include "base/utf8.hpp"
 #include "base/version.hpp"
 
@@ -21,46 +23,76 @@ using tcp = asio::ip::tcp;
 namespace {
 
 constexpr std::uint32_t header_bytes_max = 16 * 1024;
-constexpr std::uint64_t other_fields_bytes_max = 4 * 1024 * 1024;  // tags and policies of a batch
+// A payload as base64, and room for tags and a policy beside it.
 constexpr std::uint64_t body_bytes_max =
-    base64_encoded_size(limits::batch_bytes_max) + other_fields_bytes_max;
+    base64_encoded_size(limits::payload_bytes_max) + 1024 * 1024;
+constexpr std::uint64_t batch_body_bytes_max =
+    base64_encoded_size(limits::batch_bytes_max) + 4 * 1024 * 1024;
 constexpr std::uint64_t drain_bytes_max = 64 * 1024 * 1024;
-constexpr std::chrono::seconds read_timeout{60};  // also how long an idle connection is kept
-constexpr std::chrono::seconds write_timeout{30};
 constexpr std::chrono::seconds drain_timeout{5};
+constexpr std::chrono::seconds handshake_timeout{10};
+constexpr std::size_t request_id_bytes_max = 128;
+
+std::uint64_t body_limit(const Route& route) {
+  if (route.is_batch) return batch_body_bytes_max;
+  return body_bytes_max;
+}
+
+Error body_too_large(const Route& route) {
+  return {Errc::payload_too_large,
+          fmt::format("the request body is larger than {} bytes", body_limit(route))};
+}
 
 // How to answer a request that could not be read; none if there is nobody to answer.
-std::optional<Error> explain_unreadable(const error_code& failed) {
+std::optional<Error> explain_unreadable(const error_code& failed, const Route* route) {
   using beast::http::error;
-  if (failed == error::body_limit)
-    return Error{Errc::payload_too_large,
-                 fmt::format("the request body is larger than {} bytes", body_bytes_max)};
+  if (failed == error::body_limit && route) return body_too_large(*route);
   if (failed == error::header_limit || failed == error::buffer_overflow)
     return Error{Errc::headers_too_large,
                  fmt::format("the request headers are larger than {} bytes", header_bytes_max)};
+  if (failed == beast::error::timeout)
+    return Error{Errc::request_timeout, "the request did not arrive in time"};
   const bool hung_up = failed == error::end_of_stream || failed == error::partial_message;
   if (failed.category() == error_code(error::end_of_stream).category() && !hung_up)
     return Error{Errc::invalid_input, "this is not an HTTP/1.1 request: " + failed.message()};
   return std::nullopt;
 }
 
+// The client's own, or a new one.
+std::string request_id(std::string_view given) {
+  const bool visible = std::ranges::all_of(given, [](char c) { return c > 0x20 && c < 0x7f; });
+  if (!given.empty() && given.size() <= request_id_bytes_max && visible) return std::string(given);
+  thread_local SystemRandom random;
+  return make_uuid(SystemClock().now(), random).str();
+}
+
 }  // namespace
 
-Connection::Connection(tcp::socket socket, Engine& engine)
-    : stream_{beast::tcp_stream(std::move(socket))}, engine_(engine) {}
+Connection::Connection(tcp::socket socket, Site& site)
+    : stream_(std::move(socket), site.credentials().tls), site_(site) {}
 
 asio::awaitable<void> Connection::serve() {
-  bool more = true;
+  stream_.tcp().expires_after(handshake_timeout);
+  bool more = !co_await stream_.accept_handshake();
   while (more && !closing_) more = co_await serve_one();
   error_code ignored;
-  stream_.socket.socket().shutdown(tcp::socket::shutdown_both, ignored);
+  stream_.tcp().socket().shutdown(tcp::socket::shutdown_both, ignored);
+}
+
+asio::awaitable<void> Connection::turn_away() {
+  stream_.tcp().expires_after(drain_timeout);
+  if (co_await stream_.accept_handshake()) co_return;
+  const Error error{Errc::overloaded,
+                    fmt::format("this server has its {} connections; try again in a moment",
+                                site_.connections.most())};
+  co_await refuse({.id = request_id(""), .began = std::chrono::steady_clock::now()}, error);
 }
 
 void Connection::close(bool now) {
   asio::post(strand(), [self = shared_from_this(), now] {
     self->closing_ = true;
     self->stop_waiting();
-    if (now || self->idle_) self->stream_.socket.cancel();
+    if (now || self->idle_) self->stream_.tcp().cancel();
   });
 }
 
@@ -68,39 +100,206 @@ void Connection::close(bool now) {
 asio::awaitable<bool> Connection::serve_one() {
   RequestParser parser;
   parser.header_limit(header_bytes_max);
-  parser.body_limit(body_bytes_max);
-  const auto failed = co_await read_request(parser);
+  parser.body_limit(boost::none);  // known once the route is
+  auto failed = co_await read_header(parser);
+  Exchange exchange{.id = request_id(parser.get()["X-Request-Id"]),
+                    .began = std::chrono::steady_clock::now()};
   if (failed) {
-    co_await refuse(failed);
+    if (const auto error = explain_unreadable(failed, nullptr)) co_await refuse(exchange, *error);
     co_return false;
   }
-  const Request request = parser.release();
-  auto response = co_await answer(request);
-  // Nobody reads the body of an answer to HEAD; a client would take it for the next answer.
-  const bool head = request.method() == Verb::head;
-  if (head) response.body().clear();
-  const bool keep = request.keep_alive() && !closing_ && !head;
-  const bool sent = co_await send(std::move(response), keep ? Keep::open : Keep::close);
-  co_return sent&& keep;
-}
-
-asio::awaitable<error_code> Connection::read_request(RequestParser& parser) {
-  stream_.socket.expires_after(read_timeout);
-  idle_ = true;
-  auto failed = co_await read_header(stream_, parser);
-  idle_ = false;
-  if (!failed && beast::iequals(parser.get()[beast::http::field::expect], "100-continue")) {
-    Response go_on{Status::continue_, 11};
-    failed = co_await write(stream_, go_on);
+  if (auto admitted = admit(parser, exchange); !admitted) {
+    // What has no body has been read completely; the next request can follow.
+    if (!parser.is_done()) co_await refuse(exchange, admitted.error());
+    const auto keep = parser.keep_alive() ? Keep::open : Keep::close;
+    co_return parser.is_done() && co_await send(exchange, error_response(admitted.error()), keep);
   }
-  if (!failed) failed = co_await read(stream_, parser);
-  co_return failed;
+  const auto& route = *exchange.found->route;
+  const auto body_size = parser.content_length().value_or(parser.chunked() ? body_limit(route) : 0);
+  const auto share = site_.body_bytes.take(body_size);
+  if (!share) {
+    co_await refuse(exchange, {Errc::overloaded,
+                               "the server is reading as much as it can; try again in a moment"});
+    co_return false;
+  }
+  auto request = co_await read_body(parser, route);
+  if (!request) {
+    if (request.error().code != Errc::unreachable) co_await refuse(exchange, request.error());
+    co_return false;
+  }
+  exchange.began = std::chrono::steady_clock::now();
+  co_return co_await answer(exchange, std::move(*request));
 }
 
-asio::awaitable<void> Connection::refuse(error_code failed) {
-  const auto error = explain_unreadable(failed);
-  if (!error) co_return;
-  const bool sent = co_await send(error_response(*error), Keep::close);
+asio::awaitable<error_code> Connection::read_header(RequestParser& parser) {
+  idle_ = true;
+  stream_.tcp().expires_after(site_.limits.idle_timeout);
+  auto failed = co_await stream_.await_bytes();
+  idle_ = false;
+  // Nobody has begun to ask: there is nothing to answer either.
+  if (failed) co_return asio::error::eof;
+  stream_.tcp().expires_after(site_.limits.header_timeout);
+  co_return co_await stream_.read_header(parser);
+}
+
+// Whether the sender may do what it asks for, as far as the header says.
+Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) {
+  const auto& header = parser.get();
+  exchange.method = header.method();
+  exchange.target = header.target();
+  auto found = find_route(header.method(), header.method_string(), header.target());
+  if (found) exchange.found = std::move(*found);
+  const bool open = found && exchange.found->route->endpoint.role == Role::nobody;
+  if (!open) {
+    auto caller = site_.credentials().access->admit(header[beast::http::field::authorization],
+                                                    SystemClock().now());
+    if (!caller) return std::unexpected(caller.error());
+    exchange.caller = std::move(*caller);
+  }
+  if (!found) return std::unexpected(found.error());
+  const auto& route = *exchange.found->route;
+  if (!exchange.caller.may(route.endpoint.role))
+    return fail(Errc::permission_denied,
+                fmt::format("token '{}' may not do this; it takes one with the role {}",
+                            printable(exchange.caller.name), to_string(route.endpoint.role)));
+  if (parser.content_length().value_or(0) > body_limit(route))
+    return std::unexpected(body_too_large(route));
+  return {};
+}
+
+asio::awaitable<Result<Request>> Connection::read_body(RequestParser& parser, const Route& route) {
+  parser.body_limit(body_limit(route));
+  stream_.tcp().expires_after(site_.limits.body_timeout);
+  error_code failed;
+  if (beast::iequals(parser.get()[beast::http::field::expect], "100-continue")) {
+    Response go_on{Status::continue_, 11};
+    failed = co_await stream_.write(go_on);
+  }
+  if (!failed) failed = co_await stream_.read(parser);
+  if (!failed) co_return parser.release();
+  if (auto error = explain_unreadable(failed, &route)) co_return std::unexpected(std::move(*error));
+  co_return fail(Errc::unreachable, "");
+}
+
+asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
+  stream_.tcp().expires_never();
+  const auto& route = *exchange.found->route;
+  const bool keep = request.keep_alive();
+  const bool wants_stream =
+      route.may_wait && beast::iequals(request[beast::http::field::accept], event_stream_type);
+  const std::string last_event_id(request["Last-Event-ID"]);
+  auto fields = read_fields(std::move(*exchange.found), std::move(request), exchange.caller.ns);
+  Response response;
+  if (!fields) {
+    response = error_response(fields.error());
+  } else {
+    std::optional<NamespaceEngine> scoped;
+    if (exchange.caller.ns) scoped.emplace(site_.engine, *exchange.caller.ns);
+    Engine& engine = scoped ? static_cast<Engine&>(*scoped) : site_.engine;
+    if (wants_stream && route.endpoint.path == endpoint<ReadEvents>.path) {
+      if (!last_event_id.empty()) fields->url["after"] = last_event_id;
+      co_return co_await send_events(exchange, engine, std::move(*fields));
+    }
+    response = co_await run(engine, route, std::move(*fields));
+  }
+  const bool open = keep && !closing_;
+  co_return co_await send(exchange, std::move(response), open ? Keep::open : Keep::close) && open;
+}
+
+asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
+                                          RequestFields fields) {
+  if (!route.may_wait) {
+    auto response = co_await run_or_apologise(engine, route, std::move(fields));
+    if (route.endpoint.path == endpoint<GetMetrics>.path && response.result() == Status::ok)
+      response.body() += site_.metrics.text(site_.connections.used(), site_.long_polls.used());
+    co_return response;
+  }
+  const auto share = site_.long_polls.take();
+  if (!share)
+    co_return error_response({Errc::resource_exhausted,
+                              fmt::format("{} requests wait at this server already; try again in "
+                                          "a moment",
+                                          site_.long_polls.most())});
+  co_return co_await unless_in_vain(run_or_apologise(engine, route, std::move(fields)));
+}
+
+asio::awaitable<Response> Connection::run_or_apologise(Engine& engine, const Route& route,
+                                                       RequestFields fields) {
+  try {
+    co_return co_await route.run(engine, std::move(fields));
+  } catch (const std::exception& bug) {
+    spdlog::error("a request to {} failed: {}", route.endpoint.path, bug.what());
+  }
+  co_return error_response({Errc::internal, "the server failed on this request; see its log"});
+}
+
+// Events as they happen, until the client or the server has enough. The connection is done then.
+asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine,
+                                              RequestFields fields) {
+  auto query = from_fields<ReadEvents>(std::move(fields));
+  const auto share = site_.long_polls.take();
+  if (!share)
+    query = fail(Errc::resource_exhausted,
+                 fmt::format("{} requests wait at this server already; try again in a moment",
+                             site_.long_polls.most()));
+  Result<std::string> text = "";
+  std::optional<EventStream> events;
+  if (query) {
+    events.emplace(engine, std::move(*query));
+    text = co_await events->begin();
+  } else {
+    text = std::unexpected(query.error());
+  }
+  if (!text) {
+    co_await refuse(exchange, text.error());
+    co_return false;
+  }
+  *text = fmt::format(
+              "HTTP/1.1 200 OK\r\nServer: FlowFabric/{}\r\nX-Request-Id: {}\r\n"
+              "Content-Type: {}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
+              version, exchange.id, event_stream_type) +
+          *text;
+  conclude(exchange, 200);
+  while (text && !closing_) {
+    stream_.tcp().expires_after(site_.limits.write_timeout);
+    if (co_await stream_.write(*text)) break;
+    stream_.tcp().expires_never();
+    if (stream_.peer_has_gone()) break;
+    text = co_await unless_in_vain(events->next());
+  }
+  co_return false;
+}
+
+// What waits ends early when its client has gone or the server stops. Whatever it answers then is sent:
+// it may be work that was claimed at the last moment.
+template <class T>
+asio::awaitable<T> Connection::unless_in_vain(asio::awaitable<T> waiting) {
+  watch_for_hang_up();
+  if (closing_) asio::post(strand(), [self = shared_from_this()] { self->stop_waiting(); });
+  auto guarded = [](asio::awaitable<T> call) -> asio::awaitable<T> {
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_return co_await std::move(call);
+  };
+  auto answer = co_await asio::co_spawn(
+      strand(), guarded(std::move(waiting)),
+      asio::bind_cancellation_slot(stop_waiting_.slot(), asio::use_awaitable));
+  error_code ignored;
+  stream_.tcp().socket().cancel(ignored);  // the watch
+  co_return answer;
+}
+
+void Connection::watch_for_hang_up() {
+  stream_.tcp().socket().async_wait(tcp::socket::wait_read,
+                                    [self = shared_from_this()](error_code failed) {
+                                      if (!failed && self->stream_.peer_has_gone())
+                                        self->stop_waiting();
+                                    });
+}
+
+void Connection::stop_waiting() { stop_waiting_.emit(asio::cancellation_type::terminal); }
+
+asio::awaitable<void> Connection::refuse(const Exchange& exchange, const Error& error) {
+  const bool sent = co_await send(exchange, error_response(error), Keep::close);
   if (sent) co_await drain();
 }
 
@@ -108,76 +307,36 @@ asio::awaitable<void> Connection::refuse(error_code failed) {
 // the answer lost.
 asio::awaitable<void> Connection::drain() {
   error_code failed;
-  stream_.socket.socket().shutdown(tcp::socket::shutdown_send, failed);
-  stream_.socket.expires_after(drain_timeout);
+  auto& socket = stream_.tcp();
+  socket.socket().shutdown(tcp::socket::shutdown_send, failed);
+  socket.expires_after(drain_timeout);
   std::array<char, 64 * 1024> bytes;
   for (std::uint64_t taken = 0; !failed && taken < drain_bytes_max;)
-    taken += co_await stream_.socket.async_read_some(
-        asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, failed));
+    taken += co_await socket.async_read_some(asio::buffer(bytes),
+                                             asio::redirect_error(asio::use_awaitable, failed));
 }
-
-asio::awaitable<Response> Connection::answer(const Request& request) {
-  stream_.socket.expires_never();
-  auto matched = match(request);
-  Response response;
-  if (matched && matched->route->may_wait)
-    response = co_await respond_unless_in_vain(std::move(matched));
-  else
-    response = co_await respond_or_apologise(std::move(matched));
-  spdlog::debug("{} {} {}", printable(request.method_string()), printable(request.target()),
-                response.result_int());
-  co_return response;
-}
-
-asio::awaitable<Response> Connection::respond_or_apologise(Result<Match> matched) {
-  try {
-    co_return co_await respond(engine_, std::move(matched));
-  } catch (const std::exception& bug) {
-    spdlog::error("a request failed: {}", bug.what());
-  }
-  co_return error_response({Errc::internal, "the server failed on this request; see its log"});
-}
-
-// A long poll ends early when its client has gone or the server stops. Whatever the engine answers
-// then is sent: it may be work that was claimed at the last moment.
-asio::awaitable<Response> Connection::respond_unless_in_vain(Result<Match> matched) {
-  watch_for_hang_up();
-  if (closing_) asio::post(strand(), [self = shared_from_this()] { self->stop_waiting(); });
-  auto response = co_await asio::co_spawn(
-      strand(), respond_or_apologise(std::move(matched)),
-      asio::bind_cancellation_slot(stop_waiting_.slot(), asio::use_awaitable));
-  error_code ignored;
-  stream_.socket.socket().cancel(ignored);  // the watch
-  co_return response;
-}
-
-void Connection::watch_for_hang_up() {
-  stream_.socket.socket().async_wait(tcp::socket::wait_read,
-                                     [self = shared_from_this()](error_code failed) {
-                                       if (!failed && self->peer_has_gone()) self->stop_waiting();
-                                     });
-}
-
-// False also if it sent its next request already.
-bool Connection::peer_has_gone() {
-  auto& socket = stream_.socket.socket();
-  error_code failed;
-  char byte;
-  socket.non_blocking(true, failed);
-  const auto size = socket.receive(asio::buffer(&byte, 1), tcp::socket::message_peek, failed);
-  return size == 0 && failed != asio::error::would_block;
-}
-
-void Connection::stop_waiting() { stop_waiting_.emit(asio::cancellation_type::terminal); }
 
 // False if it could not be sent.
-asio::awaitable<bool> Connection::send(Response response, Keep keep) {
+asio::awaitable<bool> Connection::send(const Exchange& exchange, Response response, Keep keep) {
   response.set(beast::http::field::server, std::string("FlowFabric/") + version);
+  response.set("X-Request-Id", exchange.id);
   response.keep_alive(keep == Keep::open);
   response.prepare_payload();
-  stream_.socket.expires_after(write_timeout);
-  const auto failed = co_await write(stream_, response);
+  // Nobody reads the body of an answer to HEAD; a client would take it for the next answer.
+  if (exchange.method == Verb::head) response.body().clear();
+  conclude(exchange, response.result_int());
+  stream_.tcp().expires_after(site_.limits.write_timeout);
+  const auto failed = co_await stream_.write(response);
   co_return !failed;
+}
+
+void Connection::conclude(const Exchange& exchange, unsigned status) {
+  const Route* route = exchange.found ? exchange.found->route : nullptr;
+  site_.metrics.answered(exchange.method, route, status,
+                         std::chrono::steady_clock::now() - exchange.began);
+  const auto level = route && route->is_audited ? spdlog::level::info : spdlog::level::debug;
+  spdlog::log(level, "{} {} {} request={} by={}", beast::http::to_string(exchange.method),
+              printable(exchange.target), status, exchange.id, printable(exchange.caller.name));
 }
 
 }  // namespace ff::http

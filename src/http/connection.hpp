@@ -8,20 +8,25 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
-#include "http/message_io.hpp"
+#include "http/event_stream.hpp"
+#include "http/namespace_engine.hpp"
 #include "http/routes.hpp"
+#include "http/site.hpp"
 
 namespace ff::http {
 
 // Answers requests one after the other. Everything about it happens on the socket's strand.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(asio::ip::tcp::socket socket, Engine& engine);
+  Connection(asio::ip::tcp::socket socket, Site& site);
 
-  asio::any_io_executor strand() { return stream_.socket.get_executor(); }
+  asio::any_io_executor strand() { return stream_.tcp().get_executor(); }
 
   // Until the client hangs up or misbehaves, or close() is called.
   asio::awaitable<void> serve();
+
+  // Says that there are too many already.
+  asio::awaitable<void> turn_away();
 
   // From any thread: no further request and no more waiting; with `now`, cuts even a running one.
   void close(bool now);
@@ -29,20 +34,36 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   enum class Keep { open, close };
 
-  asio::awaitable<bool> serve_one();
-  asio::awaitable<error_code> read_request(RequestParser& parser);
-  asio::awaitable<void> refuse(error_code failed);
-  asio::awaitable<void> drain();
-  asio::awaitable<Response> answer(const Request& request);
-  asio::awaitable<Response> respond_or_apologise(Result<Match> matched);
-  asio::awaitable<Response> respond_unless_in_vain(Result<Match> matched);
-  void watch_for_hang_up();
-  bool peer_has_gone();
-  void stop_waiting();
-  asio::awaitable<bool> send(Response response, Keep keep);
+  // A request from its header on: who sent it, and what for.
+  struct Exchange {
+    std::string id;
+    std::chrono::steady_clock::time_point began;
+    Verb method{};
+    std::string target = {};
+    Caller caller = {};
+    std::optional<Found> found = {};  // none until it is known
+  };
 
-  MessageStream stream_;
-  Engine& engine_;
+  asio::awaitable<bool> serve_one();
+  asio::awaitable<error_code> read_header(RequestParser& parser);
+  asio::awaitable<Result<Request>> read_body(RequestParser& parser, const Route& route);
+  Result<void> admit(const RequestParser& parser, Exchange& exchange);
+  asio::awaitable<bool> answer(Exchange& exchange, Request request);
+  asio::awaitable<Response> run(Engine& engine, const Route& route, RequestFields fields);
+  asio::awaitable<Response> run_or_apologise(Engine& engine, const Route& route,
+                                             RequestFields fields);
+  asio::awaitable<bool> send_events(Exchange& exchange, Engine& engine, RequestFields fields);
+  template <class T>
+  asio::awaitable<T> unless_in_vain(asio::awaitable<T> waiting);
+  void watch_for_hang_up();
+  void stop_waiting();
+  asio::awaitable<void> refuse(const Exchange& exchange, const Error& error);
+  asio::awaitable<void> drain();
+  asio::awaitable<bool> send(const Exchange& exchange, Response response, Keep keep);
+  void conclude(const Exchange& exchange, unsigned status);
+
+  Stream stream_;
+  Site& site_;
   bool idle_ = false;  // between two requests
   bool closing_ = false;
   asio::cancellation_signal stop_waiting_;  // ends the long poll that runs

@@ -43,6 +43,18 @@ inline std::unexpected<Error> wrong_type(std::string_view wanted, const json::va
   return fail(Errc::invalid_input, fmt::format("must be {}, got {}", wanted, type_name(got)));
 }
 
+// In a URL, an object is its JSON text.
+inline Result<json::object> read_object(const json::value& value, Source source) {
+  if (source == Source::url && value.is_string()) {
+    boost::system::error_code malformed;
+    auto parsed = json::parse(value.get_string(), malformed);
+    if (!malformed && parsed.is_object()) return std::move(parsed.get_object());
+    return fail(Errc::invalid_input, "must be a JSON object as text");
+  }
+  if (!value.is_object()) return wrong_type("an object", value);
+  return value.get_object();
+}
+
 template <>
 struct Codec<std::string> {
   static json::value write(const std::string& value) { return json::value(value); }
@@ -202,10 +214,11 @@ struct Codec<Tags> {
     for (const auto& [key, value] : tags) object[key] = value;
     return object;
   }
-  static Result<Tags> read(const json::value& value, Source) {
-    if (!value.is_object()) return wrong_type("an object", value);
+  static Result<Tags> read(const json::value& value, Source source) {
+    const auto object = read_object(value, source);
+    if (!object) return std::unexpected(object.error());
     Tags tags;
-    for (const auto& field : value.get_object()) {
+    for (const auto& field : *object) {
       if (!field.value().is_string()) return wrong_type("an object of texts", field.value());
       tags.emplace(field.key(), field.value().get_string());
     }

@@ -123,6 +123,7 @@ class FieldWriter {
   void optional(std::string_view name, const std::optional<T>& value) {
     if (value) required(name, *value);
   }
+  void word(std::string_view name, std::string_view value) { object_[name] = value; }
   void bytes(std::string_view name, const std::string& value);
   void bytes(std::string_view name, const std::optional<std::string>& value) {
     if (value) bytes(name, *value);
@@ -172,17 +173,23 @@ requires requires(FieldWriter& fields, const T& value) { describe(fields, value)
 struct Codec<T> {
   static json::value write(const T& value) { return to_fields(value); }
   static Result<T> read(const json::value& value, Source source) {
-    if (!value.is_object()) return wrong_type("an object", value);
-    return from_fields<T>({.url = {}, .body = value.get_object()}, source);
+    auto object = read_object(value, source);
+    if (!object) return std::unexpected(object.error());
+    const auto inner = source == Source::url ? Source::json : source;
+    return from_fields<T>({.url = {}, .body = std::move(*object)}, inner);
   }
 };
 
-// One item of a batch: what it came to, or {"error": …} as a problem.
+// One item of a batch: {"status": "ok", …}, or {"status": "error", "error": …} with a problem.
 template <class T>
 struct Codec<Result<T>> {
   static json::value write(const Result<T>& result) {
-    if (result) return to_fields(*result);
-    return json::object{{"error", to_problem(result.error())}};
+    FieldWriter fields;
+    fields.word("status", result ? "ok" : "error");
+    if (result) describe(fields, *result);
+    auto object = fields.finish();
+    if (!result) object["error"] = to_problem(result.error());
+    return object;
   }
   static Result<Result<T>> read(const json::value& value, Source source) {
     const auto* object = value.if_object();

@@ -13,7 +13,7 @@ using boost::system::error_code;
 
 namespace {
 
-Result<tcp::endpoint> parse(std::string_view text) {
+Result<tcp::endpoint> parse(std::string_view text, Reach reach) {
   const auto refuse = [&](std::string_view why) {
     return fail(Errc::invalid_input,
                 fmt::format("cannot listen on '{}': {}", printable(text), why));
@@ -31,15 +31,18 @@ Result<tcp::endpoint> parse(std::string_view text) {
   error_code failed;
   const auto address = boost::asio::ip::make_address(host, failed);
   if (failed) return refuse("the address must be an IP address, like 127.0.0.1");
-  if (!address.is_loopback())
-    return refuse("the API has no authentication, so only loopback addresses are allowed");
+  if (reach == Reach::loopback && !address.is_loopback())
+    return refuse(
+        "without tokens, only loopback addresses are allowed; set FF_API_TOKEN or a tokens file, "
+        "or "
+        "say that you want it open to everybody with --insecure-listen");
   return tcp::endpoint(address, port);
 }
 
 }  // namespace
 
-Result<Listener> Listener::bind(std::string_view address) {
-  const auto endpoint = parse(address);
+Result<Listener> Listener::bind(std::string_view address, Reach reach) {
+  const auto endpoint = parse(address, reach);
   if (!endpoint) return std::unexpected(endpoint.error());
 
   Listener listener(*endpoint);
@@ -59,10 +62,10 @@ Result<Listener> Listener::bind(std::string_view address) {
   return listener;
 }
 
-std::string Listener::url() const {
+std::string Listener::address() const {
   const bool v6 = endpoint_.address().is_v6();
-  return fmt::format("http://{}{}{}:{}", v6 ? "[" : "", endpoint_.address().to_string(),
-                     v6 ? "]" : "", endpoint_.port());
+  return fmt::format("{}{}{}:{}", v6 ? "[" : "", endpoint_.address().to_string(), v6 ? "]" : "",
+                     endpoint_.port());
 }
 
 tcp::acceptor Listener::release_to(const boost::asio::any_io_executor& executor) {

@@ -12,14 +12,17 @@
 
 namespace ff::http {
 
+// From where a server may be reached.
+enum class Reach { loopback, anywhere };
+
 // Bound and listening: clients can connect, and wait until a server takes over.
 class Listener {
  public:
-  // `address` is IP:PORT, such as 127.0.0.1:9090 or [::1]:9090; port 0 is any free one. Only loopback:
-  // the API has no authentication. Fails with invalid_input, address_in_use or internal.
-  static Result<Listener> bind(std::string_view address);
+  // `address` is IP:PORT, such as 127.0.0.1:9090 or [::1]:9090; port 0 is any free one. Fails with
+  // invalid_input, address_in_use or internal.
+  static Result<Listener> bind(std::string_view address, Reach reach = Reach::loopback);
 
-  std::string url() const;
+  std::string address() const;  // IP:PORT, with the port that it got
   std::uint16_t port() const { return endpoint_.port(); }
 
   // The same listening socket, on another executor; this object is done then.

@@ -10,15 +10,20 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(Listener, TakesAFreePort) {
-  EXPECT_THAT(Listener::bind("127.0.0.1:0")->url(), StartsWith("http://127.0.0.1:"));
-  EXPECT_THAT(Listener::bind("127.0.0.2:0")->url(), StartsWith("http://127.0.0.2:"));
+  EXPECT_THAT(Listener::bind("127.0.0.1:0")->address(), StartsWith("127.0.0.1:"));
+  EXPECT_THAT(Listener::bind("127.0.0.2:0")->address(), StartsWith("127.0.0.2:"));
 }
 
 TEST(Listener, RefusesAPortInUse) {
   const auto first = Listener::bind("127.0.0.1:0");
-  const auto second = Listener::bind(first->url().substr(std::string("http://").size()));
+  const auto second = Listener::bind(first->address());
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Errc::address_in_use);
+}
+
+TEST(Listener, ListensBeyondLoopbackOnlyIfToldTo) {
+  EXPECT_FALSE(Listener::bind("0.0.0.0:0"));
+  EXPECT_TRUE(Listener::bind("0.0.0.0:0", Reach::anywhere));
 }
 
 TEST(Listener, SaysWhatIsWrongWithAnAddress) {

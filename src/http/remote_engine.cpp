@@ -5,6 +5,7 @@
 #include "base/utf8.hpp"
 #include "http/client.hpp"
 #include "http/problem.hpp"
+#include "http/tls.hpp"
 #include "http/wire.hpp"
 
 namespace ff::http {
@@ -76,6 +77,7 @@ Result<Reply> parse_reply(Response response) {
       reply.content_type = std::move(*given);
     return reply;
   } else {
+    if (response.result() == Status::no_content) return Reply{};
     boost::system::error_code malformed;
     auto body = json::parse(response.body(), malformed);
     if (malformed || !body.is_object())
@@ -101,26 +103,33 @@ std::chrono::milliseconds timeout_of(const Op& operation) {
 
 }  // namespace
 
-Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text) {
+Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text,
+                                                         const OpenOptions& options) {
   const auto url = urls::parse_uri(text);
-  if (url && url->scheme() == "https")
-    return fail(Errc::invalid_input,
-                "TLS is not supported yet; use an http:// address on loopback");
   const bool has_more = url && ((!url->path().empty() && url->path() != "/") || url->has_query() ||
                                 url->has_userinfo() || url->has_fragment());
   const bool bad_port = url && url->has_port() && url->port_number() == 0;
-  if (!url || url->scheme() != "http" || url->host().empty() || has_more || bad_port)
+  const bool tls = url && url->scheme() == "https";
+  if (!url || (!tls && url->scheme() != "http") || url->host().empty() || has_more || bad_port)
     return fail(Errc::invalid_input,
                 fmt::format("'{}' is not the address of a server; one looks like "
                             "http://127.0.0.1:9090",
                             printable(text)));
-  return std::unique_ptr<RemoteEngine>(
-      new RemoteEngine(url->host_address(), url->has_port() ? std::string(url->port()) : "80"));
+  if (!std::ranges::all_of(options.token, [](char c) { return c > 0x20 && c < 0x7f; }))
+    return fail(Errc::invalid_input, "the token must be visible ASCII characters, without blanks");
+  std::shared_ptr<TlsContext> context;
+  if (tls) {
+    auto trusting = client_tls(options.ca_file);
+    if (!trusting) return std::unexpected(trusting.error());
+    context = std::move(*trusting);
+  }
+  const std::string usual_port = tls ? "443" : "80";
+  const auto port = url->has_port() ? std::string(url->port()) : usual_port;
+  const auto host = url->host_address();
+  return std::unique_ptr<RemoteEngine>(new RemoteEngine([&](asio::any_io_executor executor) {
+    return std::make_unique<Client>(std::move(executor), host, port, options.token, context);
+  }));
 }
-
-RemoteEngine::RemoteEngine(std::string host, std::string port)
-    : runtime_(1),
-      client_(std::make_unique<Client>(runtime_.executor(), std::move(host), std::move(port))) {}
 
 RemoteEngine::~RemoteEngine() = default;
 

@@ -2,37 +2,24 @@
 #pragma once
 
 #include <flowfabric/engine.hpp>
+#include <flowfabric/open.hpp>
 
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/runtime.hpp"
+#include "http/forward_each.hpp"
 
 namespace ff::http {
 
 class Client;
 
-// Gives a class that has call(Op) a run(Op) for each of the operations.
-template <class Derived, class Base, class Operations>
-struct ForwardEach;
-template <class Derived, class Base>
-struct ForwardEach<Derived, Base, OperationList<>> : Base {
-  using Base::run;
-};
-template <class Derived, class Base, class Op, class... Rest>
-struct ForwardEach<Derived, Base, OperationList<Op, Rest...>>
-    : ForwardEach<Derived, Base, OperationList<Rest...>> {
-  using ForwardEach<Derived, Base, OperationList<Rest...>>::run;
-  Async<typename Op::Reply> run(Op operation) override {
-    return static_cast<Derived*>(this)->call(std::move(operation));
-  }
-};
-
 class RemoteEngine final : public ForwardEach<RemoteEngine, Engine, EngineOperations> {
  public:
-  // `url` is http://HOST[:PORT]. Connects when it is first used.
-  static Result<std::unique_ptr<RemoteEngine>> open(std::string_view url);
+  // `url` is http://HOST[:PORT] or https://. Connects when it is first used.
+  static Result<std::unique_ptr<RemoteEngine>> open(std::string_view url,
+                                                    const OpenOptions& options = {});
   ~RemoteEngine() override;
 
   asio::any_io_executor executor() override { return runtime_.executor(); }
@@ -41,7 +28,8 @@ class RemoteEngine final : public ForwardEach<RemoteEngine, Engine, EngineOperat
   Async<typename Op::Reply> call(Op operation);
 
  private:
-  RemoteEngine(std::string host, std::string port);
+  explicit RemoteEngine(auto make_client)
+      : runtime_(1), client_(make_client(runtime_.executor())) {}
 
   Runtime runtime_;
   std::unique_ptr<Client> client_;

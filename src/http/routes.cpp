@@ -1,12 +1,12 @@
 #include "http/routes.hpp"
 
-#include <array>
 #include <vector>
 
 #include <boost/beast/http/field.hpp>
 #include <boost/url.hpp>
 
 #include "base/utf8.hpp"
+#include "http/openapi.hpp"
 #include "http/problem.hpp"
 
 namespace ff::http {
@@ -15,22 +15,24 @@ namespace {
 namespace urls = boost::urls;
 using Field = beast::http::field;
 
-Response make_response(Status status, std::string_view type, std::string body) {
-  Response response{status, 11};
-  response.set(Field::content_type, type);
-  response.body() = std::move(body);
-  return response;
-}
+constexpr std::string_view json_type = "application/json";
 
-template <class Reply>
-Response success(Reply reply) {
-  if constexpr (is_raw_body<Reply>)
-    return make_response(
-        reply.absent ? Status::no_content : Status::ok,
-        reply.content_type ? std::string_view(reply.content_type->str()) : unknown_content_type,
-        std::move(reply.bytes));
-  else
-    return make_response(status_of(reply), "application/json", json::serialize(to_fields(reply)));
+template <class Op>
+Response success(typename Op::Reply reply) {
+  const auto status = http_status(reply);
+  if constexpr (is_raw_body<typename Op::Reply>) {
+    const auto type =
+        reply.content_type ? std::string_view(reply.content_type->str()) : unknown_content_type;
+    return make_response(status, type, std::move(reply.bytes));
+  } else {
+    if (status == Status::no_content) return make_response(status, json_type, "");
+    constexpr auto words = endpoint<Op>.words;
+    FieldWriter fields;
+    if (!words.usual.empty())
+      fields.word("status", is_otherwise(reply) ? words.otherwise : words.usual);
+    describe(fields, reply);
+    return make_response(status, json_type, json::serialize(fields.finish()));
+  }
 }
 
 template <class Op>
@@ -39,12 +41,34 @@ asio::awaitable<Response> run(Engine& engine, RequestFields fields) {
   if (!operation) co_return error_response(operation.error());
   auto reply = co_await engine.run(std::move(*operation));
   if (!reply) co_return error_response(reply.error());
-  co_return success(std::move(*reply));
+  co_return success<Op>(std::move(*reply));
 }
 
+asio::awaitable<Response> run_openapi(Engine&, RequestFields) {
+  static const std::string document = json::serialize(openapi());
+  co_return make_response(Status::ok, json_type, document);
+}
+
+template <class Op>
+Route make_route() {
+  constexpr bool submits = std::same_as<Op, Submit> || std::same_as<Op, SubmitMany>;
+  return {.endpoint = endpoint<Op>,
+          .run = &run<Op>,
+          .may_wait = Waiting<Op>,
+          .is_batch = Batched<Op>,
+          .is_audited = is_audited<Op>,
+          .takes_namespace = requires(Op operation){operation.ns;
+}
+|| submits, .takes_key = std::same_as<Op, Submit>, .takes_trace = submits,
+            .raw_body_field = raw_body_field<Op>
+};  // namespace
+}  // namespace ff::http
+
 template <class... Ops>
-std::array<Route, sizeof...(Ops)> make_routes(OperationList<Ops...>) {
-  return {Route{endpoint<Ops>, Waiting<Ops>, &run<Ops>}...};
+std::vector<Route> make_routes(OperationList<Ops...>) {
+  std::vector<Route> all{make_route<Ops>()...};
+  all.push_back({.endpoint = openapi_endpoint, .run = &run_openapi});
+  return all;
 }
 
 // True if `path` has the form of `pattern`; then `fields` holds what stands for its {names}.
@@ -63,25 +87,6 @@ bool match_path(std::string_view pattern, const urls::segments_view& path, json:
     if (slash == std::string_view::npos) return segment == path.end();
     pattern.remove_prefix(slash + 1);
   }
-}
-
-bool is_json(std::string_view content_type) {
-  auto essence = content_type.substr(0, content_type.find(';'));
-  while (essence.ends_with(' ')) essence.remove_suffix(1);
-  return beast::iequals(essence, "application/json") || essence.ends_with("+json");
-}
-
-Result<json::object> parse_body(const Request& request) {
-  if (request.body().empty()) return json::object{};
-  if (!is_json(request[Field::content_type]))
-    return fail(Errc::unsupported_media_type, "send the body as Content-Type: application/json");
-  boost::system::error_code malformed;
-  auto body = json::parse(request.body(), malformed);
-  if (malformed)
-    return fail(Errc::invalid_json,
-                fmt::format("the body is not valid JSON: {}", malformed.message()));
-  if (!body.is_object()) return fail(Errc::invalid_json, "the body must be a JSON object");
-  return std::move(body.get_object());
 }
 
 // Adds the parameters of the query to what the path said.
@@ -110,6 +115,53 @@ std::string with_braces_encoded(std::string_view target) {
   return encoded;
 }
 
+bool is_json(std::string_view content_type) {
+  auto essence = content_type.substr(0, content_type.find(';'));
+  while (essence.ends_with(' ')) essence.remove_suffix(1);
+  return beast::iequals(essence, json_type) || essence.ends_with("+json");
+}
+
+Result<json::object> parse_json(std::string_view text) {
+  boost::system::error_code malformed;
+  auto body = json::parse(text, malformed);
+  if (malformed)
+    return fail(Errc::invalid_json,
+                fmt::format("the body is not valid JSON: {}", malformed.message()));
+  if (!body.is_object()) return fail(Errc::invalid_json, "the body must be a JSON object");
+  return std::move(body.get_object());
+}
+
+Result<json::object> parse_body(const Route& route, Request& request) {
+  const auto type = request[Field::content_type];
+  if (request.body().empty() && (type.empty() || is_json(type))) return json::object{};
+  if (is_json(type)) return parse_json(request.body());
+  if (route.raw_body_field.empty())
+    return fail(Errc::unsupported_media_type, "send the body as Content-Type: application/json");
+  if (type.empty())
+    return fail(Errc::unsupported_media_type,
+                fmt::format("say what the body is: Content-Type: application/json for fields, any "
+                            "other type if it is the {} itself",
+                            route.raw_body_field));
+  json::object body{{route.raw_body_field, std::move(request.body())}};
+  if (type != unknown_content_type) body["content_type"] = type;
+  return body;
+}
+
+// Fields of a submit, or of each one in a batch.
+template <class Add>
+void for_each_submit(const Route& route, RequestFields& fields, Add add) {
+  if (!route.is_batch) return add(fields.body);
+  auto* items = fields.body.if_contains("executions");
+  if (!items || !items->is_array()) return;
+  for (auto& item : items->get_array())
+    if (item.is_object()) add(item.get_object());
+}
+
+void add_if_absent(RequestFields& fields, json::object& body, std::string_view name,
+                   std::string_view value) {
+  if (!fields.url.contains(name)) body.emplace(name, value);
+}
+
 }  // namespace
 
 std::span<const Route> routes() {
@@ -117,45 +169,75 @@ std::span<const Route> routes() {
   return table;
 }
 
-Result<Match> match(const Request& request) {
-  const auto target = with_braces_encoded(request.target());
-  const auto shown = printable(request.target());
+Result<Found> find_route(Verb method, std::string_view method_text, std::string_view raw_target) {
+  const auto target = with_braces_encoded(raw_target);
+  const auto shown = printable(raw_target);
   const auto url = urls::parse_origin_form(target);
   if (!url) return fail(Errc::route_not_found, fmt::format("'{}' is not a valid path", shown));
 
   std::string allow;  // the methods that this path knows
   for (const auto& route : routes()) {
-    RequestFields fields;
-    if (!match_path(route.endpoint.path, url->segments(), fields.url)) continue;
-    if (route.endpoint.method != request.method()) {
+    json::object fields;
+    if (!match_path(route.endpoint.path, url->segments(), fields)) continue;
+    if (route.endpoint.method != method) {
       allow +=
           (allow.empty() ? "" : ", ") + std::string(beast::http::to_string(route.endpoint.method));
       continue;
     }
-    if (auto added = add_query(fields.url, *url); !added) return std::unexpected(added.error());
-    auto body = parse_body(request);
-    if (!body) return std::unexpected(body.error());
-    fields.body = std::move(*body);
-    return Match{&route, std::move(fields)};
+    if (auto added = add_query(fields, *url); !added) return std::unexpected(added.error());
+    return Found{&route, std::move(fields)};
   }
   if (allow.empty())
     return fail(Errc::route_not_found, fmt::format("there is nothing at {}", shown));
-  return fail(Errc::method_not_allowed,
-              fmt::format("{} does not know the method {}, only {}", shown,
-                          printable(request.method_string()), allow),
-              {{"allow", allow}});
+  return fail(
+      Errc::method_not_allowed,
+      fmt::format("{} does not know the method {}, only {}", shown, printable(method_text), allow),
+      {{"allow", allow}});
 }
 
-asio::awaitable<Response> respond(Engine& engine, Result<Match> matched) {
-  if (!matched) co_return error_response(matched.error());
-  co_return co_await matched->route->run(engine, std::move(matched->fields));
+Result<RequestFields> read_fields(Found found, Request request,
+                                  const std::optional<Namespace>& default_ns) {
+  const auto& route = *found.route;
+  const std::string key(request["Idempotency-Key"]);
+  const auto trace = TraceParent::parse(std::string(request["traceparent"]));
+  auto body = parse_body(route, request);
+  if (!body) return std::unexpected(body.error());
+  RequestFields fields{.url = std::move(found.url_fields), .body = std::move(*body)};
+
+  if (!key.empty() && !route.takes_key)
+    return fail_field(Errc::invalid_input, "Idempotency-Key",
+                      "the header Idempotency-Key belongs to POST /v1/executions alone; elsewhere, "
+                      "repeat with the same ids");
+  if (!key.empty() && !fields.url.emplace("idempotency_key", key).second)
+    return fail_field(Errc::invalid_input, "idempotency_key",
+                      "idempotency_key is given twice, in the URL and as a header");
+  // A trace that is malformed is left alone, as its standard asks.
+  if (trace && route.takes_trace)
+    for_each_submit(route, fields, [&](json::object& submit) {
+      add_if_absent(fields, submit, "traceparent", trace->str());
+    });
+  if (default_ns && route.takes_namespace)
+    for_each_submit(route, fields, [&](json::object& submit) {
+      add_if_absent(fields, submit, "namespace", default_ns->str());
+    });
+  return fields;
+}
+
+Response make_response(Status status, std::string_view type, std::string body) {
+  Response response{status, 11};
+  if (status != Status::no_content) response.set(Field::content_type, type);
+  response.body() = std::move(body);
+  return response;
 }
 
 Response error_response(const Error& error) {
-  auto response = make_response(static_cast<Status>(info(error.code).http_status), problem_type,
-                                json::serialize(to_problem(error)));
+  const auto status = static_cast<Status>(info(error.code).http_status);
+  auto response = make_response(status, problem_type, json::serialize(to_problem(error)));
   for (const auto& detail : error.details)
     if (detail.name == "allow") response.set(Field::allow, detail.value);
+  if (status == Status::unauthorized) response.set(Field::www_authenticate, "Bearer");
+  if (status == Status::too_many_requests || status == Status::service_unavailable)
+    response.set(Field::retry_after, "1");
   return response;
 }
 

@@ -8,34 +8,39 @@
 #include <string>
 #include <string_view>
 
-#include <boost/beast/http/message.hpp>
-#include <boost/beast/http/string_body.hpp>
-
+#include "http/stream.hpp"
 #include "http/wire.hpp"
 
 namespace ff::http {
 
-using Request = beast::http::request<beast::http::string_body>;
-using Response = beast::http::response<beast::http::string_body>;
-
 // A route turns the request's fields into an operation, runs it, and turns the reply into a response.
 struct Route {
   Endpoint endpoint;
-  bool may_wait;  // a long poll: its client may go away meanwhile
   std::function<asio::awaitable<Response>(Engine&, RequestFields fields)> run;
+  bool may_wait = false;                 // a long poll: its client may go away meanwhile
+  bool is_batch = false;                 // its body may be large
+  bool is_audited = false;               // the log says who did it
+  bool takes_namespace = false;          // a field of that name; the token's, if it is left out
+  bool takes_key = false;                // an Idempotency-Key
+  bool takes_trace = false;              // a traceparent
+  std::string_view raw_body_field = "";  // what a body that is not JSON is
 };
 
 std::span<const Route> routes();
 
-// The route of a request and its fields from path, query and body; or why there is none.
-struct Match {
+// The route of a path and its fields from path and query; or why there is none.
+struct Found {
   const Route* route;
-  RequestFields fields;
+  json::object url_fields;
 };
-Result<Match> match(const Request& request);
+Result<Found> find_route(Verb method, std::string_view method_text, std::string_view target);
 
-asio::awaitable<Response> respond(Engine& engine, Result<Match> matched);
+// All fields of a request: of the URL, the body and the headers. What it leaves out of its namespace is
+// `default_ns`, if that is given.
+Result<RequestFields> read_fields(Found found, Request request,
+                                  const std::optional<Namespace>& default_ns);
 
+Response make_response(Status status, std::string_view type, std::string body);
 Response error_response(const Error& error);
 
 }  // namespace ff::http

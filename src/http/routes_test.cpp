@@ -17,10 +17,12 @@ Request request(Verb method, std::string target, std::string body = "",
 
 // "path {fields}" or "code".
 std::string matched(const Request& request) {
-  const auto found = match(request);
+  auto found = find_route(request.method(), request.method_string(), request.target());
   if (!found) return std::string(found.error().name());
-  return fmt::format("{} {} {}", found->route->endpoint.path, json::serialize(found->fields.url),
-                     json::serialize(found->fields.body));
+  const auto path = found->route->endpoint.path;
+  const auto fields = read_fields(std::move(*found), request, std::nullopt);
+  if (!fields) return std::string(fields.error().name());
+  return fmt::format("{} {} {}", path, json::serialize(fields->url), json::serialize(fields->body));
 }
 
 TEST(Routes, JoinPathQueryAndBody) {
@@ -50,7 +52,7 @@ TEST(Routes, KnowWhatIsNotThere) {
 }
 
 TEST(Routes, NameTheMethodsOfAPath) {
-  const auto wrong = match(request(Verb::delete_, "/v1/executions"));
+  const auto wrong = find_route(Verb::delete_, "DELETE", "/v1/executions");
   EXPECT_EQ(wrong.error().code, Errc::method_not_allowed);
   EXPECT_EQ(wrong.error().details.at(0).value, "POST, GET");
 }
@@ -64,10 +66,33 @@ TEST(Routes, RefuseBodiesThatAreNotJsonObjects) {
   EXPECT_EQ(post(R"({"a":1} x)"), "invalid_json");
   EXPECT_EQ(post("{\"a\":\"\xff\"}"), "invalid_json");
   EXPECT_EQ(post(std::string(1000, '[')), "invalid_json");
-  EXPECT_EQ(post("{}", "text/plain"), "unsupported_media_type");
+  EXPECT_EQ(post("{}", ""), "unsupported_media_type");
+  EXPECT_EQ(matched(request(Verb::post, "/v1/backups", "{}", "text/plain")),
+            "unsupported_media_type");
   EXPECT_EQ(post("{}", "application/json; charset=utf-8"), "/v1/executions {} {}");
   EXPECT_EQ(post("{}", "application/json ; charset=utf-8"), "/v1/executions {} {}");
   EXPECT_EQ(post("{}", "application/vnd.api+json"), "/v1/executions {} {}");
+}
+
+TEST(Routes, TakeABodyThatIsNotJsonAsThePayloadItself) {
+  EXPECT_EQ(matched(request(Verb::post, "/v1/executions?kind=k", "bytes", "image/png")),
+            R"(/v1/executions {"kind":"k"} {"payload":"bytes","content_type":"image/png"})");
+  EXPECT_EQ(matched(request(Verb::post, "/v1/executions?kind=k", "", "application/octet-stream")),
+            R"(/v1/executions {"kind":"k"} {"payload":""})");
+}
+
+TEST(Routes, TakeTheIdempotencyKeyAndTheTraceFromHeaders) {
+  auto submit = request(Verb::post, "/v1/executions", R"({"kind":"k"})");
+  submit.set("Idempotency-Key", "once");
+  submit.set("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+  EXPECT_EQ(
+      matched(submit),
+      R"(/v1/executions {"idempotency_key":"once"} {"kind":"k","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"})");
+  submit.set("traceparent", "garbage");
+  EXPECT_EQ(matched(submit), R"(/v1/executions {"idempotency_key":"once"} {"kind":"k"})");
+  auto other = request(Verb::post, "/v1/backups", R"({"name":"n"})");
+  other.set("Idempotency-Key", "once");
+  EXPECT_EQ(matched(other), "invalid_input");
 }
 
 TEST(Routes, RefuseAParameterThatIsGivenTwice) {

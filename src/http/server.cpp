@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include <netinet/tcp.h>
+
 #include <spdlog/spdlog.h>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
@@ -21,14 +23,30 @@ namespace {
 
 constexpr std::chrono::seconds stop_timeout{10};
 constexpr std::chrono::milliseconds accept_pause{100};
+constexpr std::size_t turned_away_max =
+    64;  // that are told so at a time; beyond, they are just closed
+
+// A client whose machine or network is gone is noticed, even while it owes us nothing.
+void set_options(tcp::socket& socket, std::chrono::milliseconds unanswered_max) {
+  using UserTimeout = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_USER_TIMEOUT>;
+  using KeepAliveIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
+  using KeepAliveInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
+  error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  socket.set_option(KeepAliveIdle(30), ignored);
+  socket.set_option(KeepAliveInterval(10), ignored);
+  socket.set_option(UserTimeout(static_cast<int>(unanswered_max.count())), ignored);
+}
 
 }  // namespace
 
 // Everything about accepting happens on the acceptor's strand.
 class Server::State {
  public:
-  State(Engine& engine, Listener listener)
-      : engine_(engine), acceptor_(listener.release_to(asio::make_strand(engine.executor()))) {
+  State(Engine& engine, Listener listener, ServerOptions options)
+      : site_(engine, options.limits, std::move(options.credentials)),
+        acceptor_(listener.release_to(asio::make_strand(engine.executor()))) {
     coroutines_.spawn(acceptor_.get_executor(), [this] { return accept(); });
   }
 
@@ -39,6 +57,8 @@ class Server::State {
     close(true);
     coroutines_.wait();
   }
+
+  Site& site() { return site_; }
 
  private:
   void close(bool now) {
@@ -55,8 +75,9 @@ class Server::State {
   asio::awaitable<void> accept() {
     while (!stopping_) {
       error_code failed;
-      auto socket = co_await acceptor_.async_accept(
-          asio::make_strand(engine_.executor()), asio::redirect_error(asio::use_awaitable, failed));
+      tcp::socket socket =
+          co_await acceptor_.async_accept(asio::make_strand(site_.engine.executor()),
+                                          asio::redirect_error(asio::use_awaitable, failed));
       if (stopping_) co_return;
       if (failed) {  // out of file descriptors, most likely: let some go first
         spdlog::warn("cannot accept a connection: {}", failed.message());
@@ -64,20 +85,34 @@ class Server::State {
         co_await accept_again_.async_wait(asio::redirect_error(asio::use_awaitable, failed));
         continue;
       }
-      socket.set_option(tcp::no_delay(true), failed);
-      const auto connection = std::make_shared<Connection>(std::move(socket), engine_);
-      connections_.insert(connection);
-      coroutines_.spawn(connection->strand(), [this, connection] { return serve(connection); });
+      set_options(socket, site_.limits.write_timeout);
+      start(std::make_shared<Connection>(std::move(socket), site_));
     }
   }
 
-  asio::awaitable<void> serve(std::shared_ptr<Connection> connection) {
-    co_await connection->serve();
+  void start(std::shared_ptr<Connection> connection) {
+    auto place = site_.connections.take();
+    auto place_away = place ? Allowance::Share{} : turned_away_.take();
+    if (!place && !place_away) return;
+    connections_.insert(connection);
+    const bool welcome = static_cast<bool>(place);
+    auto held = std::make_shared<std::pair<Allowance::Share, Allowance::Share>>(
+        std::move(place), std::move(place_away));
+    coroutines_.spawn(connection->strand(),
+                      [this, connection, welcome, held] { return serve(connection, welcome); });
+  }
+
+  asio::awaitable<void> serve(std::shared_ptr<Connection> connection, bool welcome) {
+    if (welcome)
+      co_await connection->serve();
+    else
+      co_await connection->turn_away();
     co_await asio::post(asio::bind_executor(acceptor_.get_executor(), asio::use_awaitable));
     connections_.erase(connection);
   }
 
-  Engine& engine_;
+  Site site_;
+  Allowance turned_away_{turned_away_max};
   tcp::acceptor acceptor_;
   asio::steady_timer accept_again_{acceptor_.get_executor()};
   bool stopping_ = false;
@@ -85,9 +120,12 @@ class Server::State {
   CoroutineGroup coroutines_;
 };
 
-Server::Server(Engine& engine, Listener listener)
-    : url_(listener.url()), state_(std::make_unique<State>(engine, std::move(listener))) {}
+Server::Server(Engine& engine, Listener listener, ServerOptions options)
+    : url_((options.credentials.tls ? "https://" : "http://") + listener.address()),
+      state_(std::make_unique<State>(engine, std::move(listener), std::move(options))) {}
 
 Server::~Server() = default;
+
+void Server::exchange(Credentials credentials) { state_->site().exchange(std::move(credentials)); }
 
 }  // namespace ff::http

@@ -7,19 +7,28 @@
 #include <string>
 
 #include "http/listener.hpp"
+#include "http/site.hpp"
 
 namespace ff::http {
+
+struct ServerOptions {
+  Credentials credentials = {};
+  ServerLimits limits = {};
+};
 
 // Serves on the engine's executor as long as it lives. The engine must outlive it.
 class Server {
  public:
-  Server(Engine& engine, Listener listener);
+  Server(Engine& engine, Listener listener, ServerOptions options = {});
 
   // Stops accepting, ends long polls early, lets the running requests finish (ten seconds at most),
   // closes. Not from the executor's own threads.
   ~Server();
 
   const std::string& url() const { return url_; }
+
+  // From now on; connections that are open keep their TLS, but every request is checked anew.
+  void exchange(Credentials credentials);
 
  private:
   class State;

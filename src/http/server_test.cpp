@@ -114,7 +114,7 @@ TEST_F(ServerTest, AnswersAResultThatIsAbsentWith204) {
                          {"lease_epoch", body.at("lease_epoch")},
                          {"attempt_id", body.at("attempt_id")}};
   EXPECT_THAT(exchange(post(path + "/complete", json::serialize(end))),
-              HasSubstr(R"({"state":"completed"})"));
+              HasSubstr(R"({"status":"completed","state":"completed"})"));
   EXPECT_THAT(exchange(get(path + "/result")),
               AllOf(StartsWith("HTTP/1.1 204 "), ::testing::EndsWith("\r\n\r\n")));
 }
@@ -124,7 +124,7 @@ TEST_F(ServerTest, AnswersABatchWithAResultForEachItem) {
       exchange(post("/v1/executions/batch",
                     R"({"executions":[{"kind":"a"},{"kind":"b","priority":9001},{"kind":"c"}]})"));
   EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 200 OK"), HasSubstr(R"("state":"waiting")"),
-                            HasSubstr(R"({"error":{"title":"invalid_input")"),
+                            HasSubstr(R"({"status":"error","error":{"title":"invalid_input")"),
                             HasSubstr(R"("field":"priority")")));
 }
 
@@ -177,7 +177,7 @@ TEST_F(ServerTest, StopsWhileAClientWaits) {
   auto idle = connect();
   exchange(get("/healthz"));  // by now the server has both of them
   server_.reset();
-  EXPECT_THAT(read_all(waiting), HasSubstr(R"({"executions":[]})"));
+  EXPECT_THAT(read_all(waiting), HasSubstr(R"({"status":"empty","executions":[]})"));
   EXPECT_EQ(read_all(idle), "");
 }
 
@@ -186,7 +186,7 @@ TEST_F(ServerTest, AnswersAClientThatHasSaidAllItWillSay) {
   EXPECT_THAT(exchange(post("/v1/workers/w/claim-with-lease", R"({"wait_ms":60000})")),
               HasSubstr("lease_id"));
   EXPECT_THAT(exchange(post("/v1/workers/w/claim-with-lease", R"({"wait_ms":60000})")),
-              HasSubstr(R"({"executions":[]})"));
+              HasSubstr(R"({"status":"empty","executions":[]})"));
 }
 
 TEST_F(ServerTest, LetsAClientGoOnThatAsksFirst) {

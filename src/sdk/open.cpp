@@ -10,7 +10,7 @@
 
 namespace ff {
 
-Result<std::shared_ptr<Engine>> open(std::string_view url) {
+Result<std::shared_ptr<Engine>> open(std::string_view url, OpenOptions options) {
   if (!url.starts_with("embedded:") && !url.starts_with("http:") && !url.starts_with("https:"))
     return fail(
         Errc::invalid_input,
@@ -18,7 +18,7 @@ Result<std::shared_ptr<Engine>> open(std::string_view url) {
                     "embedded:./ff-data",
                     printable(url)));
   if (url.starts_with("http")) {
-    auto remote = http::RemoteEngine::open(url);
+    auto remote = http::RemoteEngine::open(url, options);
     if (!remote) return std::unexpected(remote.error());
     return std::move(*remote);
   }

@@ -69,6 +69,16 @@ struct Reconcile {
   PartitionIndex partition;
 };
 
+// How many executions there are in all namespaces together, by lane and state.
+struct CountAll {
+  using Reply = StateCounts;
+};
+
+// Writes something to the disk and waits for it: whether that works.
+struct Probe {
+  using Reply = Done;
+};
+
 struct ReadResult {
   using Reply = Bytes;
   ExecutionId id;
@@ -93,7 +103,7 @@ using AnyCall =
                  Call<GetExecution>, Call<GetPayload>, Call<ReadResult>, Call<GetAttempts>,
                  Call<GetLeaseHistory>, Call<ListExecutions>, Call<CountExecutions>,
                  Call<TakeReady>, Call<PutBack>, Call<TimersDue>, Call<RetentionDue>,
-                 Call<Reconcile>, Call<Backup>>;
+                 Call<Reconcile>, Call<CountAll>, Call<Probe>, Call<Backup>>;
 
 using EventSink = std::function<void(std::span<const core::Happening>)>;
 

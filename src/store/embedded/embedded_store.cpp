@@ -119,12 +119,21 @@ void EmbeddedStore::route(store::Call<store::TakeReady>& call, ShardCalls&) {
 }
 
 void EmbeddedStore::route(store::Call<CountExecutions>& call, ShardCalls& shard_calls) {
-  ask_all(CountShare{call.operation}, call, shard_calls,
-          [](std::vector<std::vector<LaneCount>> shares) {
-            std::vector<LaneCount> all;
-            for (auto& share : shares) std::ranges::move(share, std::back_inserter(all));
-            return sum(all);
-          });
+  ask_all(CountShare{.ns = call.operation.ns, .lane = call.operation.lane}, call, shard_calls, sum);
+}
+
+void EmbeddedStore::route(store::Call<store::CountAll>& call, ShardCalls& shard_calls) {
+  ask_all(CountShare{}, call, shard_calls, sum);
+}
+
+void EmbeddedStore::route(store::Call<store::Probe>& call, ShardCalls&) {
+  read_aside(call, [this](const store::Probe&) -> Result<Done> {
+    Changes changes;
+    changes.put(keys::probe, "");
+    if (auto written = database_->write(changes); !written) return std::unexpected(written.error());
+    if (auto synced = database_->sync(); !synced) return std::unexpected(synced.error());
+    return Done{};
+  });
 }
 
 void EmbeddedStore::route(store::Call<store::TimersDue>& call, ShardCalls& shard_calls) {

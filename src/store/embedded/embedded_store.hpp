@@ -20,7 +20,7 @@ struct Options {
   std::size_t shards = 2;
   store::Durability durability = store::Durability::standard;
   std::size_t hot_bytes_max = 256 << 20;  // of executions in memory, all shards together
-  rocksdb::Env* env = nullptr;           // for tests: a file system with faults
+  rocksdb::Env* env = nullptr;            // for tests: a file system with faults
 };
 
 class EmbeddedStore final : public store::Store {
@@ -48,6 +48,8 @@ class EmbeddedStore final : public store::Store {
   std::size_t shard_of(PartitionIndex partition) const { return partition % shards_.size(); }
   void route(store::Call<store::TakeReady>& call, ShardCalls& shard_calls);
   void route(store::Call<CountExecutions>& call, ShardCalls& shard_calls);
+  void route(store::Call<store::CountAll>& call, ShardCalls& shard_calls);
+  void route(store::Call<store::Probe>& call, ShardCalls& shard_calls);
   void route(store::Call<store::TimersDue>& call, ShardCalls& shard_calls);
   void route(store::Call<store::Reconcile>& call, ShardCalls& shard_calls);
   void route(store::Call<ListExecutions>& call, ShardCalls& shard_calls);

@@ -1,6 +1,7 @@
 #include "store/embedded/indexes.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_set>
 
 #include "base/assert.hpp"
@@ -64,17 +65,18 @@ store::DueReply Indexes::due(const store::TimersDue& query, TimePoint now) const
   return reply;
 }
 
-std::vector<LaneCount> Indexes::counts(const CountExecutions& query) const {
+std::vector<LaneCount> Indexes::counts(const std::optional<Namespace>& ns,
+                                       const std::optional<LaneId>& lane) const {
   std::vector<LaneCount> found;
   for (const auto& [queue, counts] : counts_)
-    if (queue.first == query.ns && (!query.lane || queue.second == *query.lane))
+    if ((!ns || queue.first == *ns) && (!lane || queue.second == *lane))
       found.push_back({.lane = queue.second, .counts = counts});
   return found;
 }
 
-StateCounts sum(const std::vector<LaneCount>& shares) {
+StateCounts sum(const std::vector<std::vector<LaneCount>>& shares) {
   std::map<LaneId, CountByState> lanes;
-  for (const auto& [lane, counts] : shares)
+  for (const auto& [lane, counts] : shares | std::views::join)
     for (std::size_t state = 0; state < counts.size(); ++state) lanes[lane][state] += counts[state];
   StateCounts total;
   for (const auto& [lane, counts] : lanes)

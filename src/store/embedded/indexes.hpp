@@ -21,7 +21,7 @@ struct LaneCount {
   CountByState counts;
 };
 // Over the shares of all shards; zeros are left out.
-StateCounts sum(const std::vector<LaneCount>& shares);
+StateCounts sum(const std::vector<std::vector<LaneCount>>& shares);
 
 // Follows what core says of an execution before and after each change; nobody moves entries by hand.
 // Not thread-safe, but for the ready queue that it shares.
@@ -38,7 +38,8 @@ class Indexes {
   void add_ended(const QueueKey& lane, const CountByState& counts);
 
   store::DueReply due(const store::TimersDue& query, TimePoint now) const;
-  std::vector<LaneCount> counts(const CountExecutions& query) const;
+  std::vector<LaneCount> counts(const std::optional<Namespace>& ns,
+                                const std::optional<LaneId>& lane) const;
   CountByState counts_of(const QueueKey& lane) const;
 
   // Puts right what is wrong about the live executions of a partition, which are `executions`.

@@ -67,7 +67,7 @@ class IndexesTest : public ::testing::Test {
   }
   std::string counts(std::optional<LaneId> lane = {}) {
     std::string text;
-    for (const auto& each : sum(indexes_.counts({.ns = default_namespace(), .lane = lane})).counts)
+    for (const auto& each : sum({indexes_.counts(default_namespace(), lane)}).counts)
       text += fmt::format("{} {} {}; ", each.lane.str(), to_string(each.state), each.count);
     return text;
   }
@@ -135,7 +135,7 @@ TEST_F(IndexesTest, CountOnFromWhatWasCountedBefore) {
 // Another shard may have counted what this one forgets.
 TEST_F(IndexesTest, MayHoldAShareBelowZero) {
   indexes_.remove(completed(1));
-  const auto mine = indexes_.counts({});
+  const auto mine = indexes_.counts(default_namespace(), {});
   CountByState other{};
   other[static_cast<std::size_t>(ExecutionState::completed)] = 3;
   auto shares = mine;

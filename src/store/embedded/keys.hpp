@@ -24,6 +24,7 @@
 namespace ff::embedded::keys {
 
 inline constexpr std::string_view store = "s";
+inline constexpr std::string_view probe = "w";  // nothing but proof that writing works
 inline constexpr std::string_view live_prefix = "x";
 inline constexpr std::string_view ended_prefix = "z";
 inline constexpr std::string_view payload_prefix = "p";

@@ -285,7 +285,7 @@ Result<LeaseHistory> Shard::execute(const GetLeaseHistory& query, Batch& batch) 
 
 Result<std::vector<LaneCount>> Shard::execute(const CountShare& share, Batch& batch) {
   based_on_unsynced_ = batch.must_sync || last_durable_ > synced_through_.load();
-  return indexes_.counts(share.query);
+  return indexes_.counts(share.ns, share.lane);
 }
 
 Result<Done> Shard::execute(const store::PutBack& query, Batch&) {

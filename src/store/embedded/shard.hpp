@@ -19,10 +19,11 @@
 
 namespace ff::embedded {
 
-// A shard's part of the answer to CountExecutions.
+// A shard's part of a count; of all namespaces, if none is named.
 struct CountShare {
   using Reply = std::vector<LaneCount>;
-  CountExecutions query;
+  std::optional<Namespace> ns = {};
+  std::optional<LaneId> lane = {};
 };
 
 // What a shard is asked: the calls of the store that are about one execution or partition, and its part

@@ -1,0 +1,47 @@
+// What an engine counts and measures.
+#pragma once
+
+#include <flowfabric/events.hpp>
+#include <flowfabric/operations.hpp>
+
+#include <string>
+#include <vector>
+
+#include "base/metrics.hpp"
+#include "engine/supervisor.hpp"
+
+namespace ff {
+
+// Thread-safe.
+class EngineMetrics {
+ public:
+  EngineMetrics();
+
+  void happened(const Event& event);
+  void claimed(const Claim& claim, std::chrono::steady_clock::duration took,
+               std::size_t executions);
+  void renewed(bool ok);
+  void scanned(std::string_view scanner, std::chrono::steady_clock::duration took);
+
+  // Everything as Prometheus reads it, with what only counts at this moment.
+  struct Now {
+    std::vector<StateCount> executions;  // of all namespaces
+    std::vector<ScannerStatus> scanners;
+    std::size_t claims_waiting = 0;
+  };
+  std::string text(const Now& now) const;
+
+ private:
+  using Counters = Members<prometheus::Counter>;
+  using Histograms = Members<prometheus::Histogram>;
+
+  prometheus::Registry registry_;
+  Counters events_;
+  Counters attempt_outcomes_;
+  Counters renewals_;
+  Counters claimed_;
+  Histograms claim_seconds_;
+  Histograms scan_seconds_;
+};
+
+}  // namespace ff

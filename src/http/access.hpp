@@ -1,0 +1,70 @@
+// Who may ask for what: bearer tokens, their roles and namespaces.
+#pragma once
+
+#include <flowfabric/ids.hpp>
+#include <flowfabric/states.hpp>
+#include <flowfabric/time.hpp>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ff::http {
+
+// What a route asks of its caller. A token has any of the last four; `admin` may do everything, and all
+// may read.
+enum class Role : std::uint8_t { nobody, read, submit, work, admin };
+
+}  // namespace ff::http
+
+namespace ff {
+FF_NAMES(http::Role, "nobody", "read", "submit", "work", "admin");
+}
+
+namespace ff::http {
+
+// Who a request comes from.
+struct Caller {
+  std::string name;
+  std::vector<Role> roles;
+  std::optional<Namespace> ns = {};  // only what belongs to it; none: all
+
+  bool may(Role wanted) const;
+};
+
+// The tokens of a server. Only their digests are kept.
+class Access {
+ public:
+  // No tokens: everybody is admin.
+  static std::shared_ptr<const Access> open_to_all();
+
+  // One token with all rights, and those of a file; either may be missing (empty). The file is JSON:
+  //   {"tokens": [{"name": "ci", "token": "…" or "token_sha256": "…", "roles": ["submit"],
+  //                "namespace": "team-a", "expires_at": "2027-01-31T00:00:00Z"}]}
+  // Fails with invalid_input; the message never holds a token.
+  static Result<std::shared_ptr<const Access>> load(std::string_view admin_token,
+                                                    const std::filesystem::path& tokens_file);
+
+  // From the value of a request's Authorization header; unauthenticated if it names no valid token.
+  Result<Caller> admit(std::string_view authorization, TimePoint now) const;
+
+  bool is_open() const { return tokens_.empty(); }
+
+ private:
+  using Digest = std::array<unsigned char, 32>;
+  struct Token {
+    Caller caller;
+    Digest digest;
+    std::optional<TimePoint> expires_at = {};
+  };
+  static Digest digest_of(std::string_view token);
+  Result<void> add_file(const std::filesystem::path& file);
+
+  std::vector<Token> tokens_;
+};
+
+}  // namespace ff::http

@@ -1,0 +1,52 @@
+// A limited amount of something that clients take up.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+namespace ff::http {
+
+// Thread-safe. It must outlive the shares.
+class Allowance {
+ public:
+  explicit Allowance(std::size_t most) : most_(most) {}
+
+  // A part of it, given back when it goes. False: there was not enough left.
+  class Share {
+   public:
+    Share() = default;
+    Share(Share&& other) noexcept
+        : of_(std::exchange(other.of_, nullptr)), amount_(other.amount_) {}
+    Share& operator=(Share&& other) noexcept {
+      std::swap(of_, other.of_);
+      std::swap(amount_, other.amount_);
+      return *this;
+    }
+    ~Share() {
+      if (of_) of_->used_ -= amount_;
+    }
+    explicit operator bool() const { return of_ != nullptr; }
+
+   private:
+    friend class Allowance;
+    Share(Allowance* of, std::size_t amount) : of_(of), amount_(amount) {}
+    Allowance* of_ = nullptr;
+    std::size_t amount_ = 0;
+  };
+
+  Share take(std::size_t amount = 1) {
+    if (used_ += amount; used_ <= most_) return Share(this, amount);
+    used_ -= amount;
+    return {};
+  }
+
+  std::size_t used() const { return used_; }
+  std::size_t most() const { return most_; }
+
+ private:
+  const std::size_t most_;
+  std::atomic<std::size_t> used_ = 0;
+};
+
+}  // namespace ff::http

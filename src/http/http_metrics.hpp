@@ -1,0 +1,29 @@
+// What a server counts and measures of its requests.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/metrics.hpp"
+#include "http/routes.hpp"
+
+namespace ff::http {
+
+// Thread-safe.
+class HttpMetrics {
+ public:
+  HttpMetrics();
+
+  // `route` is null if the request had none.
+  void answered(Verb method, const Route* route, unsigned status,
+                std::chrono::steady_clock::duration took);
+
+  std::string text(std::size_t connections, std::size_t long_polls) const;
+
+ private:
+  prometheus::Registry registry_;
+  Members<prometheus::Counter> requests_;
+  Members<prometheus::Histogram> seconds_;
+};
+
+}  // namespace ff::http

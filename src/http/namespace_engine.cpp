@@ -1,0 +1,94 @@
+#include "http/namespace_engine.hpp"
+
+#include <fmt/format.h>
+
+#include "core/transitions.hpp"
+
+namespace ff::http {
+namespace {
+
+template <class Op>
+concept NamesNamespace = requires(Op operation) {
+  operation.ns;
+};
+template <class Op>
+concept NamesExecution = requires(Op operation) {
+  { operation.id } -> std::same_as<ExecutionId&>;
+};
+template <class Op>
+concept HasItems = requires(Op operation) {
+  operation.executions;
+};
+// What is about the engine itself, and harmless to see.
+template <class Op>
+concept OfTheEngine = std::same_as<Op, Health> || std::same_as<Op, CheckReady>;
+
+}  // namespace
+
+NamespaceEngine::NamespaceEngine(Engine& engine, Namespace ns)
+    : engine_(engine), ns_(std::move(ns)) {}
+
+NamespaceEngine::~NamespaceEngine() = default;
+
+Result<void> NamespaceEngine::own(const Namespace& ns) const {
+  if (ns == ns_) return {};
+  return fail_field(
+      Errc::permission_denied, "namespace",
+      fmt::format("this token is for namespace '{}', not for '{}'", ns_.str(), ns.str()));
+}
+
+Result<void> NamespaceEngine::own(const std::optional<Namespace>& ns) const {
+  return own(ns.value_or(Namespace{}));
+}
+
+Async<void> NamespaceEngine::own(ExecutionId id) {
+  const auto execution = co_await engine_.run(GetExecution{id});
+  if (!execution) co_return std::unexpected(execution.error());
+  if (execution->ns != ns_) co_return core::not_found(id);
+  co_return Result<void>{};
+}
+
+template <class Op>
+Async<typename Op::Reply> NamespaceEngine::call(Op operation) {
+  if constexpr (HasItems<Op>) {
+    // Each is refused on its own; the others go on together.
+    typename Op::Reply reply;
+    reply.results.resize(operation.executions.size(), std::unexpected(Error{}));
+    Op allowed;
+    std::vector<std::size_t> positions;
+    for (std::size_t i = 0; i < operation.executions.size(); ++i) {
+      auto owned = co_await owns(operation.executions[i]);
+      if (!owned) {
+        reply.results[i] = std::unexpected(std::move(owned.error()));
+        continue;
+      }
+      allowed.executions.push_back(std::move(operation.executions[i]));
+      positions.push_back(i);
+    }
+    if (positions.empty() && !reply.results.empty()) co_return reply;
+    auto done = co_await engine_.run(std::move(allowed));
+    if (!done) co_return std::unexpected(std::move(done.error()));
+    for (std::size_t i = 0; i < positions.size(); ++i)
+      reply.results[positions[i]] = std::move(done->results[i]);
+    co_return reply;
+  } else {
+    if (auto owned = co_await owns(operation); !owned)
+      co_return std::unexpected(std::move(owned.error()));
+    co_return co_await engine_.run(std::move(operation));
+  }
+}
+
+template <class Op>
+Async<void> NamespaceEngine::owns(const Op& operation) {
+  if constexpr (NamesNamespace<Op>)
+    co_return own(operation.ns);
+  else if constexpr (NamesExecution<Op>)
+    co_return co_await own(operation.id);
+  else if constexpr (OfTheEngine<Op>)
+    co_return Result<void>{};
+  else
+    co_return fail(Errc::permission_denied,
+                   "this token is for one namespace, and that concerns all of them");
+}
+
+}  // namespace ff::http

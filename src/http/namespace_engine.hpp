@@ -1,0 +1,33 @@
+// An engine as one tenant sees it: what belongs to other namespaces is not there.
+#pragma once
+
+#include <flowfabric/engine.hpp>
+
+#include "http/forward_each.hpp"
+
+namespace ff::http {
+
+// Asks the engine below for nothing but what belongs to `ns`. Other executions are execution_not_found,
+// other namespaces permission_denied.
+class NamespaceEngine final : public ForwardEach<NamespaceEngine, Engine, EngineOperations> {
+ public:
+  NamespaceEngine(Engine& engine, Namespace ns);
+  ~NamespaceEngine() override;
+
+  asio::any_io_executor executor() override { return engine_.executor(); }
+
+  template <class Op>
+  Async<typename Op::Reply> call(Op operation);
+
+ private:
+  template <class Op>
+  Async<void> owns(const Op& operation);
+  Result<void> own(const Namespace& ns) const;
+  Result<void> own(const std::optional<Namespace>& ns) const;
+  Async<void> own(ExecutionId id);
+
+  Engine& engine_;
+  Namespace ns_;
+};
+
+}  // namespace ff::http

@@ -1,0 +1,62 @@
+// The bytes of a connection, plain or under TLS, and HTTP messages on them. Compiled once: Beast's readers
+// and writers are costly to instantiate.
+#pragma once
+
+#include <flowfabric/async.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+
+namespace ff::http {
+
+namespace beast = boost::beast;
+using boost::system::error_code;
+using TlsContext = asio::ssl::context;
+using Request = beast::http::request<beast::http::string_body>;
+using Response = beast::http::response<beast::http::string_body>;
+using RequestParser = beast::http::request_parser<beast::http::string_body>;
+using ResponseParser = beast::http::response_parser<beast::http::string_body>;
+
+class Stream {
+ public:
+  // With a context: under TLS, after a handshake.
+  explicit Stream(asio::ip::tcp::socket socket, std::shared_ptr<TlsContext> tls = {});
+
+  // The connection below, for timeouts and sockets.
+  beast::tcp_stream& tcp();
+
+  // Nothing to do without TLS. A client checks that the certificate is for `host`.
+  asio::awaitable<error_code> accept_handshake();
+  asio::awaitable<error_code> connect_handshake(const std::string& host);
+
+  // Until something is there to be read.
+  asio::awaitable<error_code> await_bytes();
+
+  asio::awaitable<error_code> read_header(RequestParser& parser);
+  asio::awaitable<error_code> read(RequestParser& parser);
+  asio::awaitable<error_code> read(ResponseParser& parser);
+  asio::awaitable<error_code> write(Request& request);
+  asio::awaitable<error_code> write(Response& response);
+  asio::awaitable<error_code> write(std::string_view bytes);
+
+  // The other side has hung up, or says goodbye. False also if it is merely silent.
+  bool peer_has_gone();
+
+ private:
+  using Plain = beast::tcp_stream;
+  using Tls = beast::ssl_stream<beast::tcp_stream>;
+
+  std::shared_ptr<TlsContext> context_;
+  std::variant<Plain, Tls> stream_;
+  beast::flat_buffer buffer_;  // what was received beyond the last message
+};
+
+}  // namespace ff::http
