@@ -136,22 +136,32 @@ void Arguments::pairs_field(const char* name, Request& request, const char* fiel
 void Arguments::settings(std::initializer_list<Setting> used) {
   for (const auto setting : used) {
     common_.wanted.push_back(setting);
-    const auto& row = info(setting);
-    if (row.secret) continue;
-    auto help = fmt::format("{} [{}]", row.meaning, row.variable);
-    if (!row.default_value.empty()) help += fmt::format(" (default: {})", row.default_value);
-    app_.add_option_function<std::string>(
-            fmt::format("--{}", row.name),
-            [this_flags = &common_.flags, setting](const std::string& text) {
-              (*this_flags)[setting] = text;
-            },
-            help)
-        ->type_name(std::string(row.type))
-        ->group("Settings");
+    if (!info(setting).secret) add_flag_of(setting);
   }
 }
 
-void Arguments::engine() { settings({Setting::url}); }
+void Arguments::add_flag_of(Setting setting) {
+  const auto& row = info(setting);
+  const auto name = fmt::format("--{}", row.name);
+  auto help = fmt::format("{} [{}]", row.meaning, row.variable);
+  const auto set = [&flags = common_.flags, setting](const std::string& text) {
+    flags[setting] = text;
+  };
+  if (row.type.empty()) {
+    app_.add_flag_callback(
+            name, [set] { set("true"); }, help)
+        ->group("Settings");
+    return;
+  }
+  if (!row.default_value.empty()) help += fmt::format(" (default: {})", row.default_value);
+  app_.add_option_function<std::string>(name, set, help)
+      ->type_name(std::string(row.type))
+      ->group("Settings");
+}
+
+void Arguments::engine() {
+  settings({Setting::url, Setting::token, Setting::token_file, Setting::ca_file});
+}
 
 void Arguments::execution(Request& request) {
   field("id", request, "id", "ID", "The execution");

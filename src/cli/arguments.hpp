@@ -69,6 +69,8 @@ class Arguments {
   template <class Parse>
   void parsed(const char* name, const char* type, const char* help, Parse parse);
 
+  void add_flag_of(Setting setting);
+
   CLI::App& app_;
   CommonArguments& common_;
 };

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/files.hpp"
 #include "store/embedded/backup.hpp"
 #include "store/open_store.hpp"
 
@@ -20,7 +21,23 @@ Result<std::shared_ptr<Engine>> open_engine(const Settings& settings) {
                   fmt::format("there is no store in {}; ff server --store embedded:DIR makes one",
                               store->directory.string()));
   }
-  return ff::open(url);
+  auto options = open_options(settings);
+  if (!options) return std::unexpected(options.error());
+  return ff::open(url, std::move(*options));
+}
+
+Result<OpenOptions> open_options(const Settings& settings) {
+  OpenOptions options{.token = settings.text(Setting::token),
+                      .ca_file = settings.text(Setting::ca_file)};
+  const auto& token_file = settings.text(Setting::token_file);
+  if (options.token.empty() && !token_file.empty()) {
+    constexpr std::size_t token_file_bytes_max = 4096;
+    auto token = read_file(token_file, token_file_bytes_max);
+    if (!token) return std::unexpected(token.error());
+    token->erase(token->find_last_not_of(" \r\n\t") + 1);
+    options.token = std::move(*token);
+  }
+  return options;
 }
 
 }  // namespace ff::cli

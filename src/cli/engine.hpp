@@ -1,4 +1,4 @@
-// How a command asks the engine.
+// How a command asks the engine, and says what it answered.
 #pragma once
 
 #include <flowfabric/engine.hpp>
@@ -6,13 +6,16 @@
 
 #include <memory>
 
-#include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "sdk/blocking.hpp"
 
 namespace ff::cli {
 
 // The engine that the settings name. Unlike open(), it makes no store: a mistyped directory is refused.
 Result<std::shared_ptr<Engine>> open_engine(const Settings& settings);
+
+// What a server wants to know of its clients.
+Result<OpenOptions> open_options(const Settings& settings);
 
 // The one operation that a command is about.
 template <class Op>
@@ -22,6 +25,17 @@ Result<typename Op::Reply> ask(const Context& context, const Request& request) {
   const auto engine = open_engine(context.settings);
   if (!engine) return std::unexpected(engine.error());
   return run_blocking(**engine, std::move(*operation));
+}
+
+// A command that is no more than that: it prints the reply.
+template <class Op>
+Run ask_and_print(std::shared_ptr<Request> request) {
+  return [request](const Context& context) -> Result<ExitCode> {
+    const auto reply = ask<Op>(context, *request);
+    if (!reply) return std::unexpected(reply.error());
+    print_object(context, http::to_fields(*reply));
+    return ExitCode::ok;
+  };
 }
 
 }  // namespace ff::cli

@@ -59,10 +59,12 @@ Result<ExitCode> run(const Chosen& chosen) {
 
 int report(const Error& error, bool as_json) {
   std::fflush(stdout);
+  const bool wants_token = error.code == Errc::unauthenticated;
   if (as_json)
     fmt::print(stderr, "{}\n", boost::json::serialize(http::to_problem(error)));
   else
-    fmt::print(stderr, "ff: {}: {}\n", error.name(), printable(error.message, std::string::npos));
+    fmt::print(stderr, "ff: {}: {}{}\n", error.name(), printable(error.message, std::string::npos),
+               wants_token ? "; give ff the token as FF_TOKEN or in --token-file" : "");
   return static_cast<int>(exit_code_of(error));
 }
 

@@ -1,6 +1,7 @@
 #include "cli/settings.hpp"
 
 #include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <spdlog/common.h>
@@ -33,6 +34,22 @@ Result<void> an_interval(std::string_view text) {
   return done(interval);
 }
 
+constexpr std::uint32_t number_max = 1'000'000;
+
+Result<std::uint32_t> parse_number(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto end = text.data() + text.size();
+  const auto [rest, failed] = std::from_chars(text.data(), end, number);
+  if (failed == std::errc{} && rest == end && number >= 1 && number <= number_max) return number;
+  return fail(Errc::invalid_input,
+              fmt::format("'{}' is not a number from 1 to {}", printable(text), number_max));
+}
+Result<void> a_number(std::string_view text) {
+  const auto number = parse_number(text);
+  if (!number) return std::unexpected(number.error());
+  return {};
+}
+
 Result<void> one_of(std::string_view text, std::string_view choices) {
   const auto padded = fmt::format("|{}|", choices);
   if (text.find('|') == std::string_view::npos && !text.empty() &&
@@ -43,6 +60,7 @@ Result<void> one_of(std::string_view text, std::string_view choices) {
 
 constexpr std::string_view durabilities = "relaxed|standard|strict";
 constexpr std::string_view log_levels = "trace|debug|info|warn|error|critical|off";
+Result<void> yes_or_no(std::string_view text) { return one_of(text, "true|false|1|0"); }
 Result<void> a_durability(std::string_view text) { return one_of(text, durabilities); }
 Result<void> a_log_level(std::string_view text) { return one_of(text, log_levels); }
 
@@ -50,12 +68,35 @@ constexpr std::array table{
     SettingInfo{Setting::url, "url", "FF_URL", "http://127.0.0.1:9090", "URL",
                 "The engine that a command talks to: a server, or `embedded:DIR` in this process",
                 any_text},
+    SettingInfo{Setting::token, "token", "FF_TOKEN", "", "TEXT",
+                "The token that a server wants from its clients", any_text, true},
+    SettingInfo{Setting::token_file, "token-file", "FF_TOKEN_FILE", "", "FILE",
+                "The file that holds that token, if the variable does not", any_text},
+    SettingInfo{Setting::ca_file, "ca-file", "FF_CA_FILE", "", "FILE",
+                "Who may have signed the server's certificate, in PEM, instead of the system's "
+                "authorities",
+                any_text},
     SettingInfo{Setting::ns, "namespace", "FF_NAMESPACE", "default", "NAME",
                 "The tenant whose executions a command is about", any_text},
     SettingInfo{Setting::store, "store", "FF_STORE", "embedded:./ff-data", "URL",
                 "Where a server keeps its state", any_text},
     SettingInfo{Setting::listen, "listen", "FF_LISTEN_ADDR", "127.0.0.1:9090", "IP:PORT",
                 "Where a server listens; port 0 is any free one", any_text},
+    SettingInfo{Setting::api_token, "api-token", "FF_API_TOKEN", "", "TEXT",
+                "A token that gives its holder every right on a server", any_text, true},
+    SettingInfo{Setting::tokens_file, "tokens-file", "FF_TOKENS_FILE", "", "FILE",
+                "The tokens that a server knows, with their roles; read again on SIGHUP", any_text},
+    SettingInfo{Setting::tls_cert, "tls-cert", "FF_TLS_CERT", "", "FILE",
+                "The server's certificate and its chain, in PEM; read again on SIGHUP", any_text},
+    SettingInfo{Setting::tls_key, "tls-key", "FF_TLS_KEY", "", "FILE",
+                "The key of that certificate, in PEM; read again on SIGHUP", any_text},
+    SettingInfo{Setting::insecure_listen, "insecure-listen", "FF_INSECURE_LISTEN", "false", "",
+                "Listen beyond loopback although there are no tokens: everybody may do everything",
+                yes_or_no},
+    SettingInfo{Setting::max_connections, "max-connections", "FF_MAX_CONNECTIONS", "4096", "NUMBER",
+                "How many clients a server serves at a time", a_number},
+    SettingInfo{Setting::max_long_polls, "max-long-polls", "FF_MAX_LONG_POLLS", "4096", "NUMBER",
+                "How many of them may wait, for work or events for example", a_number},
     SettingInfo{Setting::durability, "durability", "FF_DURABILITY", "standard", durabilities,
                 "What is on disk before it is acknowledged", a_durability},
     SettingInfo{Setting::retention, "retention", "FF_RETENTION", "1d", "DURATION",
@@ -138,6 +179,16 @@ Millis Settings::duration(Setting setting) const {
   const auto parsed = parse_duration(text(setting), Millis{bare_seconds ? 1000 : 1});
   FF_ASSERT(parsed);
   return *parsed;
+}
+
+std::size_t Settings::number(Setting setting) const {
+  const auto parsed = parse_number(text(setting));
+  FF_ASSERT(parsed);
+  return *parsed;
+}
+
+bool Settings::is_on(Setting setting) const {
+  return text(setting) == "true" || text(setting) == "1";
 }
 
 }  // namespace ff::cli

@@ -16,9 +16,19 @@ namespace ff::cli {
 
 enum class Setting : std::uint8_t {
   url,
+  token,
+  token_file,
+  ca_file,
   ns,
   store,
   listen,
+  api_token,
+  tokens_file,
+  tls_cert,
+  tls_key,
+  insecure_listen,
+  max_connections,
+  max_long_polls,
   durability,
   retention,
   log_level,
@@ -36,7 +46,8 @@ struct SettingInfo {
   std::string_view name;  // in a file; as a flag with -- before it
   std::string_view variable;
   std::string_view default_value;
-  std::string_view type;  // what help calls the value; choices have | between them
+  std::string_view
+      type;  // what help calls the value; choices have | between them; empty: yes or no
   std::string_view meaning;
   Result<void> (*check)(std::string_view value);
   // Given only by its variable, so that it is in no process list, and never shown.
@@ -71,6 +82,8 @@ class Settings {
   const SettingValue& value(Setting setting) const;
   const std::string& text(Setting setting) const { return value(setting).text; }
   Millis duration(Setting setting) const;
+  std::size_t number(Setting setting) const;
+  bool is_on(Setting setting) const;
 
  private:
   std::map<Setting, SettingValue> values_;

@@ -21,14 +21,20 @@ inline std::string trimmed(std::string text) {
   return text;
 }
 
+using Words = std::vector<std::string>;
+
 // Whatever the one who runs the tests has set, `ff` sees only what the test gives it.
-inline Finished run_ff(std::vector<std::string> arguments, std::string input = "",
-                       std::vector<std::string> variables = {}) {
-  std::vector<std::string> command{"/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "HOME=/nonexistent"};
+inline Words ff_command(const Words& arguments, const Words& variables) {
+  Words command{"/usr/bin/env", "-i", "PATH=/usr/bin:/bin", "HOME=/nonexistent"};
   command.insert(command.end(), variables.begin(), variables.end());
   command.push_back(program);
   command.insert(command.end(), arguments.begin(), arguments.end());
-  return run(std::move(command), std::move(input));
+  return command;
+}
+
+inline Finished run_ff(const Words& arguments, std::string input = "",
+                       const Words& variables = {}) {
+  return run(ff_command(arguments, variables), std::move(input));
 }
 
 class CliTest : public ::testing::Test {
@@ -37,33 +43,34 @@ class CliTest : public ::testing::Test {
   std::string store() const { return "embedded:" + data().string(); }
 
   // Starts `ff server` or `ff demo` on any free port and waits until it serves.
-  std::unique_ptr<Process> serve(const std::string& command,
-                                 const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{program,    command,       "--store",  store(),
-                                       "--listen", "127.0.0.1:0", "--config", "/dev/null"};
+  std::unique_ptr<Process> serve(const std::string& command, const Words& more = {},
+                                 const Words& variables = {}) {
+    Words arguments{command, "--store", store()};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    auto process = std::make_unique<Process>(std::move(arguments));
-    const auto said = process->wait_for_output("at http://127.0.0.1:");
+    Words all{"FF_LISTEN_ADDR=127.0.0.1:0"};
+    all.insert(all.end(), variables.begin(), variables.end());
+    auto process = std::make_unique<Process>(ff_command(arguments, all));
+    const auto said = process->wait_for_output("at http");
     std::smatch match;
-    std::regex_search(said, match, std::regex("at (http://127\\.0\\.0\\.1:[0-9]+)"));
+    std::regex_search(said, match, std::regex("at (https?://[0-9.]+:[0-9]+)"));
     url_ = match[1];
     return process;
   }
 
   // A client command on that server.
-  Finished ff(std::vector<std::string> arguments, std::string input = "") {
+  Finished ff(Words arguments, std::string input = "") {
     return run_ff(std::move(arguments), std::move(input), {"FF_URL=" + url_});
   }
 
   // The same, of one that must succeed.
-  std::string out(std::vector<std::string> arguments, std::string input = "") {
+  std::string out(Words arguments, std::string input = "") {
     const auto name = arguments[0];
     auto finished = ff(std::move(arguments), std::move(input));
     EXPECT_EQ(finished.exit_code, 0) << name << ": " << finished.err;
     return finished.out;
   }
 
-  std::string submit(std::vector<std::string> arguments) {
+  std::string submit(Words arguments) {
     arguments.insert(arguments.begin(), "submit");
     return trimmed(out(std::move(arguments)));
   }

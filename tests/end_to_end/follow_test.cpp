@@ -12,10 +12,8 @@ using ::testing::Not;
 
 class FollowTest : public CliTest {
  protected:
-  std::unique_ptr<Process> start(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), program);
-    arguments.insert(arguments.end(), {"--url", url_, "--config", "/dev/null"});
-    return std::make_unique<Process>(std::move(arguments));
+  std::unique_ptr<Process> start(const Words& arguments) {
+    return std::make_unique<Process>(ff_command(arguments, {"FF_URL=" + url_}));
   }
 
   // Where the events stand.

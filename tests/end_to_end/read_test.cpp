@@ -38,7 +38,7 @@ TEST_F(ReadTest, ListHasFilters) {
   const auto a = submit({"resize", "--lane", "a", "--tag", "app.customer=7"});
   const auto b = submit({"greet", "--lane", "b", "--delay", "1h"});
   const auto other = submit({"greet", "--namespace", "other"});
-  const auto ids = [&](std::vector<std::string> filter) {
+  const auto ids = [&](Words filter) {
     filter.insert(filter.begin(), "ls");
     filter.push_back("--json");
     std::string found;
@@ -129,8 +129,8 @@ TEST_F(ReadTest, EmbeddedStoreIsReadInThisProcess) {
 
 TEST_F(ReadTest, EmbeddedStoreThatIsNotThereIsNotMade) {
   url_ = store();
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"get", missing_id}, {"submit", "k"}, {"ls"}, {"backup", "b"}}) {
+  for (const Words& command :
+       {Words{"get", missing_id}, {"submit", "k"}, {"ls"}, {"backup", "b"}}) {
     const auto refused = ff(command);
     EXPECT_EQ(refused.exit_code, 2) << command[0];
     EXPECT_THAT(refused.err, HasSubstr("there is no store in"));

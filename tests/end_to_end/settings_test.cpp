@@ -65,7 +65,7 @@ TEST_F(ConfigTest, WrongFileIsRefusedWithItsLine) {
 }
 
 TEST_F(ConfigTest, WrongVariableIsRefusedWhereItIsUsed) {
-  const std::vector<std::string> variables{"FF_RETENTION=soon"};
+  const Words variables{"FF_RETENTION=soon"};
   const auto refused =
       run_ff({"server", "--listen", "127.0.0.1:0", "--store", store()}, "", variables);
   EXPECT_EQ(refused.exit_code, 2);
@@ -97,9 +97,9 @@ TEST(Program, CommandThatIsNotThereIsRefused) {
   EXPECT_THAT(refused.err, HasSubstr("there is no command 'no-such-command'"));
 }
 
-std::vector<std::string> command_names() {
+Words command_names() {
   const auto help = run_ff({"--help"}).out;
-  std::vector<std::string> names;
+  Words names;
   const std::regex line("\n  ([a-z]+) +[A-Z]");
   const auto begin = help.find("Subcommands:");
   for (std::sregex_iterator

@@ -128,21 +128,20 @@ TEST_F(SubmitTest, LinesOfAFileAreAnExecutionEach) {
 
 TEST_F(SubmitTest, WrongInputIsRefusedWithExitCode2) {
   const auto server = serve("server");
-  using Arguments = std::vector<std::string>;
-  for (const Arguments& wrong : {Arguments{},
-                                 {"k", "--priority", "9001"},
-                                 {"k", "--priority", "high"},
-                                 {"k", "--delay", "soon"},
-                                 {"k", "--deadline", "-5s"},
-                                 {"k", "--tag", "nothing"},
-                                 {"k", "--retries", "x"},
-                                 {"k", "--backoff", "5"},
-                                 {"k", "--policy", "[]"},
-                                 {"k", "--policy", R"({"no_such": 1})"},
-                                 {"k", "--id", "7"},
-                                 {"k", "--no-such-flag"},
-                                 {"k", "--lane", std::string(65, 'x')},
-                                 {"k", "--wait", "--timeout", "1.5s"}}) {
+  for (const Words& wrong : {Words{},
+                             {"k", "--priority", "9001"},
+                             {"k", "--priority", "high"},
+                             {"k", "--delay", "soon"},
+                             {"k", "--deadline", "-5s"},
+                             {"k", "--tag", "nothing"},
+                             {"k", "--retries", "x"},
+                             {"k", "--backoff", "5"},
+                             {"k", "--policy", "[]"},
+                             {"k", "--policy", R"({"no_such": 1})"},
+                             {"k", "--id", "7"},
+                             {"k", "--no-such-flag"},
+                             {"k", "--lane", std::string(65, 'x')},
+                             {"k", "--wait", "--timeout", "1.5s"}}) {
     auto arguments = wrong;
     arguments.insert(arguments.begin(), "submit");
     const auto refused = ff(arguments);

@@ -13,19 +13,18 @@ class WorkTest : public CliTest {
  protected:
   WorkTest() : server_(serve("server")) {}
 
-  std::unique_ptr<Process> work(const std::string& command, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{program, "work",     command,    "--url",
-                                       url_,    "--config", "/dev/null"};
+  std::unique_ptr<Process> work(const std::string& command, Words more = {}) {
+    Words arguments{"work", command};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    auto worker = std::make_unique<Process>(std::move(arguments));
+    auto worker = std::make_unique<Process>(ff_command(arguments, {"FF_URL=" + url_}));
     worker->wait_for_output("working on");
     return worker;
   }
 
   // Submits one execution and runs it to its end.
-  Finished run_once(const std::string& command, std::vector<std::string> submit_more = {}) {
+  Finished run_once(const std::string& command, Words submit_more = {}) {
     const auto worker = work(command, {"--once"});
-    std::vector<std::string> arguments{"submit", "k", "payload", "--wait"};
+    Words arguments{"submit", "k", "payload", "--wait"};
     arguments.insert(arguments.end(), submit_more.begin(), submit_more.end());
     auto finished = ff(std::move(arguments));
     EXPECT_EQ(worker->wait().exit_code, 0);
@@ -126,11 +125,11 @@ TEST_F(WorkTest, TakesFromItsLanesWhatItCanRun) {
 }
 
 TEST_F(WorkTest, WrongInputIsRefused) {
-  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"work"},
-                                                {"work", "true", "--concurrency", "0"},
-                                                {"work", "true", "--lanes", ""},
-                                                {"work", "true", "--lease-ttl", "0"},
-                                                {"work", "true", "--capabilities", "a b"}})
+  for (const Words& wrong : {Words{"work"},
+                             {"work", "true", "--concurrency", "0"},
+                             {"work", "true", "--lanes", ""},
+                             {"work", "true", "--lease-ttl", "0"},
+                             {"work", "true", "--capabilities", "a b"}})
     EXPECT_EQ(ff(wrong).exit_code, 2) << wrong.back();
 }
 

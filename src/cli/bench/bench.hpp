@@ -3,6 +3,7 @@
 #pragma once
 
 #include <flowfabric/engine.hpp>
+#include <flowfabric/open.hpp>
 
 #include <atomic>
 #include <memory>
@@ -14,6 +15,7 @@ namespace ff::cli::bench {
 
 struct Settings {
   std::string store;  // the URL of an engine
+  OpenOptions open;
   std::uint32_t tasks;
   std::uint32_t workers;
   std::uint32_t payload_bytes;

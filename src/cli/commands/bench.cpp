@@ -5,6 +5,7 @@
 
 #include "base/version.hpp"
 #include "cli/bench/bench.hpp"
+#include "cli/engine.hpp"
 #include "cli/output.hpp"
 
 namespace ff::cli {
@@ -63,8 +64,11 @@ Result<bench::Settings> settings_of(const Given& given, const Mode& mode) {
   const auto bytes = in_range("--payload-bytes", given.payload_bytes, 0,
                               static_cast<std::uint32_t>(limits::payload_bytes_max));
   if (!bytes) return std::unexpected(bytes.error());
-  return bench::Settings{
-      .store = given.store, .tasks = *tasks, .workers = *workers, .payload_bytes = *bytes};
+  return bench::Settings{.store = given.store,
+                         .open = {},
+                         .tasks = *tasks,
+                         .workers = *workers,
+                         .payload_bytes = *bytes};
 }
 
 void print_table(const json::object& figures, const std::string& prefix = "") {
@@ -89,8 +93,11 @@ Result<ExitCode> run(const Context& context, Given given) {
                             given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
-  const auto settings = settings_of(given, *mode);
+  auto settings = settings_of(given, *mode);
   if (!settings) return std::unexpected(settings.error());
+  auto options = open_options(context.settings);
+  if (!options) return std::unexpected(options.error());
+  settings->open = std::move(*options);
   const auto figures = mode->run(*settings);
   if (!figures) return std::unexpected(figures.error());
 
@@ -122,6 +129,7 @@ Run setup_bench(Arguments& arguments) {
                    "How many workers, or handlers at a time (default: 16)");
   arguments.option("--payload-bytes", given->payload_bytes,
                    "The size of each payload (default: 4096)");
+  arguments.settings({Setting::token, Setting::token_file, Setting::ca_file});
   arguments.examples(
       "  ff bench lifecycle\n"
       "  ff bench latency --tasks 2000 --json\n"

@@ -89,7 +89,7 @@ Stop it with Ctrl-C; what was submitted is still there after a restart.)",
 Result<ExitCode> run(const Settings& settings) {
   Narrator narrator;
   auto service =
-      Service::start(settings, [&narrator](const Event& event) { narrator.step(event); });
+      Service::start(settings, {}, [&narrator](const Event& event) { narrator.step(event); });
   if (!service) return std::unexpected(service.error());
   const auto url = service->server().url();
   narrator.line("FlowFabric {} serves {} at {}", version, settings.text(Setting::store), url);
@@ -106,7 +106,7 @@ Result<ExitCode> run(const Settings& settings) {
   Client client(**remote);
   for (const auto& example : examples) show(narrator, client, example);
   suggest(narrator, url);
-  auto stopped = service->wait_for_stop();
+  auto stopped = service->wait_for_stop([] {});
   narrator.line("\nStopping.");
   return stopped;
 }

@@ -1,21 +1,10 @@
 // Commands that change one execution.
 #include "cli/engine.hpp"
-#include "cli/output.hpp"
 
 namespace ff::cli {
 namespace {
 
 using SharedRequest = std::shared_ptr<Request>;
-
-template <class Op>
-Run ask_and_print(SharedRequest request) {
-  return [request](const Context& context) -> Result<ExitCode> {
-    const auto reply = ask<Op>(context, *request);
-    if (!reply) return std::unexpected(reply.error());
-    print_object(context, http::to_fields(*reply));
-    return ExitCode::ok;
-  };
-}
 
 SharedRequest request_for_execution(Arguments& arguments) {
   auto request = std::make_shared<Request>();

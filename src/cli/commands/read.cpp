@@ -1,6 +1,5 @@
 // Commands that show one execution or what belongs to it.
 #include "cli/engine.hpp"
-#include "cli/output.hpp"
 #include "cli/wait.hpp"
 
 namespace ff::cli {
@@ -33,12 +32,7 @@ Run setup_get(Arguments& arguments) {
   auto request = std::make_shared<Request>();
   arguments.execution(*request);
   arguments.examples("  ff get ID\n  ff get ID --json | jq .state_vector");
-  return [request](const Context& context) -> Result<ExitCode> {
-    const auto execution = ask<GetExecution>(context, *request);
-    if (!execution) return std::unexpected(execution.error());
-    print_object(context, http::to_fields(*execution));
-    return ExitCode::ok;
-  };
+  return ask_and_print<GetExecution>(request);
 }
 
 Run setup_payload(Arguments& arguments) {
