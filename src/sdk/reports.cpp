@@ -110,8 +110,10 @@ asio::awaitable<void> Reports::report(std::shared_ptr<Held> held, Outcome outcom
       co_return;
     }
   }
-  spdlog::warn("worker {} no longer has {}; what its handler returned is dropped", worker_,
-               held->id.str());
+  const bool cancelled = held->context->cancelled() == CancelReason::execution_cancelled;
+  spdlog::log(cancelled ? spdlog::level::info : spdlog::level::warn,
+              "worker {} no longer has {}; what its handler returned is dropped", worker_,
+              held->id.str());
 }
 
 asio::awaitable<std::optional<Error>> Reports::send(Complete completion) {

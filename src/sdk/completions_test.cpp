@@ -1,0 +1,123 @@
+#include "sdk/completions.hpp"
+
+#include <boost/asio/strand.hpp>
+
+#include "base/wakeup.hpp"
+#include "sdk/sdk_fixture.hpp"
+
+namespace ff {
+namespace {
+
+// An engine that answers only when the test lets it, and writes down how many ended in each call.
+class SlowEngine final : public http::ForwardEach<SlowEngine, Engine, EngineOperations> {
+ public:
+  explicit SlowEngine(asio::any_io_executor strand)
+      : strand_(std::move(strand)), let_go_(strand_) {}
+
+  asio::any_io_executor executor() override { return strand_; }
+  void let_one_go() { let_go_.wake(); }
+
+  template <class Op>
+  Async<typename Op::Reply> call(Op) {
+    co_return fail(Errc::internal, "not asked for in this test");
+  }
+  Async<EndReply> run(Complete) override {
+    sizes.push_back(1);
+    co_await let_go_.wait_until(std::chrono::steady_clock::time_point::max());
+    co_return EndReply{ExecutionState::completed};
+  }
+  Async<CompleteManyReply> run(CompleteMany many) override {
+    sizes.push_back(many.executions.size());
+    co_await let_go_.wait_until(std::chrono::steady_clock::time_point::max());
+    CompleteManyReply reply;
+    for (std::size_t i = 0; i < many.executions.size() - lost; ++i)
+      reply.results.push_back(EndReply{ExecutionState::completed});
+    co_return reply;
+  }
+  using ForwardEach::run;
+
+  std::vector<std::size_t> sizes;
+  std::size_t lost = 0;  // results that a reply to many leaves out
+
+ private:
+  asio::any_io_executor strand_;
+  Wakeup let_go_;
+};
+
+class CompletionsTest : public ::testing::Test {
+ protected:
+  // All that can be done without a new call of the test.
+  void run() {
+    context_.restart();
+    context_.poll();
+  }
+  void complete(std::size_t bytes = 0) {
+    coroutines_.spawn(strand_, [this, bytes]() -> asio::awaitable<void> {
+      Complete completion;
+      completion.result = std::string(bytes, 'x');
+      replies_.push_back(co_await completions_.complete(std::move(completion)));
+    });
+  }
+
+  asio::io_context context_;
+  asio::any_io_executor strand_ = asio::make_strand(context_);
+  SlowEngine engine_{strand_};
+  CoroutineGroup coroutines_;
+  Completions completions_{engine_, strand_, coroutines_};
+  std::vector<Result<EndReply>> replies_;
+};
+
+TEST_F(CompletionsTest, OneAloneGoesAtOnce) {
+  complete();
+  run();
+  EXPECT_THAT(engine_.sizes, ElementsAre(1));
+  engine_.let_one_go();
+  run();
+  ASSERT_THAT(replies_, SizeIs(1));
+  EXPECT_EQ(replies_[0], (EndReply{ExecutionState::completed}));
+}
+
+TEST_F(CompletionsTest, ThoseThatComeMeanwhileGoTogether) {
+  complete();
+  run();
+  for (int i = 0; i < 3; ++i) complete();
+  run();
+  EXPECT_THAT(engine_.sizes, ElementsAre(1));
+  engine_.let_one_go();
+  run();
+  EXPECT_THAT(engine_.sizes, ElementsAre(1, 3));
+  EXPECT_THAT(replies_, SizeIs(1));
+  engine_.let_one_go();
+  run();
+  EXPECT_THAT(replies_, SizeIs(4));
+}
+
+TEST_F(CompletionsTest, OneCallHoldsNoMoreThanTheEngineTakes) {
+  complete();
+  run();
+  for (int i = 0; i < 17; ++i) complete(1024 * 1024);
+  for (int i = 0; i < 3; ++i) {
+    run();
+    engine_.let_one_go();
+  }
+  run();
+  EXPECT_THAT(engine_.sizes, ElementsAre(1, 16, 1));
+  EXPECT_THAT(replies_, SizeIs(18));
+}
+
+TEST_F(CompletionsTest, ItemWithoutAnAnswerIsAnError) {
+  engine_.lost = 1;
+  for (int i = 0; i < 3; ++i) complete();
+  for (int i = 0; i < 2; ++i) {
+    run();
+    engine_.let_one_go();
+  }
+  run();
+  EXPECT_THAT(engine_.sizes, ElementsAre(1, 2));
+  ASSERT_THAT(replies_, SizeIs(3));
+  EXPECT_TRUE(replies_[1]);
+  EXPECT_EQ(replies_[2].error().code, Errc::malformed_response);
+}
+
+}  // namespace
+}  // namespace ff

@@ -1,0 +1,169 @@
+// What the tests of the SDK stand on: an engine in process, a server before it, and calls that fail.
+#pragma once
+
+#include <flowfabric/engine.hpp>
+#include <flowfabric/flowfabric.hpp>
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <typeindex>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/clock.hpp"
+#include "engine/local_engine.hpp"
+#include "http/remote_engine.hpp"
+#include "http/server.hpp"
+#include "store/embedded/embedded_store.hpp"
+#include "tests/support/blocking.hpp"
+#include "tests/support/temp_directory.hpp"
+
+namespace ff {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Waits for what another thread does; the test's own time limit ends it if it never comes.
+template <class Condition>
+void wait_until(Condition condition) {
+  while (!condition()) std::this_thread::yield();
+}
+
+// An engine on a store of its own, and time that the test moves.
+class LocalHome {
+ public:
+  LocalHome() { open(); }
+
+  LocalEngine& engine() { return *engine_; }
+  ManualClock& clock() { return *clock_; }
+  void run_scanners() {
+    must(test::run_blocking(engine_->executor(), engine_->scanners().run_once()));
+  }
+  void close() { engine_.reset(); }
+  void open() {
+    auto store = must(embedded::EmbeddedStore::open({.directory = temp_.path(), .clock = clock_}));
+    engine_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
+  }
+
+ private:
+  test::TempDirectory temp_;
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
+  std::unique_ptr<LocalEngine> engine_;
+};
+
+// A server on a port of its own, which can go and come back with its engine.
+class ServerHome : public LocalHome {
+ public:
+  ServerHome() : server_(serve("127.0.0.1:0")), address_(server_->url().substr(7)) {}
+
+  std::string url() const { return "http://" + address_; }
+  void stop() {
+    server_.reset();
+    close();
+  }
+  void start() {
+    open();
+    server_ = serve(address_);
+  }
+
+ private:
+  std::unique_ptr<http::Server> serve(const std::string& address) {
+    return std::make_unique<http::Server>(engine(), must(http::Listener::bind(address)));
+  }
+
+  std::unique_ptr<http::Server> server_;
+  std::string address_;
+};
+
+// The same test on an engine in process and on one behind a server.
+class SdkTest : public ::testing::TestWithParam<const char*> {
+ protected:
+  SdkTest()
+      : remote_(GetParam() == std::string_view("Remote") ? must(open(home_.url())) : nullptr) {}
+
+  Engine& engine() { return remote_ ? *remote_ : home_.engine(); }
+
+  ExecutionId submit(NewExecution execution) {
+    return must(Client(engine()).submit(std::move(execution))).id;
+  }
+  Result<std::string> submit_and_wait(NewExecution execution) {
+    return Client(engine()).result(submit(std::move(execution)), 30s);
+  }
+
+  ServerHome home_;
+  std::shared_ptr<Engine> remote_;
+};
+
+inline auto everywhere() { return ::testing::Values("Local", "Remote"); }
+inline std::string home_name(const ::testing::TestParamInfo<const char*>& test) {
+  return test.param;
+}
+
+// An engine whose calls can be made to fail, before they reach the real one or on the way back.
+class FaultyEngine final : public http::ForwardEach<FaultyEngine, Engine, EngineOperations> {
+ public:
+  explicit FaultyEngine(Engine& engine) : engine_(engine) {}
+
+  asio::any_io_executor executor() override { return engine_.executor(); }
+
+  // The next `count` calls of Op fail with `code`; with `done`, only their answers are lost.
+  template <class Op>
+  void fail_next(int count, Errc code, bool done = false) {
+    const std::lock_guard lock(mutex_);
+    faults_[typeid(Op)] = {count, code, done};
+  }
+  template <class Op>
+  int calls() const {
+    const std::lock_guard lock(mutex_);
+    const auto found = calls_.find(typeid(Op));
+    return found == calls_.end() ? 0 : found->second;
+  }
+  // Every claim, as it came.
+  std::vector<Claim> claims() const {
+    const std::lock_guard lock(mutex_);
+    return claims_;
+  }
+
+  template <class Op>
+  Async<typename Op::Reply> call(Op operation) {
+    const auto fault = next_fault(operation);
+    if (fault && !fault->done) co_return fail(fault->code, "a fault of the test");
+    auto reply = co_await engine_.run(std::move(operation));
+    if (fault) co_return fail(fault->code, "a fault of the test");
+    co_return reply;
+  }
+
+ private:
+  struct Fault {
+    int left;
+    Errc code;
+    bool done;
+  };
+
+  template <class Op>
+  std::optional<Fault> next_fault(const Op& operation) {
+    const std::lock_guard lock(mutex_);
+    ++calls_[typeid(Op)];
+    if constexpr (std::same_as<Op, Claim>) claims_.push_back(operation);
+    auto& fault = faults_[typeid(Op)];
+    if (fault.left == 0) return std::nullopt;
+    --fault.left;
+    return fault;
+  }
+
+  Engine& engine_;
+  mutable std::mutex mutex_;
+  std::map<std::type_index, Fault> faults_;
+  std::map<std::type_index, int> calls_;
+  std::vector<Claim> claims_;
+};
+
+}  // namespace ff

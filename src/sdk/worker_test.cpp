@@ -1,0 +1,341 @@
+// A worker's life: claiming, running handlers, keeping leases, stopping.
+#include <atomic>
+#include <barrier>
+#include <latch>
+
+#include "sdk/sdk_fixture.hpp"
+
+namespace ff {
+namespace {
+
+class WorkerTest : public SdkTest {};
+
+INSTANTIATE_TEST_SUITE_P(On, WorkerTest, everywhere(), home_name);
+
+TEST_P(WorkerTest, HandlerRunsAndItsResultComesBack) {
+  Worker worker(engine());
+  worker.handle("upper", [](Task& task) {
+    auto text = task.payload();
+    for (auto& c : text) c = static_cast<char>(std::toupper(c));
+    return text;
+  });
+  must(worker.start());
+  EXPECT_EQ(submit_and_wait({.kind = "upper", .payload = "abc"}), "ABC");
+}
+
+TEST_P(WorkerTest, KindWithoutAHandlerFailsAndSaysSo) {
+  Worker worker(engine(), {.id = "w7"});
+  must(worker.start());
+  EXPECT_THAT(submit_and_wait({.kind = "nobody"}).error().message,
+              HasSubstr("worker w7 has no handler for kind 'nobody'"));
+}
+
+TEST_P(WorkerTest, HandlersRunSideBySide) {
+  constexpr int count = 4;
+  std::barrier all_here(count);
+  Worker worker(engine(), {.concurrency = count});
+  worker.handle("meet", [&](Task&) {
+    all_here.arrive_and_wait();
+    return "met";
+  });
+  must(worker.start());
+  std::vector<ExecutionId> ids;
+  for (int i = 0; i < count; ++i) ids.push_back(submit({.kind = "meet"}));
+  for (const auto& id : ids) EXPECT_EQ(Client(engine()).result(id, 30s), "met");
+}
+
+TEST_P(WorkerTest, OfferedCapabilitiesBringTheWorkThatNeedsThem) {
+  Worker plain(engine(), {.id = "plain"}),
+      strong(engine(), {.id = "strong", .capabilities = {"gpu"}});
+  for (auto* worker : {&plain, &strong}) {
+    worker->handle("render", [](Task&) { return ""; });
+    must(worker->start());
+  }
+  const auto id = submit(
+      {.kind = "render", .policy = {.required_capabilities = must(CapabilitySet::parse({"gpu"}))}});
+  must(Client(engine()).result(id, 30s));
+  EXPECT_EQ(must(Client(engine()).attempts(id)).at(0).worker.str(), "strong");
+}
+
+// ---- Leases -------------------------------------------------------------------------------------
+
+TEST_P(WorkerTest, LeaseIsRenewedWhileTheHandlerRuns) {
+  Worker worker(engine(), {.lease_ttl = 60ms});
+  worker.handle("slow", [&](Task& task) {
+    const auto first_expiry = home_.clock().now() + 60ms;
+    home_.clock().advance(30ms);
+    Client client(engine());
+    wait_until([&] { return must(client.get(task.id())).lease_expires_at > first_expiry; });
+    return "done";
+  });
+  must(worker.start());
+  EXPECT_EQ(submit_and_wait({.kind = "slow"}), "done");
+}
+
+TEST_P(WorkerTest, HandlerIsToldThatItsLeaseIsLost) {
+  std::promise<CancelReason> told;
+  Worker worker(engine(), {.lease_ttl = 30ms});
+  worker.handle("stuck", [&](Task& task) {
+    home_.clock().advance(1h);
+    wait_until([&] { return task.cancelled().has_value(); });
+    told.set_value(*task.cancelled());
+    return "too late";
+  });
+  must(worker.start());
+  const auto id = submit({.kind = "stuck"});
+  EXPECT_EQ(told.get_future().get(), CancelReason::lease_lost);
+  worker.stop();
+  EXPECT_EQ(Client(engine()).state(id), ExecutionState::active) << "its result must be refused";
+}
+
+// ---- Cancelling ---------------------------------------------------------------------------------
+
+// A handler that runs until it is told to stop, and says why.
+struct UntilCancelled {
+  Outcome operator()(Task& task) const {
+    started->count_down();
+    std::promise<void> stopped;
+    const std::stop_callback wake(task.cancellation(), [&] { stopped.set_value(); });
+    stopped.get_future().wait();
+    reason->set_value(*task.cancelled());
+    return "too late";
+  }
+  std::shared_ptr<std::latch> started = std::make_shared<std::latch>(1);
+  std::shared_ptr<std::promise<CancelReason>> reason =
+      std::make_shared<std::promise<CancelReason>>();
+};
+
+TEST_P(WorkerTest, HandlerIsToldOfACancelLongBeforeTheNextRenewal) {
+  Worker worker(engine(), {.lease_ttl = 1h});
+  const UntilCancelled handler;
+  worker.handle("long", handler);
+  must(worker.start());
+  Client client(engine());
+  const auto id = submit({.kind = "long"});
+  handler.started->wait();
+  must(client.cancel(id, "not wanted"));
+  EXPECT_EQ(handler.reason->get_future().get(), CancelReason::execution_cancelled);
+  worker.stop();
+  EXPECT_EQ(client.state(id), ExecutionState::cancelled);
+}
+
+TEST_P(WorkerTest, HandlerIsToldOfARevokedLease) {
+  Worker worker(engine(), {.lease_ttl = 1h});
+  const UntilCancelled handler;
+  worker.handle("long", handler);
+  must(worker.start());
+  const auto id = submit({.kind = "long"});
+  handler.started->wait();
+  must(Client(engine()).revoke_lease(id));
+  EXPECT_EQ(handler.reason->get_future().get(), CancelReason::lease_lost);
+  worker.stop();
+}
+
+TEST_P(WorkerTest, HandlerIsToldThatItsTimeIsOver) {
+  Worker worker(engine());
+  const UntilCancelled handler;
+  worker.handle("slow", handler);
+  must(worker.start());
+  submit({.kind = "slow", .policy = {.attempt_timeout = 20ms}});
+  EXPECT_EQ(handler.reason->get_future().get(), CancelReason::timed_out);
+}
+
+TEST_P(WorkerTest, CancelledHandlerMayThrow) {
+  std::promise<CancelReason> thrown;
+  Worker worker(engine());
+  worker.handle("steps", [&](Task& task) -> Outcome {
+    try {
+      while (true) task.throw_if_cancelled();
+    } catch (const TaskCancelled& cancelled) {
+      thrown.set_value(cancelled.reason());
+      throw;
+    }
+  });
+  must(worker.start());
+  const auto id = submit({.kind = "steps", .policy = {.attempt_timeout = 20ms}});
+  EXPECT_EQ(thrown.get_future().get(), CancelReason::timed_out);
+  const auto end = must(Client(engine()).wait(id, 30s));
+  EXPECT_EQ(end.state, ExecutionState::failed);
+  EXPECT_EQ(end.failure_category, "timeout");
+}
+
+// ---- Stopping -----------------------------------------------------------------------------------
+
+TEST_P(WorkerTest, StopWaitsForTheRunningHandlerAndTellsIt) {
+  std::latch started(1);
+  Worker worker(engine());
+  worker.handle("slow", [&](Task& task) {
+    started.count_down();
+    wait_until([&] { return task.cancelled() == CancelReason::worker_stopping; });
+    return "done";
+  });
+  must(worker.start());
+  const auto id = submit({.kind = "slow"});
+  started.wait();
+  worker.stop();
+  EXPECT_EQ(Client(engine()).result(id, 0ms), "done");
+}
+
+TEST_P(WorkerTest, WhatIsNotFinishedInTimeIsHandedBack) {
+  std::latch started(1), go_on(1);
+  Worker first(engine(), {.id = "first", .lease_ttl = 1h, .drain_limit = 0ms});
+  first.handle("slow", [&](Task&) {
+    started.count_down();
+    go_on.wait();
+    return "from the first";
+  });
+  must(first.start());
+  const auto id = submit({.kind = "slow"});
+  started.wait();
+  first.stop();
+  Client client(engine());
+  EXPECT_EQ(client.state(id), ExecutionState::waiting);
+  EXPECT_THAT(must(client.lease_history(id)).back().reason, HasSubstr("the worker stops"));
+
+  Worker second(engine(), {.id = "second"});
+  second.handle("slow", [](Task& task) { return task.resumed() ? "from the second" : "anew"; });
+  must(second.start());
+  EXPECT_EQ(client.result(id, 30s), "from the second");
+  go_on.count_down();
+}
+
+TEST_P(WorkerTest, HandlerThatStopsWithItsWorkerHandsBack) {
+  std::latch started(1);
+  Worker worker(engine());
+  worker.handle("steps", [&](Task& task) -> Outcome {
+    started.count_down();
+    while (true) task.throw_if_cancelled();
+  });
+  must(worker.start());
+  const auto id = submit({.kind = "steps"});
+  started.wait();
+  worker.stop();
+  EXPECT_EQ(Client(engine()).state(id), ExecutionState::waiting);
+}
+
+TEST_P(WorkerTest, StoppedWorkerClaimsNothingUntilItIsStartedAgain) {
+  Worker worker(engine());
+  worker.handle("k", [](Task&) { return "ran"; });
+  must(worker.start());
+  worker.stop();
+  worker.stop();
+  const auto id = submit({.kind = "k"});
+  EXPECT_EQ(Client(engine()).state(id), ExecutionState::waiting);
+  must(worker.start());
+  EXPECT_EQ(Client(engine()).result(id, 30s), "ran");
+}
+
+TEST_P(WorkerTest, WrongOptionsAreRefusedWithAReason) {
+  const auto refused = [&](WorkerOptions options) {
+    return Worker(engine(), std::move(options)).start().error().message;
+  };
+  EXPECT_THAT(refused({.id = "a b"}), HasSubstr("worker"));
+  EXPECT_THAT(refused({.ns = ""}), HasSubstr("namespace"));
+  EXPECT_THAT(refused({.lanes = {""}}), HasSubstr("lane"));
+  EXPECT_THAT(refused({.lanes = {}}), HasSubstr("lanes"));
+  EXPECT_THAT(refused({.capabilities = {"a,b"}}), HasSubstr("a,b"));
+  EXPECT_THAT(refused({.concurrency = 0}), HasSubstr("concurrency"));
+  EXPECT_THAT(refused({.lease_ttl = 0ms}), HasSubstr("lease_ttl_ms"));
+  EXPECT_THAT(refused({.drain_limit = -1ms}), HasSubstr("drain limit"));
+  Worker twice(engine());
+  must(twice.start());
+  EXPECT_THAT(twice.start().error().message, HasSubstr("started already"));
+}
+
+// ---- Calls that fail ----------------------------------------------------------------------------
+
+class FaultyWorkerTest : public ::testing::Test {
+ protected:
+  LocalHome home_;
+  FaultyEngine engine_{home_.engine()};
+  Client client_{engine_};
+};
+
+TEST_F(FaultyWorkerTest, ClaimWhoseAnswerIsLostIsRepeatedAndGivesTheSame) {
+  std::atomic<int> runs = 0;
+  const auto id = must(client_.submit({.kind = "k"})).id;
+  engine_.fail_next<Claim>(1, Errc::unreachable, true);
+  Worker worker(engine_);
+  worker.handle("k", [&](Task& task) { return std::to_string(++runs) + task.payload(); });
+  must(worker.start());
+  EXPECT_EQ(client_.result(id, 30s), "1");
+  EXPECT_THAT(must(client_.attempts(id)), SizeIs(1));
+  const auto claims = engine_.claims();
+  ASSERT_GE(claims.size(), 2u);
+  EXPECT_EQ(claims[0].request_id, claims[1].request_id);
+  worker.stop();
+  EXPECT_NE(engine_.claims().back().request_id, claims[0].request_id) << "one id per claim";
+}
+
+TEST_F(FaultyWorkerTest, RenewalThatFailsIsTriedAgainSoon) {
+  engine_.fail_next<Renew>(3, Errc::unreachable);
+  Worker worker(engine_, {.lease_ttl = 600ms});
+  worker.handle("slow", [&](Task& task) {
+    wait_until([&] { return engine_.calls<Renew>() >= 4 || task.cancelled(); });
+    return task.cancelled() ? "told to stop" : "kept its lease";
+  });
+  must(worker.start());
+  EXPECT_EQ(client_.result(must(client_.submit({.kind = "slow"})).id, 30s), "kept its lease");
+}
+
+TEST_F(FaultyWorkerTest, LeaseThatCannotBeRenewedForAllItsLifeIsLost) {
+  engine_.fail_next<Renew>(1'000'000, Errc::unreachable);
+  Worker worker(engine_, {.lease_ttl = 60ms});
+  const UntilCancelled handler;
+  worker.handle("slow", handler);
+  must(worker.start());
+  must(client_.submit({.kind = "slow"}));
+  EXPECT_EQ(handler.reason->get_future().get(), CancelReason::lease_lost);
+}
+
+TEST_F(FaultyWorkerTest, ResultIsReportedUntilItIsHeard) {
+  for (const auto code : {Errc::unreachable, Errc::malformed_response, Errc::unauthenticated}) {
+    engine_.fail_next<Complete>(2, code);
+    Worker worker(engine_);
+    worker.handle("k", [](Task&) { return "result"; });
+    must(worker.start());
+    EXPECT_EQ(client_.result(must(client_.submit({.kind = "k"})).id, 30s), "result");
+  }
+}
+
+TEST_F(FaultyWorkerTest, ResultStaysAsItIsWhenOnlyTheAnswerIsLost) {
+  engine_.fail_next<Complete>(1, Errc::timed_out, true);
+  Worker worker(engine_);
+  worker.handle("k", [](Task&) { return "result"; });
+  must(worker.start());
+  const auto id = must(client_.submit({.kind = "k"})).id;
+  EXPECT_EQ(client_.result(id, 30s), "result");
+  worker.stop();
+  EXPECT_EQ(engine_.calls<Fail>(), 0);
+}
+
+TEST_F(FaultyWorkerTest, WorkerThatMayNotReadEventsWorksNevertheless) {
+  engine_.fail_next<ReadEvents>(1'000, Errc::permission_denied);
+  Worker worker(engine_, {.lease_ttl = 2s});
+  const UntilCancelled handler;
+  worker.handle("long", handler);
+  must(worker.start());
+  const auto id = must(client_.submit({.kind = "long"})).id;
+  handler.started->wait();
+  must(client_.cancel(id));
+  EXPECT_EQ(handler.reason->get_future().get(), CancelReason::execution_cancelled);
+}
+
+TEST_F(FaultyWorkerTest, StopEndsAlthoughNothingCanBeReported) {
+  std::latch started(1);
+  Worker worker(engine_, {.lease_ttl = 1s, .drain_limit = 0ms});
+  worker.handle("k", [&](Task& task) -> Outcome {
+    started.count_down();
+    while (true) task.throw_if_cancelled();
+  });
+  must(worker.start());
+  const auto id = must(client_.submit({.kind = "k"})).id;
+  started.wait();
+  engine_.fail_next<HandBack>(1'000'000, Errc::unreachable);
+  engine_.fail_next<Renew>(1'000'000, Errc::unreachable);
+  worker.stop();
+  EXPECT_EQ(client_.state(id), ExecutionState::active);
+}
+
+}  // namespace
+}  // namespace ff
