@@ -1,11 +1,10 @@
 #include "cli/arguments.hpp"
 
-#include <charconv>
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "base/utf8.hpp"
+#include "cli/number.hpp"
 
 namespace ff::cli {
 namespace {
@@ -15,14 +14,6 @@ template <class T>
 T or_refuse(Result<T> parsed, const std::string& name) {
   if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
   return std::move(*parsed);
-}
-
-Result<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto end = text.data() + text.size();
-  const auto [rest, failed] = std::from_chars(text.data(), end, number);
-  if (failed == std::errc{} && rest == end) return number;
-  return fail(Errc::invalid_input, fmt::format("'{}' is not a whole number", printable(text)));
 }
 
 TimePoint now() { return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now()); }
@@ -42,18 +33,14 @@ void Arguments::positional(const char* name, std::string& value, const char* hel
 }
 
 void Arguments::option(const char* name, std::string& value, const char* type, const char* help) {
-  auto* option = app_.add_option(name, value, help)->type_name(type);
-  if (!value.empty()) option->capture_default_str();
+  app_.add_option(name, value, help)->type_name(type);
 }
 
 void Arguments::option(const char* name, std::uint32_t& value, const char* help) {
-  const auto parse = [&value, name](const std::string& text) {
-    const auto number = or_refuse(parse_number(text), name);
-    if (number < 0 || number > std::numeric_limits<std::uint32_t>::max())
-      throw CLI::ValidationError(name, fmt::format("{} is too small or too large", number));
-    value = static_cast<std::uint32_t>(number);
-  };
-  parsed(name, "NUMBER", help, parse);
+  parsed(name, "NUMBER", help, [&value, name](const std::string& text) {
+    constexpr NumberRange range{0, std::numeric_limits<std::uint32_t>::max()};
+    value = static_cast<std::uint32_t>(or_refuse(parse_number(text, range), name));
+  });
 }
 
 void Arguments::option(const char* name, Millis& value, const char* help) {

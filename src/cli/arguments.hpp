@@ -35,7 +35,7 @@ class Arguments {
   void positional(const char* name, std::string& value, const char* help, Need need,
                   const char* type = "TEXT");
 
-  // --name VALUE; the value that is there is the default.
+  // --name VALUE; without it, the value that is there stays.
   void option(const char* name, std::string& value, const char* type, const char* help);
   void option(const char* name, std::uint32_t& value, const char* help);
   void option(const char* name, Millis& value, const char* help);

@@ -37,16 +37,20 @@ std::string quoted(std::string_view text) {
 std::string bash_values(const std::string& type) {
   if (const auto choices = choices_of(type); !choices.empty())
     return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", choices);
-  if (type == "DIR") return "COMPREPLY=($(compgen -d -- \"$word\"))";
-  if (type == "FILE") return "COMPREPLY=($(compgen -f -- \"$word\"))";
-  return "COMPREPLY=()";
+  if (is_file(type)) return fmt::format("_ff_files {}", type == "DIR" ? "-d" : "-f");
+  return ":";
 }
 
 std::string bash(const std::vector<CommandDescription>& commands) {
   std::string script = fmt::format(
       R"(# bash completion for ff: source <(ff completion bash)
+_ff_files() {{
+  compopt -o filenames 2> /dev/null
+  COMPREPLY+=($(compgen "$1" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+}}
 _ff() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}}
+  COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W '{} --help --version' -- "$word"))
     return
@@ -71,11 +75,10 @@ _ff() {{
                                 return words;
                               }(),
                               ""));
-    if (std::ranges::any_of(command.positional_types, is_file))
-      script += "; COMPREPLY+=($(compgen -f -- \"$word\"))";
+    if (std::ranges::any_of(command.positional_types, is_file)) script += "; _ff_files -f";
     script += " ;;\n";
   }
-  return script + "  esac\n}\ncomplete -o filenames -F _ff ff\n";
+  return script + "  esac\n}\ncomplete -F _ff ff\n";
 }
 
 std::string zsh_action(const std::string& type) {

@@ -44,8 +44,12 @@ struct Chosen {
   const CommonArguments* common = nullptr;
 };
 
+bool has_settings(const CommonArguments& common) { return !common.wanted.empty(); }
+
 Result<ExitCode> run(const Chosen& chosen) {
-  auto file = config_file(chosen.common->config_file);
+  // A command without settings works whatever is in the file.
+  Result<std::map<Setting, SettingValue>> file;
+  if (has_settings(*chosen.common)) file = config_file(chosen.common->config_file);
   if (!file) return std::unexpected(file.error());
   const auto settings = Settings::resolve(
       chosen.common->wanted,
@@ -71,6 +75,7 @@ int report(const Error& error, bool as_json) {
 void add_common(CLI::App& app, const Command& command, CommonArguments& common) {
   if (command.prints == Prints::text_or_json)
     app.add_flag("--json", common.json, "Print JSON, one object per line; errors, too");
+  if (!has_settings(common)) return;
   app.add_option("--config", common.config_file, "A file of settings [FF_CONFIG]")
       ->type_name("FILE")
       ->group("Settings");

@@ -1,11 +1,12 @@
 #include "cli/screen.hpp"
 
-#include <charconv>
 #include <cstdlib>
 
 #include <sys/ioctl.h>
 
 #include <fmt/format.h>
+
+#include "cli/number.hpp"
 
 namespace ff::cli {
 namespace {
@@ -13,13 +14,6 @@ namespace {
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
-}
-
-std::size_t columns_variable() {
-  const auto text = variable("COLUMNS");
-  std::size_t columns = 0;
-  std::from_chars(text.data(), text.data() + text.size(), columns);
-  return columns;
 }
 
 std::string_view code(Colour colour) {
@@ -47,7 +41,9 @@ Screen screen_of(int file) {
     if (known && size.ws_row > 0) screen.height = size.ws_row;
     screen.colours = variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   }
-  if (const auto columns = columns_variable()) screen.width = columns;
+  constexpr NumberRange widths{1, 100'000};
+  if (const auto columns = parse_number(variable("COLUMNS"), widths))
+    screen.width = static_cast<std::size_t>(*columns);
   return screen;
 }
 

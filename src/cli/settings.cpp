@@ -1,7 +1,6 @@
 #include "cli/settings.hpp"
 
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <spdlog/common.h>
@@ -9,6 +8,7 @@
 #include "base/assert.hpp"
 #include "base/utf8.hpp"
 #include "cli/duration.hpp"
+#include "cli/number.hpp"
 #include "store/durability.hpp"
 
 namespace ff::cli {
@@ -34,19 +34,11 @@ Result<void> an_interval(std::string_view text) {
   return done(interval);
 }
 
-constexpr std::uint32_t number_max = 1'000'000;
+constexpr NumberRange count_range{1, 1'000'000};
 
-Result<std::uint32_t> parse_number(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto end = text.data() + text.size();
-  const auto [rest, failed] = std::from_chars(text.data(), end, number);
-  if (failed == std::errc{} && rest == end && number >= 1 && number <= number_max) return number;
-  return fail(Errc::invalid_input,
-              fmt::format("'{}' is not a number from 1 to {}", printable(text), number_max));
-}
-Result<void> a_number(std::string_view text) {
-  const auto number = parse_number(text);
-  if (!number) return std::unexpected(number.error());
+Result<void> a_count(std::string_view text) {
+  const auto count = parse_number(text, count_range);
+  if (!count) return std::unexpected(count.error());
   return {};
 }
 
@@ -94,9 +86,9 @@ constexpr std::array table{
                 "Listen beyond loopback although there are no tokens: everybody may do everything",
                 yes_or_no},
     SettingInfo{Setting::max_connections, "max-connections", "FF_MAX_CONNECTIONS", "4096", "NUMBER",
-                "How many clients a server serves at a time", a_number},
+                "How many clients a server serves at a time", a_count},
     SettingInfo{Setting::max_long_polls, "max-long-polls", "FF_MAX_LONG_POLLS", "4096", "NUMBER",
-                "How many of them may wait, for work or events for example", a_number},
+                "How many of them may wait, for work or events for example", a_count},
     SettingInfo{Setting::durability, "durability", "FF_DURABILITY", "standard", durabilities,
                 "What is on disk before it is acknowledged", a_durability},
     SettingInfo{Setting::retention, "retention", "FF_RETENTION", "1d", "DURATION",
@@ -182,9 +174,9 @@ Millis Settings::duration(Setting setting) const {
 }
 
 std::size_t Settings::number(Setting setting) const {
-  const auto parsed = parse_number(text(setting));
+  const auto parsed = parse_number(text(setting), count_range);
   FF_ASSERT(parsed);
-  return *parsed;
+  return static_cast<std::size_t>(*parsed);
 }
 
 bool Settings::is_on(Setting setting) const {

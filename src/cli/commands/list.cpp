@@ -23,18 +23,22 @@ Result<ExitCode> run(const Context& context, const Given& given) {
   const auto engine = open_engine(context.settings);
   if (!engine) return std::unexpected(engine.error());
 
-  std::vector<json::object> rows;
+  std::vector<json::object> rows;  // of the table
+  std::size_t seen = 0;
   do {
-    const auto left = given.all ? limits::list_page_max : given.limit - rows.size();
+    const auto left = given.all ? limits::list_page_max : given.limit - seen;
     list->limit = static_cast<std::uint32_t>(std::min<std::size_t>(left, limits::list_page_max));
     auto page = run_blocking(**engine, *list);
     if (!page) return std::unexpected(page.error());
+    seen += page->executions.size();
     for (auto& row : fields_of(page->executions)) {
-      if (context.json) print_json(row);
-      rows.push_back(context.json ? json::object{} : std::move(row));
+      if (context.json)
+        print_json(row);
+      else
+        rows.push_back(std::move(row));
     }
     list->cursor = page->next;
-  } while (list->cursor && (given.all || rows.size() < given.limit));
+  } while (list->cursor && (given.all || seen < given.limit));
 
   if (!context.json) print_rows(context, execution_columns, rows);
   if (list->cursor)

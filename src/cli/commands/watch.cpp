@@ -40,7 +40,7 @@ json::object watched_fields(const ExecutionInfo& execution) {
   return fields;
 }
 
-// One execution, until it ends; then as `ff result` says it.
+// One execution, until it ends or a signal comes; then as `ff result` says it.
 Result<ExitCode> watch_one(const Context& context, Engine& engine, const ExecutionId& id,
                            const StopSignals& signals) {
   const auto screen = standard_output();
@@ -63,13 +63,11 @@ Result<ExitCode> watch_one(const Context& context, Engine& engine, const Executi
       std::fflush(stdout);
     }
     shown = text;
-    if (is_terminal(execution->state)) {
-      auto result = run_blocking(engine, GetResult{.id = id});
-      if (!result) return std::unexpected(result.error());
-      return ExitCode::ok;
-    }
+    if (is_terminal(execution->state)) break;
     if (auto page = events.next({}); !page) return std::unexpected(page.error());
   }
+  const auto result = run_blocking(engine, GetResult{.id = id});
+  if (!result) return std::unexpected(result.error());
   return ExitCode::ok;
 }
 
