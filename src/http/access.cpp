@@ -81,7 +81,7 @@ Result<Entries> read_entries(const std::filesystem::path& file) {
   auto parsed = json::parse(text, malformed);
   if (malformed || !parsed.is_object())
     return fail(Errc::invalid_input, R"(it must be a JSON object like {"tokens": [...]})");
-  auto entries = from_fields<Entries>({.url = {}, .body = std::move(parsed.get_object())});
+  auto entries = from_fields<Entries>({}, parsed.get_object(), Source::json);
   if (!entries) return entries;
   if (entries->tokens.empty() || entries->tokens.size() > tokens_max)
     return fail(Errc::invalid_input, fmt::format("it must hold from 1 to {} tokens", tokens_max));

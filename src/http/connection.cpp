@@ -236,7 +236,7 @@ asio::awaitable<Response> Connection::run_or_apologise(Engine& engine, const Rou
 // Events as they happen, until the client or the server has enough. The connection is done then.
 asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine,
                                               RequestFields fields) {
-  auto query = from_fields<ReadEvents>(std::move(fields));
+  auto query = from_fields<ReadEvents>(fields);
   const auto share = site_.long_polls.take();
   if (!share)
     query = fail(Errc::resource_exhausted,

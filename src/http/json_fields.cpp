@@ -25,20 +25,23 @@ std::size_t escaped_size(std::string_view text) {
 }  // namespace
 
 bool FieldReader::has(std::string_view name) const {
-  return fields_.url.contains(name) || fields_.body.contains(name);
+  return url_.contains(name) || body_.contains(name);
 }
 
 std::optional<FieldReader::Field> FieldReader::take(std::string_view name) {
-  const auto* in_url = fields_.url.if_contains(name);
-  const auto* in_body = fields_.body.if_contains(name);
-  if (!in_url && !in_body) return std::nullopt;
-  taken_.emplace_back(name);
-  if (in_url && in_body && *in_url != *in_body)
+  const auto in_url = url_.find(name);
+  const auto in_body = body_.find(name);
+  const bool is_in_url = in_url != url_.end();
+  const bool is_in_body = in_body != body_.end();
+  if (is_in_url) taken_.push_back(&*in_url);
+  if (is_in_body) taken_.push_back(&*in_body);
+  if (is_in_url && is_in_body && in_url->value() != in_body->value())
     refuse(
         Errc::invalid_input, name,
         fmt::format("{} is given twice, in the URL and in the body, with different values", name));
-  if (in_body) return Field{in_body, source_};
-  return Field{in_url, Source::url};
+  if (is_in_body) return Field{&in_body->value(), source_};
+  if (is_in_url) return Field{&in_url->value(), Source::url};
+  return std::nullopt;
 }
 
 void FieldReader::refuse(Errc code, std::string_view field, std::string message) {
@@ -103,9 +106,9 @@ void FieldReader::fence(Fence& value) {
 
 Result<void> FieldReader::finish() {
   if (source_ != Source::reply)
-    for (const auto* object : {&fields_.url, &fields_.body})
+    for (const auto* object : {&url_, &body_})
       for (const auto& field : *object)
-        if (std::ranges::find(taken_, std::string_view(field.key())) == taken_.end())
+        if (std::ranges::find(taken_, &field) == taken_.end())
           refuse(Errc::unknown_field, printable(field.key()),
                  fmt::format("there is no field '{}' here; check its spelling",
                              printable(field.key())));

@@ -36,8 +36,9 @@ struct RequestFields {
 // The first thing that is wrong is kept; the rest is then skipped.
 class FieldReader {
  public:
-  explicit FieldReader(RequestFields fields, Source source = Source::json)
-      : fields_(std::move(fields)), source_(source) {}
+  // `fields` must outlive it.
+  FieldReader(const json::object& url, const json::object& body, Source source)
+      : url_(url), body_(body), source_(source) {}
 
   template <class T>
   void required(std::string_view name, T& value) {
@@ -70,7 +71,8 @@ class FieldReader {
     if (!field || error_) return;
     if (!field->value->is_object())
       return refuse(name, wrong_type("an object", *field->value).error());
-    FieldReader inner({.url = {}, .body = field->value->get_object()}, source_);
+    static const json::object nothing;
+    FieldReader inner(nothing, field->value->get_object(), source_);
     describe_fields(inner);
     if (auto finished = inner.finish(); !finished) refuse(name, std::move(finished.error()));
   }
@@ -103,9 +105,10 @@ class FieldReader {
   void refuse(Errc code, std::string_view field, std::string message);
   void refuse(std::string_view field, Error cause);
 
-  RequestFields fields_;
+  const json::object& url_;
+  const json::object& body_;
   Source source_;  // of the body
-  std::vector<std::string> taken_;
+  std::vector<const json::key_value_pair*> taken_;
   std::optional<Error> error_;
 };
 
@@ -147,17 +150,22 @@ class FieldWriter {
 };
 
 template <class T>
-Result<T> from_fields(RequestFields fields, Source source = Source::json) {
+Result<T> from_fields(const json::object& url, const json::object& body, Source source) {
   T value;
-  FieldReader reader(std::move(fields), source);
+  FieldReader reader(url, body, source);
   describe(reader, value);
   if (auto finished = reader.finish(); !finished) return std::unexpected(finished.error());
   return value;
 }
 
 template <class T>
-Result<T> from_reply(json::object reply) {
-  return from_fields<T>({.url = {}, .body = std::move(reply)}, Source::reply);
+Result<T> from_fields(const RequestFields& fields) {
+  return from_fields<T>(fields.url, fields.body, Source::json);
+}
+
+template <class T>
+Result<T> from_reply(const json::object& reply) {
+  return from_fields<T>({}, reply, Source::reply);
 }
 
 template <class T>
@@ -173,10 +181,10 @@ requires requires(FieldWriter& fields, const T& value) { describe(fields, value)
 struct Codec<T> {
   static json::value write(const T& value) { return to_fields(value); }
   static Result<T> read(const json::value& value, Source source) {
-    auto object = read_object(value, source);
+    if (const auto* object = value.if_object()) return from_fields<T>({}, *object, source);
+    const auto object = read_object(value, source);
     if (!object) return std::unexpected(object.error());
-    const auto inner = source == Source::url ? Source::json : source;
-    return from_fields<T>({.url = {}, .body = std::move(*object)}, inner);
+    return from_fields<T>({}, *object, Source::json);
   }
 };
 

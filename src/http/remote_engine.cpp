@@ -79,12 +79,13 @@ Result<Reply> parse_reply(Response response) {
   } else {
     if (response.result() == Status::no_content) return Reply{};
     boost::system::error_code malformed;
-    auto body = json::parse(response.body(), malformed);
+    auto body = json::parse(response.body(), malformed,
+                            json::make_shared_resource<json::monotonic_resource>());
     if (malformed || !body.is_object())
       return fail(
           Errc::malformed_response,
           fmt::format("the server's answer is not FlowFabric's: {}", printable(response.body())));
-    auto reply = from_reply<Reply>(std::move(body.get_object()));
+    auto reply = from_reply<Reply>(body.get_object());
     if (!reply) reply.error().code = Errc::malformed_response;
     return reply;
   }

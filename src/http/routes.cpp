@@ -37,7 +37,8 @@ Response success(typename Op::Reply reply) {
 
 template <class Op>
 asio::awaitable<Response> run(Engine& engine, RequestFields fields) {
-  auto operation = from_fields<Op>(std::move(fields));
+  auto operation = from_fields<Op>(fields);
+  fields = {};  // the operation may wait long
   if (!operation) co_return error_response(operation.error());
   auto reply = co_await engine.run(std::move(*operation));
   if (!reply) co_return error_response(reply.error());
@@ -123,7 +124,7 @@ bool is_json(std::string_view content_type) {
 
 Result<json::object> parse_json(std::string_view text) {
   boost::system::error_code malformed;
-  auto body = json::parse(text, malformed);
+  auto body = json::parse(text, malformed, json::make_shared_resource<json::monotonic_resource>());
   if (malformed)
     return fail(Errc::invalid_json,
                 fmt::format("the body is not valid JSON: {}", malformed.message()));

@@ -13,6 +13,7 @@ using tcp = asio::ip::tcp;
 
 namespace {
 
+constexpr std::size_t read_bytes = 64 * 1024;  // at a time, of what is large
 constexpr unsigned char tls_alert = 0x15;  // the first byte of the record that says goodbye
 
 auto into(error_code& failed) { return asio::redirect_error(asio::use_awaitable, failed); }
@@ -74,6 +75,7 @@ asio::awaitable<error_code> Stream::await_bytes() {
   constexpr std::size_t chunk = 2048;
   error_code failed;
   if (buffer_.size() > 0) co_return failed;
+  buffer_.shrink_to_fit();  // who waits should not hold memory
   std::size_t size = 0;
   if (auto* plain = std::get_if<Plain>(&stream_))
     size = co_await plain->async_read_some(buffer_.prepare(chunk), into(failed));
@@ -93,9 +95,12 @@ asio::awaitable<error_code> Stream::read_header(RequestParser& parser) {
 }
 
 asio::awaitable<error_code> Stream::read(RequestParser& parser) {
+  if (parser.content_length().value_or(read_bytes) > buffer_.capacity())
+    buffer_.reserve(buffer_.size() + read_bytes);
   return read_whole(stream_, buffer_, parser);
 }
 asio::awaitable<error_code> Stream::read(ResponseParser& parser) {
+  buffer_.reserve(read_bytes);
   return read_whole(stream_, buffer_, parser);
 }
 asio::awaitable<error_code> Stream::write(Request& request) {
