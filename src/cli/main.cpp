@@ -10,6 +10,7 @@
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "cli/config_file.hpp"
+#include "cli/help.hpp"
 #include "http/problem.hpp"
 
 namespace ff::cli {
@@ -89,6 +90,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("ff {}", version));
   app.require_subcommand(1);
   app.footer(footer);
+  app.formatter(std::make_shared<HelpFormatter>());
 
   Chosen chosen;
   std::map<std::string, CommonArguments> common;

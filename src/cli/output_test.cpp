@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/help.hpp"
 #include "cli/progress.hpp"
 
 namespace ff::cli {
@@ -40,6 +41,13 @@ TEST(Progress, IsABarWithNumbersThatFits) {
   EXPECT_THAT(progress_line("work", 11, 10, 200), EndsWith("]  10/10 100%"));
   EXPECT_THAT(progress_line("work", 5, 10, 8), SizeIs(8));
   EXPECT_EQ(progress_line("work", 5, 0, 80), "work  5");
+}
+
+TEST(Help, IsWrappedBetweenWords) {
+  EXPECT_EQ(wrapped("one two three", 7), "one two\nthree");
+  EXPECT_EQ(wrapped("one two three", 8), "one two\nthree");
+  EXPECT_EQ(wrapped("immeasurable one", 5), "immeasurable\none");
+  EXPECT_EQ(wrapped("", 5), "");
 }
 
 }  // namespace
