@@ -52,9 +52,10 @@ function(ff_precompile target group)
   endif()
 endfunction()
 
-# ff_library(name FILES… [LINK …] [PRECOMPILE …]): a static library of one folder.
+# ff_library(name [INTERNAL] FILES… [LINK …] [PRECOMPILE …]): a static library of one folder. An
+# internal one is not installed.
 function(ff_library name)
-  cmake_parse_arguments(ARG "" "" "FILES;LINK;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ARG "INTERNAL" "" "FILES;LINK;PRECOMPILE" ${ARGN})
   add_library(${name} STATIC ${ARG_FILES})
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
@@ -75,7 +76,9 @@ function(ff_library name)
   else()
     ff_precompile(${name} common)
   endif()
-  set_property(GLOBAL APPEND PROPERTY FF_INSTALLED_TARGETS ${name})
+  if(NOT ARG_INTERNAL)
+    set_property(GLOBAL APPEND PROPERTY FF_INSTALLED_TARGETS ${name})
+  endif()
 endfunction()
 
 # ff_program(name FILES… LINK … [PRECOMPILE …]): a program of the project's own.

@@ -40,6 +40,8 @@ class Worker {
   // Before start(). A second handler for a kind replaces the first. An execution of a kind without one
   // fails, and its reason says so.
   void handle(std::string kind, Handler handler);
+  // For all kinds that have no handler of their own.
+  void handle_others(Handler handler) { handle("", std::move(handler)); }
 
   // Fails with invalid_input if the options are wrong or it is started already.
   Result<void> start();

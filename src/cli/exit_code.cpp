@@ -8,7 +8,11 @@ ExitCode exit_code_of(const Error& error) {
   switch (info(error.code).http_status) {
     case 400:
     case 413: return ExitCode::usage;
+    case 401:
+    case 403: return ExitCode::denied;
     case 409: return ExitCode::conflict;
+    case 408:
+    case 429:
     case 503:
     case 504: return ExitCode::unavailable;
     default: return ExitCode::failed;

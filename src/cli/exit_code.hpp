@@ -12,6 +12,7 @@ enum class ExitCode : int {
   not_found = 3,    // no such execution
   conflict = 4,     // the execution's state does not allow it
   unavailable = 5,  // server or store cannot be used now
+  denied = 6,       // no token, a wrong one, or one that may not do this
 };
 
 ExitCode exit_code_of(const Error& error);

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -8,16 +9,77 @@
 #include "base/utf8.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
+#include "cli/config_file.hpp"
+#include "cli/help.hpp"
+#include "http/problem.hpp"
 
 namespace ff::cli {
 namespace {
 
 constexpr const char* footer =
-    R"(Exit codes: 0 ok, 1 the execution (or something else) failed, 2 wrong usage or input,
-3 no such execution, 4 its state does not allow that, 5 server or store unavailable.)";
+    R"(Every setting may be a flag, a variable, or a line in a file; see ff config.
+Exit codes: 0 ok, 1 the execution (or something else) failed, 2 wrong usage or input,
+3 no such execution, 4 its state does not allow that, 5 server or store unavailable,
+6 the token does not allow that.)";
 
 bool is_command(std::string_view name) {
   return std::ranges::any_of(commands(), [&](const auto& command) { return command.name == name; });
+}
+
+std::optional<std::string> variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+Result<std::map<Setting, SettingValue>> config_file(const std::string& flag) {
+  auto file = flag;
+  if (file.empty()) file = variable("FF_CONFIG").value_or("");
+  if (file.empty()) file = default_config_file(variable);
+  if (file.empty()) return {};
+  return read_config(file);
+}
+
+// The command that was chosen, and what the parser found for it.
+struct Chosen {
+  Run run;
+  const CommonArguments* common = nullptr;
+};
+
+bool has_settings(const CommonArguments& common) { return !common.wanted.empty(); }
+
+Result<ExitCode> run(const Chosen& chosen) {
+  // A command without settings works whatever is in the file.
+  Result<std::map<Setting, SettingValue>> file;
+  if (has_settings(*chosen.common)) file = config_file(chosen.common->config_file);
+  if (!file) return std::unexpected(file.error());
+  const auto settings = Settings::resolve(
+      chosen.common->wanted,
+      {.flags = chosen.common->flags, .variable = variable, .file = std::move(*file)});
+  if (!settings) return std::unexpected(settings.error());
+  auto exit_code = chosen.run({.settings = *settings, .json = chosen.common->json});
+  if (exit_code && std::fflush(stdout) != 0)
+    return fail(Errc::internal, "cannot write to standard output");
+  return exit_code;
+}
+
+int report(const Error& error, bool as_json) {
+  std::fflush(stdout);
+  const bool wants_token = error.code == Errc::unauthenticated;
+  if (as_json)
+    fmt::print(stderr, "{}\n", boost::json::serialize(http::to_problem(error)));
+  else
+    fmt::print(stderr, "ff: {}: {}{}\n", error.name(), printable(error.message, std::string::npos),
+               wants_token ? "; give ff the token as FF_TOKEN or in --token-file" : "");
+  return static_cast<int>(exit_code_of(error));
+}
+
+void add_common(CLI::App& app, const Command& command, CommonArguments& common) {
+  if (command.prints == Prints::text_or_json)
+    app.add_flag("--json", common.json, "Print JSON, one object per line; errors, too");
+  if (!has_settings(common)) return;
+  app.add_option("--config", common.config_file, "A file of settings [FF_CONFIG]")
+      ->type_name("FILE")
+      ->group("Settings");
 }
 
 int main(int argc, char** argv) {
@@ -28,13 +90,17 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", fmt::format("ff {}", version));
   app.require_subcommand(1);
   app.footer(footer);
+  app.formatter(std::make_shared<HelpFormatter>());
 
-  Run chosen;
+  Chosen chosen;
+  std::map<std::string, CommonArguments> common;
   for (const auto& command : commands()) {
     auto* sub = app.add_subcommand(command.name, command.summary);
-    Arguments arguments(*sub);
+    auto& own = common[command.name];
+    Arguments arguments(*sub, own);
     auto run = command.setup(arguments);
-    sub->final_callback([&chosen, run = std::move(run)] { chosen = run; });
+    add_common(*sub, command, own);
+    sub->final_callback([&chosen, &own, run = std::move(run)] { chosen = {run, &own}; });
   }
   if (argc > 1 && argv[1][0] != '-' && !is_command(argv[1])) {
     fmt::print(stderr, "ff: there is no command '{}'; see ff --help\n", printable(argv[1]));
@@ -45,14 +111,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& wrong) {
     return app.exit(wrong) == 0 ? 0 : static_cast<int>(ExitCode::usage);
   }
-
-  auto exit_code = chosen();
-  if (exit_code && std::fflush(stdout) != 0)
-    exit_code = fail(Errc::internal, "cannot write to standard output");
-  if (exit_code) return static_cast<int>(*exit_code);
-  fmt::print(stderr, "ff: {}: {}\n", exit_code.error().name(),
-             printable(exit_code.error().message, std::string::npos));
-  return static_cast<int>(exit_code_of(exit_code.error()));
+  const auto exit_code = run(chosen);
+  return exit_code ? static_cast<int>(*exit_code) : report(exit_code.error(), chosen.common->json);
 }
 
 }  // namespace

@@ -3,47 +3,120 @@
 #include <csignal>
 #include <ctime>
 
+#include <spdlog/spdlog.h>
+
 #include "base/clock.hpp"
+#include "http/tls.hpp"
 #include "sdk/blocking.hpp"
 #include "store/open_store.hpp"
 
 namespace ff::cli {
 namespace {
 
-sigset_t stop_signals() {
+sigset_t taken_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
   return signals;
+}
+
+LocalEngineOptions engine_options(const Settings& settings) {
+  return {
+      .intervals = {.lease_expiry = settings.duration(Setting::lease_expiry_interval),
+                    .delayed_promoter = settings.duration(Setting::delayed_promoter_interval),
+                    .attempt_timeout = settings.duration(Setting::attempt_timeout_interval),
+                    .execution_deadline = settings.duration(Setting::execution_deadline_interval),
+                    .grant_expiry = settings.duration(Setting::grant_expiry_interval),
+                    .retention_trimmer = settings.duration(Setting::retention_trimmer_interval),
+                    .index_reconciler = settings.duration(Setting::index_reconciler_interval)},
+      .retention_default = settings.duration(Setting::retention)};
+}
+
+// The store's URL says how durable it is, if the setting does not.
+Result<std::string> store_url(const Settings& settings) {
+  const auto& url = settings.text(Setting::store);
+  const auto& durability = settings.value(Setting::durability);
+  if (durability.source == SettingSource::default_value) return url;
+  if (url.find('?') != std::string::npos)
+    return fail(Errc::invalid_input,
+                fmt::format("{} and the store's URL both say how durable it is; give one of them",
+                            durability.where));
+  return url + "?durability=" + durability.text;
 }
 
 }  // namespace
 
-Result<Service> Service::start(const ServiceOption& option,
+void add_service_settings(Arguments& arguments) {
+  arguments.settings({Setting::store, Setting::listen, Setting::durability, Setting::retention,
+                      Setting::log_level, Setting::lease_expiry_interval,
+                      Setting::delayed_promoter_interval, Setting::attempt_timeout_interval,
+                      Setting::execution_deadline_interval, Setting::grant_expiry_interval,
+                      Setting::retention_trimmer_interval, Setting::index_reconciler_interval});
+}
+
+void add_access_settings(Arguments& arguments) {
+  arguments.settings({Setting::api_token, Setting::tokens_file, Setting::tls_cert, Setting::tls_key,
+                      Setting::insecure_listen, Setting::max_connections, Setting::max_long_polls});
+}
+
+Result<ServiceAccess> service_access(const Settings& settings) {
+  auto tokens =
+      http::Access::load(settings.text(Setting::api_token), settings.text(Setting::tokens_file));
+  if (!tokens) return std::unexpected(tokens.error());
+  ServiceAccess access;
+  auto& server = access.server;
+  server.credentials.access = std::move(*tokens);
+  const http::TlsFiles files{.certificate = settings.text(Setting::tls_cert),
+                             .key = settings.text(Setting::tls_key)};
+  if (files.given()) {
+    auto tls = http::server_tls(files);
+    if (!tls) return std::unexpected(tls.error());
+    server.credentials.tls = std::move(*tls);
+  }
+  server.limits.connections = settings.number(Setting::max_connections);
+  server.limits.long_polls = settings.number(Setting::max_long_polls);
+  if (!server.credentials.access->is_open() || settings.is_on(Setting::insecure_listen))
+    access.reach = http::Reach::anywhere;
+  return access;
+}
+
+Result<Service> Service::start(const Settings& settings, ServiceAccess access,
                                std::function<void(const Event&)> on_event) {
-  const auto signals = stop_signals();
+  set_log_level(settings);
+  const auto signals = taken_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
   // The port first: a wrong or taken one must not leave a data directory behind.
-  auto listener = http::Listener::bind(option.listen);
+  auto listener = http::Listener::bind(settings.text(Setting::listen), access.reach);
   if (!listener) return std::unexpected(listener.error());
-  auto store = store::open_store(option.store, std::make_shared<SystemClock>());
+  const auto url = store_url(settings);
+  if (!url) return std::unexpected(url.error());
+  auto store = store::open_store(*url, std::make_shared<SystemClock>());
   if (!store) return std::unexpected(store.error());
-  auto engine = std::make_unique<LocalEngine>(std::move(*store),
-                                              LocalEngineOptions{.on_event = std::move(on_event)});
-  auto server = std::make_unique<http::Server>(*engine, std::move(*listener));
+  auto options = engine_options(settings);
+  options.on_event = std::move(on_event);
+  auto engine = std::make_unique<LocalEngine>(std::move(*store), std::move(options));
+  auto server =
+      std::make_unique<http::Server>(*engine, std::move(*listener), std::move(access.server));
   return Service(std::move(engine), std::move(server));
 }
 
-Result<ExitCode> Service::wait_for_stop() {
-  const auto signals = stop_signals();
+Result<ExitCode> Service::wait_for_stop(const std::function<void()>& on_hangup) {
+  const auto signals = taken_signals();
   constexpr timespec health_interval{.tv_sec = 0, .tv_nsec = 500'000'000};
-  while (sigtimedwait(&signals, nullptr, &health_interval) < 0) {
+  while (true) {
+    const int signal = sigtimedwait(&signals, nullptr, &health_interval);
+    if (signal == SIGINT || signal == SIGTERM) return ExitCode::ok;
+    if (signal == SIGHUP) on_hangup();
     const auto health = run_blocking(*engine_, Health{});
     if (!health) return std::unexpected(health.error());
   }
-  return ExitCode::ok;
+}
+
+void set_log_level(const Settings& settings) {
+  spdlog::set_level(spdlog::level::from_str(settings.text(Setting::log_level)));
 }
 
 }  // namespace ff::cli

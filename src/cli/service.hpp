@@ -4,23 +4,33 @@
 #include <functional>
 #include <memory>
 
-#include "cli/options.hpp"
-#include "core/event.hpp"
+#include "cli/command.hpp"
 #include "engine/local_engine.hpp"
 #include "http/server.hpp"
 
 namespace ff::cli {
 
+// Declares the settings that a server has in any case, and those of one that others can reach.
+void add_service_settings(Arguments& arguments);
+void add_access_settings(Arguments& arguments);
+
+// Who may reach a server, from where, and how many; from the second kind of settings.
+struct ServiceAccess {
+  http::ServerOptions server = {};
+  http::Reach reach = http::Reach::loopback;
+};
+Result<ServiceAccess> service_access(const Settings& settings);
+
 class Service {
  public:
-  // Takes SIGINT and SIGTERM from here on, for every thread that is started later.
-  static Result<Service> start(const ServiceOption& option,
+  // Takes SIGINT, SIGTERM and SIGHUP from here on, for every thread that is started later.
+  static Result<Service> start(const Settings& settings, ServiceAccess access,
                                std::function<void(const Event&)> on_event = {});
 
   http::Server& server() { return *server_; }
 
-  // Until SIGINT or SIGTERM, or until the store fails; in that case, its error.
-  Result<ExitCode> wait_for_stop();
+  // Until SIGINT or SIGTERM, or until the store fails; in that case, its error. SIGHUP is handed on.
+  Result<ExitCode> wait_for_stop(const std::function<void()>& on_hangup);
 
  private:
   Service(std::unique_ptr<LocalEngine> engine, std::unique_ptr<http::Server> server)
@@ -29,5 +39,7 @@ class Service {
   std::unique_ptr<LocalEngine> engine_;
   std::unique_ptr<http::Server> server_;
 };
+
+void set_log_level(const Settings& settings);
 
 }  // namespace ff::cli

@@ -191,7 +191,8 @@ class Worker::Running {
   }
 
   Outcome call(Task& task) const {
-    const auto handler = handlers_.find(task.kind().str());
+    auto handler = handlers_.find(task.kind().str());
+    if (handler == handlers_.end()) handler = handlers_.find("");
     if (handler == handlers_.end())
       return Outcome::failed({fmt::format("worker {} has no handler for kind '{}'",
                                           claim_.worker.str(), task.kind().str())});

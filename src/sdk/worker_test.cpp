@@ -30,6 +30,15 @@ TEST_P(WorkerTest, KindWithoutAHandlerFailsAndSaysSo) {
               HasSubstr("worker w7 has no handler for kind 'nobody'"));
 }
 
+TEST_P(WorkerTest, KindsWithoutAHandlerOfTheirOwnMayHaveOneTogether) {
+  Worker worker(engine());
+  worker.handle("own", [](Task&) { return "own"; });
+  worker.handle_others([](Task& task) { return "others: " + task.kind().str(); });
+  must(worker.start());
+  EXPECT_EQ(submit_and_wait({.kind = "own"}), "own");
+  EXPECT_EQ(submit_and_wait({.kind = "any"}), "others: any");
+}
+
 TEST_P(WorkerTest, HandlersRunSideBySide) {
   constexpr int count = 4;
   std::barrier all_here(count);

@@ -32,8 +32,10 @@ Process::Process(std::vector<std::string> arguments, std::string input) {
   for (auto& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
 
+  std::signal(SIGPIPE, SIG_IGN);  // a program need not read all of its input
   pid_ = ::fork();
   if (pid_ == 0) {
+    std::signal(SIGPIPE, SIG_DFL);
     ::dup2(in.read, STDIN_FILENO);
     ::dup2(out.write, STDOUT_FILENO);
     ::dup2(err.write, STDERR_FILENO);
@@ -63,9 +65,9 @@ Process::~Process() {
 void Process::signal(int number) { ::kill(pid_, number); }
 
 // False when it will never print again.
-bool Process::read_some() {
+bool Process::read_some(int wait_ms) {
   std::array<pollfd, 2> files{pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
-  if (::poll(files.data(), files.size(), -1) < 0) return false;
+  if (::poll(files.data(), files.size(), wait_ms) < 0) return false;
   bool open = false;
   for (auto& file : files) {
     if (file.revents == 0) {
@@ -90,6 +92,11 @@ std::string Process::wait_for_output(const std::string& text) {
       return all;
     }
   }
+}
+
+std::string Process::output_so_far() {
+  read_some(0);
+  return out_text_ + err_text_;
 }
 
 Finished Process::wait() {

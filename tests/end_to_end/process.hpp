@@ -25,11 +25,14 @@ class Process {
   // the test if the program ends before.
   std::string wait_for_output(const std::string& text);
 
+  // What it has printed by now.
+  std::string output_so_far();
+
   void signal(int number);
   Finished wait();
 
  private:
-  bool read_some();
+  bool read_some(int wait_ms = -1);
 
   pid_t pid_;
   int out_;

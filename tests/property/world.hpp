@@ -58,7 +58,7 @@ class World {
   // The integrity check of what is on disk; the engine is closed meanwhile.
   embedded::CheckReport check() {
     engine_.reset();
-    auto report = must(embedded::check(temp_.path(), env_.get()));
+    auto report = must(embedded::check(temp_.path(), {.env = env_.get()}));
     open();
     return report;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <flowfabric/engine.hpp>
+#include <flowfabric/open.hpp>
 
 #include <atomic>
 #include <memory>
@@ -14,6 +15,7 @@ namespace ff::cli::bench {
 
 struct Settings {
   std::string store;  // the URL of an engine
+  OpenOptions open;
   std::uint32_t tasks;
   std::uint32_t workers;
   std::uint32_t payload_bytes;
@@ -41,8 +43,6 @@ double seconds_since(std::chrono::steady_clock::time_point start);
 class Payloads {
  public:
   explicit Payloads(std::size_t bytes);
-  Payloads(Payloads&& other) noexcept
-      : bytes_(other.bytes_), pool_(std::move(other.pool_)), count_(other.count_.load()) {}
   std::string next();
 
  private:

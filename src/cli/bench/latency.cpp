@@ -1,5 +1,4 @@
 #include <flowfabric/client.hpp>
-#include <flowfabric/open.hpp>
 #include <flowfabric/worker.hpp>
 
 #include <algorithm>
@@ -31,7 +30,7 @@ constexpr std::uint32_t delayed_tasks = 100;
 }  // namespace
 
 Result<Figures> latency(const Settings& settings) {
-  const auto engine = ff::open(settings.store);
+  const auto engine = ff::open(settings.store, settings.open);
   if (!engine) return std::unexpected(engine.error());
   constexpr auto lane = "bench-latency";
 

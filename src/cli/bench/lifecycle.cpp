@@ -1,4 +1,3 @@
-#include <flowfabric/open.hpp>
 
 #include <future>
 
@@ -7,7 +6,7 @@
 namespace ff::cli::bench {
 
 Result<Figures> lifecycle(const Settings& settings) {
-  const auto engine = ff::open(settings.store);
+  const auto engine = ff::open(settings.store, settings.open);
   if (!engine) return std::unexpected(engine.error());
   Figures figures;
 

@@ -8,6 +8,7 @@
 #include <boost/asio/use_future.hpp>
 
 #include "cli/bench/bench.hpp"
+#include "cli/progress.hpp"
 
 namespace ff::cli::bench {
 namespace {
@@ -40,9 +41,13 @@ Result<void> first_error(const auto& results) {
 
 // What a load's coroutines share.
 struct Shared {
+  Shared(Engine& on, std::uint32_t count, std::size_t payload_bytes, const char* what)
+      : engine(on), left(count), payloads(payload_bytes), progress(what, count) {}
+
   Engine& engine;
   std::atomic<std::int64_t> left;
   Payloads payloads;
+  Progress progress;
   std::int64_t submit_batch = submit_batch_max;
 };
 
@@ -58,6 +63,7 @@ Async<void> submitter(std::shared_ptr<Shared> shared) {
     const auto reply = co_await shared->engine.run(std::move(batch));
     if (!reply) co_return std::unexpected(reply.error());
     if (auto accepted = first_error(reply->results); !accepted) co_return accepted;
+    shared->progress.add(reply->results.size());
   }
 }
 
@@ -77,16 +83,12 @@ Async<void> worker(std::shared_ptr<Shared> shared, std::uint32_t number) {
     if (!reply) co_return std::unexpected(reply.error());
     if (auto completed = first_error(reply->results); !completed) co_return completed;
     shared->left -= static_cast<std::int64_t>(reply->results.size());
+    shared->progress.add(reply->results.size());
   }
   co_return Result<void>{};
 }
 
 }  // namespace
-
-void phase(std::string_view name) {
-  static const bool wanted = ::isatty(STDERR_FILENO);
-  if (wanted) fmt::print(stderr, "{}…\n", name);
-}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -103,7 +105,7 @@ std::string Payloads::next() {
 }
 
 Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t count) {
-  auto shared = std::make_shared<Shared>(engine, count, Payloads(settings.payload_bytes));
+  auto shared = std::make_shared<Shared>(engine, count, settings.payload_bytes, "submitting");
   // Large payloads reach the limit of a batch's bytes first.
   constexpr std::int64_t batch_bytes_max = limits::batch_bytes_max;
   shared->submit_batch =
@@ -113,7 +115,7 @@ Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t 
 }
 
 Result<void> drain(Engine& engine, const Settings& settings, std::uint32_t count) {
-  auto shared = std::make_shared<Shared>(engine, count, Payloads(0));
+  auto shared = std::make_shared<Shared>(engine, count, 0, "working");
   return run_coroutines(engine, settings.workers,
                         [&](std::uint32_t number) { return worker(shared, number); });
 }

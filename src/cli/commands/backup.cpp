@@ -1,52 +1,45 @@
+#include "store/embedded/backup.hpp"
+
 #include <fmt/format.h>
 
-#include "cli/options.hpp"
-#include "sdk/blocking.hpp"
-#include "store/embedded/backup.hpp"
+#include "cli/engine.hpp"
+#include "cli/output.hpp"
 #include "store/open_store.hpp"
 
 namespace ff::cli {
 
 Run setup_backup(Arguments& arguments) {
-  struct Given {
-    EngineOption engine;
-    std::string name;
-  };
-  auto given = std::make_shared<Given>();
-  arguments.positional("name", given->name, "The name of the backup", Arguments::Need::required);
-  given->engine.add_to(arguments);
+  auto request = std::make_shared<Request>();
+  arguments.field("name", *request, "name", "NAME", "The name of the backup");
+  arguments.engine();
   arguments.examples("  ff backup monday        (prints the directory, on the server's machine)");
-
-  return [given]() -> Result<ExitCode> {
-    const auto name = BackupName::parse(given->name);
-    if (!name) return std::unexpected(name.error());
-    const auto engine = given->engine.open();
-    if (!engine) return std::unexpected(engine.error());
-    const auto saved = run_blocking(**engine, Backup{*name});
+  return [request](const Context& context) -> Result<ExitCode> {
+    const auto saved = ask<Backup>(context, *request);
     if (!saved) return std::unexpected(saved.error());
-    fmt::print("{}\n", saved->directory);
+    if (context.json)
+      print_json(http::to_fields(*saved));
+    else
+      fmt::print("{}\n", saved->directory);
     return ExitCode::ok;
   };
 }
 
 Run setup_restore(Arguments& arguments) {
-  struct Given {
-    std::string backup;
-    std::string store = "embedded:./ff-data";
-  };
-  auto given = std::make_shared<Given>();
-  arguments.positional("backup", given->backup, "The directory of the backup",
-                       Arguments::Need::required);
-  arguments.option("--store", given->store, "The new store: embedded:DIR", "FF_STORE");
+  auto backup = std::make_shared<std::string>();
+  arguments.positional("backup", *backup, "The directory of the backup", Arguments::Need::required,
+                       "DIR");
+  arguments.settings({Setting::store});
   arguments.examples("  ff restore ff-data/backups/monday --store embedded:./restored");
-
-  return [given]() -> Result<ExitCode> {
-    const auto url = store::parse_embedded(given->store);
+  return [backup](const Context& context) -> Result<ExitCode> {
+    const auto url = store::parse_embedded(context.settings.text(Setting::store));
     if (!url) return std::unexpected(url.error());
-    if (auto restored = embedded::restore_backup(given->backup, url->directory); !restored)
+    if (auto restored = embedded::restore_backup(*backup, url->directory); !restored)
       return std::unexpected(restored.error());
-    fmt::print("restored into {}; verify it with: ff check {}\n", url->directory.string(),
-               url->directory.string());
+    const auto directory = url->directory.string();
+    if (context.json)
+      print_json({{"directory", directory}});
+    else
+      fmt::print("restored into {0}; verify it with: ff check {0}\n", directory);
     return ExitCode::ok;
   };
 }

@@ -5,12 +5,11 @@
 
 #include "base/version.hpp"
 #include "cli/bench/bench.hpp"
-#include "cli/command.hpp"
+#include "cli/engine.hpp"
+#include "cli/output.hpp"
 
 namespace ff::cli {
 namespace {
-
-namespace json = boost::json;
 
 // A store of its own, gone afterwards.
 class TemporaryStore {
@@ -35,22 +34,21 @@ class TemporaryStore {
 struct Given {
   std::string mode;
   std::string store;
-  std::int32_t tasks = 0;
-  std::int32_t workers = 16;
-  std::int32_t payload_bytes = 4096;
-  bool json = false;
+  std::uint32_t tasks = 0;  // 0: as many as the mode says
+  std::uint32_t workers = 16;
+  std::uint32_t payload_bytes = 4096;
 };
 
-Result<std::uint32_t> in_range(const char* name, std::int32_t value, std::int32_t low,
-                               std::int32_t high) {
-  if (value >= low && value <= high) return static_cast<std::uint32_t>(value);
+Result<std::uint32_t> in_range(const char* name, std::uint32_t value, std::uint32_t low,
+                               std::uint32_t high) {
+  if (value >= low && value <= high) return value;
   return fail(Errc::invalid_input,
               fmt::format("{} must be from {} to {}, got {}", name, low, high, value));
 }
 
 struct Mode {
   const char* name;
-  std::int32_t tasks;  // unless --tasks says otherwise
+  std::uint32_t tasks;  // unless --tasks says otherwise
   Result<bench::Figures> (*run)(const bench::Settings&);
 };
 constexpr std::array modes{Mode{"lifecycle", 50'000, bench::lifecycle},
@@ -64,10 +62,13 @@ Result<bench::Settings> settings_of(const Given& given, const Mode& mode) {
   const auto workers = in_range("--workers", given.workers, 1, 10'000);
   if (!workers) return std::unexpected(workers.error());
   const auto bytes = in_range("--payload-bytes", given.payload_bytes, 0,
-                              static_cast<std::int32_t>(limits::payload_bytes_max));
+                              static_cast<std::uint32_t>(limits::payload_bytes_max));
   if (!bytes) return std::unexpected(bytes.error());
-  return bench::Settings{
-      .store = given.store, .tasks = *tasks, .workers = *workers, .payload_bytes = *bytes};
+  return bench::Settings{.store = given.store,
+                         .open = {},
+                         .tasks = *tasks,
+                         .workers = *workers,
+                         .payload_bytes = *bytes};
 }
 
 void print_table(const json::object& figures, const std::string& prefix = "") {
@@ -84,7 +85,7 @@ void print_table(const json::object& figures, const std::string& prefix = "") {
   }
 }
 
-Result<ExitCode> run(Given given) {
+Result<ExitCode> run(const Context& context, Given given) {
   const auto mode = std::ranges::find(modes, given.mode, &Mode::name);
   if (mode == modes.end())
     return fail(Errc::invalid_input,
@@ -92,8 +93,11 @@ Result<ExitCode> run(Given given) {
                             given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
-  const auto settings = settings_of(given, *mode);
+  auto settings = settings_of(given, *mode);
   if (!settings) return std::unexpected(settings.error());
+  auto options = open_options(context.settings);
+  if (!options) return std::unexpected(options.error());
+  settings->open = std::move(*options);
   const auto figures = mode->run(*settings);
   if (!figures) return std::unexpected(figures.error());
 
@@ -104,8 +108,8 @@ Result<ExitCode> run(Given given) {
                       {"payload_bytes", settings->payload_bytes},
                       {"version", version}};
   for (const auto& figure : *figures) report[figure.key()] = figure.value();
-  if (given.json)
-    fmt::print("{}\n", json::serialize(report));
+  if (context.json)
+    print_json(report);
   else
     print_table(report);
   return ExitCode::ok;
@@ -115,20 +119,22 @@ Result<ExitCode> run(Given given) {
 
 Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<Given>();
-  arguments.positional("mode", given->mode, "lifecycle, latency or memory",
-                       Arguments::Need::required);
-  arguments.option("--store", given->store,
+  arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
+                       "lifecycle|latency|memory");
+  arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,
                    "How many executions (default: 50000, 1000 for latency, 100000 for memory)");
-  arguments.option("--workers", given->workers, "How many workers, or handlers at a time");
-  arguments.option("--payload-bytes", given->payload_bytes, "The size of each payload");
-  arguments.flag("--json", given->json, "Print one JSON object");
+  arguments.option("--workers", given->workers,
+                   "How many workers, or handlers at a time (default: 16)");
+  arguments.option("--payload-bytes", given->payload_bytes,
+                   "The size of each payload (default: 4096)");
+  arguments.settings({Setting::token, Setting::token_file, Setting::ca_file});
   arguments.examples(
       "  ff bench lifecycle\n"
       "  ff bench latency --tasks 2000 --json\n"
       "  ff bench memory --tasks 1000000 --payload-bytes 100");
-  return [given] { return run(*given); };
+  return [given](const Context& context) { return run(context, *given); };
 }
 
 }  // namespace ff::cli

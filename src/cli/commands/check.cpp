@@ -3,22 +3,19 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <boost/json.hpp>
 
-#include "cli/command.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
 
 namespace ff::cli {
 namespace {
 
-namespace json = boost::json;
-
-void print_json(const embedded::CheckReport& report) {
-  json::array problems(report.problems.begin(), report.problems.end());
-  fmt::print("{}\n", json::serialize(json::object{{"live", report.live},
-                                                  {"ended", report.ended},
-                                                  {"index_entries", report.index_entries},
-                                                  {"problem_count", report.problem_count},
-                                                  {"problems", std::move(problems)}}));
+json::object fields_of(const embedded::CheckReport& report) {
+  return {{"live", report.live},
+          {"ended", report.ended},
+          {"index_entries", report.index_entries},
+          {"problem_count", report.problem_count},
+          {"problems", json::array(report.problems.begin(), report.problems.end())}};
 }
 
 void print_text(const embedded::CheckReport& report) {
@@ -33,24 +30,24 @@ void print_text(const embedded::CheckReport& report) {
                                        report.problem_count));
 }
 
+Result<embedded::CheckReport> check(const std::string& directory) {
+  Progress progress("entries checked:", 0);
+  return embedded::check(directory, {.on_entry = [&] { progress.add(1); }});
+}
+
 }  // namespace
 
 Run setup_check(Arguments& arguments) {
-  struct Given {
-    std::string directory;
-    bool json = false;
-  };
-  auto given = std::make_shared<Given>();
-  arguments.positional("directory", given->directory, "The data directory; no server may use it",
-                       Arguments::Need::required);
-  arguments.flag("--json", given->json, "Print it as JSON");
+  auto directory = std::make_shared<std::string>();
+  arguments.positional("directory", *directory, "The data directory; no server may use it",
+                       Arguments::Need::required, "DIR");
   arguments.examples("  ff check ./ff-data        (exit code 1 if there are problems)");
 
-  return [given]() -> Result<ExitCode> {
-    const auto report = embedded::check(given->directory);
+  return [directory](const Context& context) -> Result<ExitCode> {
+    const auto report = check(*directory);
     if (!report) return std::unexpected(report.error());
-    if (given->json)
-      print_json(*report);
+    if (context.json)
+      print_json(fields_of(*report));
     else
       print_text(*report);
     return report->problem_count == 0 ? ExitCode::ok : ExitCode::failed;

@@ -1,4 +1,5 @@
 #include <flowfabric/client.hpp>
+#include <flowfabric/open.hpp>
 #include <flowfabric/worker.hpp>
 
 #include <array>
@@ -71,25 +72,27 @@ void show(Narrator& narrator, Client& client, const Example& example) {
 }
 
 void suggest(Narrator& narrator, const std::string& url) {
-  const std::string where = url == EngineOption{}.url ? "" : " --url " + url;
+  const std::string where = url == info(Setting::url).default_value ? "" : " --url " + url;
   narrator.line(R"(
 Still serving at {0}. Try, in another terminal:
   ./run submit greet World --lane {1} --wait{2}
   ./run submit add '1 2 3' --lane {1}{2}      (prints an execution id)
-  ./run get ID{2}
   ./run result ID{2}
+  ./run ls{2}
+  ./run watch{2}
   curl -s {0}/v1/executions -H 'Content-Type: application/json' \
        -d '{{"kind":"greet","lane":"{1}","payload":"curl"}}'
 Stop it with Ctrl-C; what was submitted is still there after a restart.)",
                 url, demo_lane, where);
 }
 
-Result<ExitCode> run(const ServiceOption& option) {
+Result<ExitCode> run(const Settings& settings) {
   Narrator narrator;
-  auto service = Service::start(option, [&narrator](const Event& event) { narrator.step(event); });
+  auto service =
+      Service::start(settings, {}, [&narrator](const Event& event) { narrator.step(event); });
   if (!service) return std::unexpected(service.error());
   const auto url = service->server().url();
-  narrator.line("FlowFabric {} serves {} at {}", version, option.store, url);
+  narrator.line("FlowFabric {} serves {} at {}", version, settings.text(Setting::store), url);
 
   // Worker and client go through HTTP, like any other program would.
   const auto remote = ff::open(url);
@@ -103,7 +106,7 @@ Result<ExitCode> run(const ServiceOption& option) {
   Client client(**remote);
   for (const auto& example : examples) show(narrator, client, example);
   suggest(narrator, url);
-  auto stopped = service->wait_for_stop();
+  auto stopped = service->wait_for_stop([] {});
   narrator.line("\nStopping.");
   return stopped;
 }
@@ -111,9 +114,9 @@ Result<ExitCode> run(const ServiceOption& option) {
 }  // namespace
 
 Run setup_demo(Arguments& arguments) {
-  auto option = std::make_shared<ServiceOption>();
-  option->add_to(arguments);
-  return [option] { return run(*option); };
+  add_service_settings(arguments);
+  arguments.examples("  ff demo\n  ff demo --store embedded:/tmp/demo --listen 127.0.0.1:0");
+  return [](const Context& context) { return run(context.settings); };
 }
 
 }  // namespace ff::cli

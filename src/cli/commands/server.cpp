@@ -4,17 +4,40 @@
 #include "cli/service.hpp"
 
 namespace ff::cli {
+namespace {
+
+// Tokens and certificates as their files are now. If they are wrong, what was good stays.
+void exchange_credentials(const Settings& settings, http::Server& server) {
+  auto access = service_access(settings);
+  if (access) {
+    server.exchange(std::move(access->server.credentials));
+    spdlog::info("tokens and certificates are read again");
+  } else {
+    spdlog::error("tokens and certificates stay as they were: {}", access.error().message);
+  }
+}
+
+}  // namespace
 
 Run setup_server(Arguments& arguments) {
-  auto option = std::make_shared<ServiceOption>();
-  option->add_to(arguments);
-  arguments.examples("  ff server --store embedded:/var/lib/ff --listen 127.0.0.1:9090");
+  add_service_settings(arguments);
+  add_access_settings(arguments);
+  arguments.examples(
+      "  ff server --store embedded:/var/lib/flowfabric\n"
+      "  ff server --config /etc/flowfabric/ff.conf --log-level warn\n"
+      "  ff server --listen 0.0.0.0:9090 --tokens-file tokens.json --tls-cert c.pem --tls-key "
+      "k.pem");
 
-  return [option]() -> Result<ExitCode> {
-    auto service = Service::start(*option);
+  return [](const Context& context) -> Result<ExitCode> {
+    const auto& settings = context.settings;
+    auto access = service_access(settings);
+    if (!access) return std::unexpected(access.error());
+    auto service = Service::start(settings, std::move(*access));
     if (!service) return std::unexpected(service.error());
-    spdlog::info("FlowFabric {} serves {} at {}", version, option->store, service->server().url());
-    auto stopped = service->wait_for_stop();
+    auto& server = service->server();
+    spdlog::info("FlowFabric {} serves {} at {}", version, settings.text(Setting::store),
+                 server.url());
+    auto stopped = service->wait_for_stop([&] { exchange_credentials(settings, server); });
     spdlog::info("stopping");
     return stopped;
   };

@@ -1,38 +1,180 @@
-#include <flowfabric/client.hpp>
+#include <flowfabric/limits.hpp>
 
-#include <iostream>
-#include <iterator>
+#include <cstdio>
+
+#include <sys/stat.h>
 
 #include <fmt/format.h>
 
-#include "cli/options.hpp"
+#include "base/utf8.hpp"
+#include "cli/engine.hpp"
+#include "cli/files.hpp"
 #include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "cli/wait.hpp"
 
 namespace ff::cli {
 namespace {
 
 struct Given {
-  EngineOption engine;
-  NewExecution execution;
+  Request request;
+  std::string payload;
+  std::string file;
+  bool lines = false;
   WaitOption wait;
-  bool json = false;
 };
 
-Result<ExitCode> run(Given given) {
-  if (given.execution.payload == "-")
-    given.execution.payload.assign(std::istreambuf_iterator<char>(std::cin), {});
-  const auto engine = given.engine.open();
-  if (!engine) return std::unexpected(engine.error());
-  Client client(**engine);
+void print_reply(const Context& context, const SubmitReply& reply) {
+  if (context.json)
+    print_json(http::to_fields(reply));
+  else
+    fmt::print("{}\n", reply.id.str());
+}
 
-  const auto submitted = client.submit(std::move(given.execution));
-  if (!submitted) return std::unexpected(submitted.error());
-  if (given.json)
-    print_json(*submitted);
-  else if (!given.wait.wait)
-    fmt::print("{}\n", submitted->id.str());
-  if (!given.wait.wait) return ExitCode::ok;
-  return print_result(client, submitted->id, given.wait.limit());
+// The payload is an argument, a file, or standard input ("-").
+Result<std::string> read_payload(const Given& given) {
+  if (!given.file.empty()) return read_file(given.file, limits::payload_bytes_max);
+  if (given.payload == "-") return read_all(stdin, "standard input", limits::payload_bytes_max);
+  return given.payload;
+}
+
+Result<ExitCode> submit_one(const Context& context, Engine& engine, Submit submit,
+                            const WaitOption& wait) {
+  const auto reply = run_blocking(engine, std::move(submit));
+  if (!reply) return std::unexpected(reply.error());
+  if (!wait.wait) {
+    print_reply(context, *reply);
+    return ExitCode::ok;
+  }
+  return print_result(context, engine, reply->id, wait.limit());
+}
+
+// One execution per line of a file, a batch at a time.
+class LineSubmitter {
+ public:
+  LineSubmitter(const Context& context, Engine& engine, Submit like)
+      : context_(context), engine_(engine), like_(std::move(like)) {}
+
+  Result<ExitCode> run(std::FILE* file) {
+    struct ::stat about {};
+    const bool sized = ::fstat(::fileno(file), &about) == 0 && S_ISREG(about.st_mode);
+    Progress progress("submitting, bytes", sized ? static_cast<std::uint64_t>(about.st_size) : 0);
+    std::unique_ptr<char, decltype(&std::free)> buffer(nullptr, &std::free);
+    std::size_t capacity = 0;
+    while (true) {
+      char* line = buffer.release();
+      const auto size = ::getline(&line, &capacity, file);
+      buffer.reset(line);
+      if (size < 0) break;
+      std::string_view text(line, static_cast<std::size_t>(size));
+      if (text.ends_with('\n')) text.remove_suffix(1);
+      if (auto added = add(text); !added) return std::unexpected(added.error());
+      progress.add(static_cast<std::uint64_t>(size));
+    }
+    if (auto sent = send(); !sent) return std::unexpected(sent.error());
+    if (first_error_) return std::unexpected(std::move(*first_error_));
+    return ExitCode::ok;
+  }
+
+ private:
+  Result<void> add(std::string_view line) {
+    const bool full = batch_.executions.size() == limits::batch_items_max ||
+                      bytes_ + line.size() > limits::batch_bytes_max;
+    if (full)
+      if (auto sent = send(); !sent) return sent;
+    auto& submit = batch_.executions.emplace_back(like_);
+    submit.payload = line;
+    bytes_ += line.size();
+    return {};
+  }
+
+  Result<void> send() {
+    if (batch_.executions.empty()) return {};
+    const auto reply = run_blocking(engine_, std::exchange(batch_, {}));
+    bytes_ = 0;
+    if (!reply) return std::unexpected(reply.error());
+    for (const auto& result : reply->results) {
+      ++line_;
+      if (result)
+        print_reply(context_, *result);
+      else
+        refused(result.error());
+    }
+    return {};
+  }
+
+  void refused(const Error& error) {
+    fmt::print(stderr, "ff: line {}: {}\n", line_, printable(error.message, std::string::npos));
+    if (!first_error_) first_error_ = error;
+  }
+
+  const Context& context_;
+  Engine& engine_;
+  const Submit like_;
+  SubmitMany batch_;
+  std::size_t bytes_ = 0;
+  std::size_t line_ = 0;
+  std::optional<Error> first_error_;
+};
+
+Result<ExitCode> submit_lines(const Context& context, Engine& engine, Submit submit,
+                              const Given& given) {
+  if (submit.id || submit.idempotency_key || given.wait.wait)
+    return fail(Errc::invalid_input,
+                "--lines makes many executions; --id, --idempotency-key and --wait are for one");
+  const bool standard_input = given.file.empty();
+  if (standard_input && given.payload != "-" && !given.payload.empty())
+    return fail(Errc::invalid_input, "--lines reads standard input or --file, not an argument");
+  LineSubmitter lines(context, engine, std::move(submit));
+  if (standard_input) return lines.run(stdin);
+  const auto file = open_file(given.file);
+  if (!file) return std::unexpected(file.error());
+  return lines.run(file->get());
+}
+
+// --backoff and --backoff-max are of a backoff that grows, unless --policy says otherwise.
+void name_backoff(Request& request) {
+  auto* policy = request.values.if_contains("policy");
+  boost::system::error_code absent;
+  auto* backoff = policy ? policy->find_pointer("/retry_policy/backoff", absent) : nullptr;
+  if (backoff && backoff->is_object())
+    backoff->get_object().emplace("type", to_string(http::BackoffType::exponential));
+}
+
+Result<ExitCode> run(const Context& context, Given given) {
+  name_backoff(given.request);
+  given.request.texts["namespace"] = context.settings.text(Setting::ns);
+  if (!given.file.empty() && !given.payload.empty())
+    return fail(Errc::invalid_input, "give the payload as an argument or as --file, not both");
+  auto submit = given.request.to<Submit>();
+  if (!submit) return std::unexpected(submit.error());
+  if (!given.lines) {
+    auto payload = read_payload(given);
+    if (!payload) return std::unexpected(payload.error());
+    submit->payload = std::move(*payload);
+  }
+  const auto engine = open_engine(context.settings);
+  if (!engine) return std::unexpected(engine.error());
+  if (given.lines) return submit_lines(context, **engine, std::move(*submit), given);
+  return submit_one(context, **engine, std::move(*submit), given.wait);
+}
+
+void add_policy(Arguments& arguments, Request& request) {
+  arguments.json_field("--policy", request, "policy",
+                       "The whole policy as JSON; the options below change parts of it");
+  arguments.number_field("--retries", request, "policy.retry_policy.max_retries",
+                         "How often a failure is retried (default: never)");
+  arguments.duration_field("--backoff", request, "policy.retry_policy.backoff.initial_delay_ms",
+                           "Before the first retry; doubles with each (default: 1s)");
+  arguments.duration_field("--backoff-max", request, "policy.retry_policy.backoff.max_delay_ms",
+                           "The most that it grows to (default: 1m)");
+  arguments.duration_field("--attempt-timeout", request, "policy.timeout_policy.attempt_timeout_ms",
+                           "How long one attempt may take");
+  arguments.list_field("--capabilities", request,
+                       "policy.routing_requirements.required_capabilities",
+                       "What its worker must have, with commas between them");
+  arguments.duration_field("--retention", request, "policy.retention_ms",
+                           "How long it is kept after its end");
 }
 
 }  // namespace
@@ -40,20 +182,38 @@ Result<ExitCode> run(Given given) {
 Run setup_submit(Arguments& arguments) {
   using Need = Arguments::Need;
   auto given = std::make_shared<Given>();
-  auto& execution = given->execution;
-  arguments.positional("kind", execution.kind, "What to run: the name of a worker's handler",
-                       Need::required);
-  arguments.positional("payload", execution.payload, "Its input; '-' reads standard input",
+  auto& request = given->request;
+  arguments.field("kind", request, "kind", "KIND", "What to run: the name of a worker's handler");
+  arguments.positional("payload", given->payload, "Its input; '-' reads standard input",
                        Need::optional);
-  arguments.option("--lane", execution.lane, "The queue to put it in");
-  arguments.option("--namespace", execution.ns, "The tenant");
-  arguments.option("--priority", execution.priority, "0 to 9000, higher runs first");
-  arguments.option("--id", execution.id, "Execution id, to make the call safe to repeat");
+  arguments.option("--file", given->file, "FILE", "Its input is what this file holds");
+  arguments.flag("--lines", given->lines,
+                 "One execution per line of the file or of standard input");
+  arguments.field("--lane", request, "lane", "NAME", "The queue to put it in (default: default)");
+  arguments.field("--priority", request, "priority", "NUMBER", "0 to 9000, higher runs first");
+  arguments.time_field("--delay", request, "delay_until_ms", Side::future,
+                       "Not before then: 5m for in five minutes, or a time");
+  arguments.time_field("--deadline", request, "deadline_ms", Side::future,
+                       "It expires if it has not ended by then");
+  arguments.pairs_field("--tag", request, "tags", "To find it by; may be given again");
+  arguments.field("--id", request, "id", "ID", "An id of your own: makes the call safe to repeat");
+  arguments.field("--idempotency-key", request, "idempotency_key", "TEXT",
+                  "The same, with any text for a key");
+  arguments.field("--content-type", request, "content_type", "TYPE",
+                  "What the payload is, such as image/png");
+  arguments.field("--traceparent", request, "traceparent", "TEXT",
+                  "The W3C trace context that its worker goes on with");
+  add_policy(arguments, request);
   given->wait.add_to(arguments, "Wait for its end and print the result");
-  arguments.flag("--json", given->json, "Print the answer as JSON");
-  given->engine.add_to(arguments);
-  arguments.examples("  ff submit greet Ada --lane demo --wait\n  ff submit resize - < image.png");
-  return [given] { return run(*given); };
+  arguments.settings({Setting::ns});
+  arguments.engine();
+  arguments.examples(
+      "  ff submit greet Ada --lane demo --wait\n"
+      "  ff submit resize --file image.png --retries 5 --backoff 2s --attempt-timeout 1m\n"
+      "  ff submit report --delay 2h --deadline 1d --tag team.name=billing\n"
+      "  ff submit fetch --lines < urls.txt\n"
+      "  ff submit parse -- -5          (a payload that begins with a dash)");
+  return [given](const Context& context) { return run(context, *given); };
 }
 
 }  // namespace ff::cli

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
-#include "cli/command.hpp"
+#include "cli/output.hpp"
 
 namespace ff::cli {
 
-Run setup_version(Arguments&) {
-  return []() -> Result<ExitCode> {
-    fmt::print("ff {}\n", version);
+Run setup_version(Arguments& arguments) {
+  arguments.examples("  ff version\n  ff version --json");
+  return [](const Context& context) -> Result<ExitCode> {
+    if (context.json)
+      print_json({{"version", version}});
+    else
+      fmt::print("ff {}\n", version);
     return ExitCode::ok;
   };
 }

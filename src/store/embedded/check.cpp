@@ -21,7 +21,8 @@ constexpr std::size_t problems_max = 100;
 
 class Check {
  public:
-  explicit Check(const Database& database) : database_(database) {}
+  Check(const Database& database, const CheckOptions& options)
+      : database_(database), options_(options) {}
 
   Result<CheckReport> run() {
     using Step = Result<void> (Check::*)();
@@ -37,6 +38,7 @@ class Check {
   Result<void> each(std::string_view prefix, const Visitor& visit) {
     return database_.for_each({.prefix = std::string(prefix)},
                               [&](std::string_view key, std::string_view value) -> Result<Next> {
+                                if (options_.on_entry) options_.on_entry();
                                 if (auto visited = visit(key, value); !visited)
                                   return std::unexpected(visited.error());
                                 return Next::go_on;
@@ -215,20 +217,22 @@ class Check {
   }
 
   const Database& database_;
+  const CheckOptions& options_;
   CheckReport report_;
   Counts ended_counts_;
 };
 
 }  // namespace
 
-Result<CheckReport> check(const std::filesystem::path& directory, rocksdb::Env* env) {
+Result<CheckReport> check(const std::filesystem::path& directory, const CheckOptions& options) {
   std::error_code failed;
-  if (!env && !std::filesystem::is_directory(database_directory(directory), failed))
+  if (!options.env && !std::filesystem::is_directory(database_directory(directory), failed))
     return fail(Errc::invalid_input,
                 fmt::format("{} is not a data directory: it has no database", directory.string()));
   const auto lock = DirectoryLock::acquire(directory);
   if (!lock) return std::unexpected(lock.error());
-  const auto database = Database::open({.directory = database_directory(directory), .env = env});
+  const auto database =
+      Database::open({.directory = database_directory(directory), .env = options.env});
   if (!database) return std::unexpected(database.error());
   const auto format = read_format(**database);
   if (!format) return std::unexpected(format.error());
@@ -236,7 +240,7 @@ Result<CheckReport> check(const std::filesystem::path& directory, rocksdb::Env* 
     return fail(Errc::store_damaged,
                 "the data directory is not of this version's format; open it once with this "
                 "version's server, which brings it up to date");
-  return Check(**database).run();
+  return Check(**database, options).run();
 }
 
 }  // namespace ff::embedded

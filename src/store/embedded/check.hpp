@@ -4,6 +4,7 @@
 #include <flowfabric/error.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,13 @@ struct CheckReport {
   std::vector<std::string> problems = {};  // the first ones, in words
 };
 
+struct CheckOptions {
+  rocksdb::Env* env = nullptr;          // for tests: a file system in memory
+  std::function<void()> on_entry = {};  // for each entry of the database that is looked at
+};
+
 // Changes nothing. Fails if the directory cannot be read at all: it does not exist, another process
-// has it, or it is of a newer version. `env` is for tests: a file system in memory.
-Result<CheckReport> check(const std::filesystem::path& directory, rocksdb::Env* env = nullptr);
+// has it, or it is of a newer version.
+Result<CheckReport> check(const std::filesystem::path& directory, const CheckOptions& options = {});
 
 }  // namespace ff::embedded

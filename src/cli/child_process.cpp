@@ -1,0 +1,256 @@
+#include "cli/child_process.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+extern "C" {
+#include <sys/pidfd.h>  // glibc 2.36 does not say so itself
+}
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+
+namespace ff::cli {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+class FileHandle {
+ public:
+  FileHandle() = default;
+  explicit FileHandle(int file) : file_(file) {}
+  FileHandle(FileHandle&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  FileHandle& operator=(FileHandle&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~FileHandle() {
+    if (file_ >= 0) ::close(file_);
+  }
+  int get() const { return file_; }
+
+ private:
+  int file_ = -1;
+};
+
+std::unexpected<Error> cannot(const char* what) {
+  return fail(Errc::internal, fmt::format("cannot {}: {}", what, std::strerror(errno)));
+}
+
+void write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(file, bytes.data(), bytes.size());
+    if (written <= 0) return;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// A file in memory, so that nobody has to feed the child, and one that does not read hurts nobody.
+Result<FileHandle> input_file(const std::string& bytes) {
+  FileHandle file(::memfd_create("payload", MFD_CLOEXEC));
+  if (file.get() < 0) return cannot("make a file in memory");
+  write_all(file.get(), bytes);
+  if (::lseek(file.get(), 0, SEEK_END) != static_cast<off_t>(bytes.size()))
+    return fail(Errc::internal, "cannot keep the payload in memory");
+  ::lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
+struct Pipe {
+  FileHandle read;  // does not block
+  FileHandle write;
+};
+Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot("make a pipe");
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  return Pipe{FileHandle(ends[0]), FileHandle(ends[1])};
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (auto& text : texts) all.push_back(text.data());
+  all.push_back(nullptr);
+  return all;
+}
+
+std::string_view name_of(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
+
+// A variable that is given takes the place of the inherited one.
+std::vector<std::string> with_inherited(std::vector<std::string> variables) {
+  const auto given = variables.size();
+  for (char** inherited = environ; *inherited; ++inherited)
+    if (std::none_of(variables.begin(), variables.begin() + static_cast<std::ptrdiff_t>(given),
+                     [&](const auto& own) { return name_of(own) == name_of(*inherited); }))
+      variables.push_back(*inherited);
+  return variables;
+}
+
+class ChildProcess {
+ public:
+  static Result<ChildProcess> start(const ChildCommand& command);
+  ChildEnd run(std::stop_token stop);
+
+ private:
+  ChildProcess(const ChildCommand& command, pid_t pid, FileHandle output, FileHandle error)
+      : command_(command),
+        pid_(pid),
+        exited_(::pidfd_open(pid, 0)),
+        stop_wanted_(::eventfd(0, EFD_CLOEXEC)),
+        output_(std::move(output)),
+        error_(std::move(error)) {
+    FF_ASSERT(exited_.get() >= 0);
+    FF_ASSERT(stop_wanted_.get() >= 0);
+  }
+
+  void stop(ChildEnd::How why);
+  int milliseconds_left() const;
+  void take_output();
+  void take_error();
+
+  const ChildCommand& command_;
+  pid_t pid_;
+  FileHandle exited_;
+  FileHandle stop_wanted_;
+  FileHandle output_;
+  FileHandle error_;
+  std::optional<Steady::time_point> kill_at_;
+  ChildEnd end_{};
+};
+
+Result<ChildProcess> ChildProcess::start(const ChildCommand& command) {
+  auto input = input_file(command.input);
+  if (!input) return std::unexpected(input.error());
+  auto output = make_pipe();
+  if (!output) return std::unexpected(output.error());
+  auto error = make_pipe();
+  if (!error) return std::unexpected(error.error());
+
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, input->get(), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&files, output->write.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, error->write.get(), STDERR_FILENO);
+
+  // Signals as any program expects them, whatever this one does with them.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+
+  auto arguments = command.arguments;
+  auto environment = with_inherited(command.environment);
+  pid_t pid = -1;
+  const int failed = ::posix_spawn(&pid, arguments.at(0).c_str(), &files, &attributes,
+                                   pointers(arguments).data(), pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed != 0)
+    return fail(Errc::invalid_input,
+                fmt::format("cannot run {}: {}", arguments[0], std::strerror(failed)));
+  return ChildProcess(command, pid, std::move(output->read), std::move(error->read));
+}
+
+void ChildProcess::stop(ChildEnd::How why) {
+  if (kill_at_) return;
+  end_.how = why;
+  kill_at_ = Steady::now() + command_.grace;
+  ::kill(-pid_, SIGTERM);
+}
+
+// Until it must be killed; -1: for ever.
+int ChildProcess::milliseconds_left() const {
+  if (!kill_at_) return -1;
+  const auto left = std::chrono::ceil<Millis>(*kill_at_ - Steady::now());
+  return static_cast<int>(std::max(left, Millis{0}).count());
+}
+
+// Reads what there is. A file that has ended is closed.
+template <class Take>
+void drain(FileHandle& file, Take take) {
+  std::array<char, 64 * 1024> buffer;
+  while (file.get() >= 0) {
+    const auto size = ::read(file.get(), buffer.data(), buffer.size());
+    if (size < 0 && errno == EAGAIN) return;
+    if (size <= 0) {
+      file = FileHandle();
+      return;
+    }
+    take(std::string_view(buffer.data(), static_cast<std::size_t>(size)));
+  }
+}
+
+void ChildProcess::take_output() {
+  drain(output_, [&](std::string_view bytes) {
+    const auto room = command_.output_bytes_max - end_.output.size();
+    end_.output.append(bytes.substr(0, room));
+    if (bytes.size() > room) stop(ChildEnd::How::printed_too_much);
+  });
+}
+
+void ChildProcess::take_error() {
+  drain(error_, [&](std::string_view bytes) {
+    write_all(STDERR_FILENO, bytes);
+    end_.error.append(bytes);
+    if (end_.error.size() > command_.error_bytes_max)
+      end_.error.erase(0, end_.error.size() - command_.error_bytes_max);
+  });
+}
+
+ChildEnd ChildProcess::run(std::stop_token stop_token) {
+  const std::stop_callback wake(stop_token, [this] { ::eventfd_write(stop_wanted_.get(), 1); });
+  while (true) {
+    std::array<pollfd, 4> files{pollfd{exited_.get(), POLLIN, 0},
+                                pollfd{kill_at_ ? -1 : stop_wanted_.get(), POLLIN, 0},
+                                pollfd{output_.get(), POLLIN, 0}, pollfd{error_.get(), POLLIN, 0}};
+    const int ready = ::poll(files.data(), files.size(), milliseconds_left());
+    if (ready < 0 && errno == EINTR) continue;
+    FF_ASSERT(ready >= 0);
+    take_output();
+    take_error();
+    if (files[0].revents != 0) break;
+    if (files[1].revents != 0) stop(ChildEnd::How::stopped);
+    if (kill_at_ && Steady::now() >= *kill_at_) ::kill(-pid_, SIGKILL);
+  }
+  // What it started and left behind goes with it; while it is not yet waited for, its group's number is
+  // nobody else's.
+  ::kill(-pid_, SIGKILL);
+  take_output();
+  take_error();
+  int status = 0;
+  ::waitpid(pid_, &status, 0);
+  end_.code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
+  if (!kill_at_) end_.how = WIFEXITED(status) ? ChildEnd::How::exited : ChildEnd::How::killed;
+  return std::move(end_);
+}
+
+}  // namespace
+
+Result<ChildEnd> run_child(const ChildCommand& command, std::stop_token stop) {
+  auto child = ChildProcess::start(command);
+  if (!child) return std::unexpected(child.error());
+  return child->run(std::move(stop));
+}
+
+}  // namespace ff::cli

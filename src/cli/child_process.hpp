@@ -1,0 +1,35 @@
+// A command as a process of its own, with its input given and its output taken.
+#pragma once
+
+#include <flowfabric/error.hpp>
+#include <flowfabric/time.hpp>
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace ff::cli {
+
+struct ChildCommand {
+  std::vector<std::string> arguments;    // the first is the program, a path
+  std::vector<std::string> environment;  // NAME=VALUE, added to this process's own
+  std::string input;                     // its standard input
+  std::size_t output_bytes_max;          // of standard output; one that prints more is stopped
+  std::size_t error_bytes_max;           // of standard error; only the last of it is kept
+  Millis grace;                          // between SIGTERM and SIGKILL when it is stopped
+};
+
+struct ChildEnd {
+  enum class How { exited, killed, stopped, printed_too_much };
+  How how;
+  int code;  // the exit code, or the signal that killed it
+  std::string output;
+  std::string error;  // also passed on to this process's standard error
+};
+
+// Runs it in a process group of its own until it ends, or until `stop` is requested: then the group is
+// told SIGTERM and, after the grace, SIGKILL. Nothing of the group is left when this returns. Blocks;
+// may be called from several threads. Fails with invalid_input if the command cannot be started.
+Result<ChildEnd> run_child(const ChildCommand& command, std::stop_token stop);
+
+}  // namespace ff::cli

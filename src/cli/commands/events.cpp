@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include "cli/engine.hpp"
+#include "cli/event_stream.hpp"
+#include "cli/output.hpp"
+#include "cli/stop_signals.hpp"
+
+namespace ff::cli {
+namespace {
+
+struct Given {
+  Request request;
+  std::uint32_t count = 0;
+  bool no_follow = false;
+};
+
+Result<ExitCode> run(const Context& context, const Given& given) {
+  auto query = given.request.to<ReadEvents>();
+  if (!query) return std::unexpected(query.error());
+  const StopSignals signals;
+  const auto engine = open_engine(context.settings);
+  if (!engine) return std::unexpected(engine.error());
+  std::uint32_t left = given.count;
+  EventStream stream(**engine, std::move(*query), signals.token());
+  while (true) {
+    // The last page is no longer than what is wanted, so that its end is where to go on.
+    const auto page = stream.next({.limit = left, .wait = !given.no_follow});
+    if (!page) return std::unexpected(page.error());
+    for (const auto& event : page->events) print_event(context, event);
+    left -= given.count > 0 ? static_cast<std::uint32_t>(page->events.size()) : 0;
+    const bool done = (given.count > 0 && left == 0) || (given.no_follow && page->events.empty());
+    if (!done && !signals.stopped()) continue;
+    fmt::print(stderr, "ff: go on with --after {}\n", page->next);
+    return ExitCode::ok;
+  }
+}
+
+}  // namespace
+
+Run setup_events(Arguments& arguments) {
+  auto given = std::make_shared<Given>();
+  auto& request = given->request;
+  arguments.field("--namespace", request, "namespace", "NAME", "Only of this tenant");
+  arguments.field("--lane", request, "lane", "NAME", "Only of this lane");
+  arguments.field("--kind", request, "kind", "NAME", "Only of this kind");
+  arguments.field("--id", request, "id", "ID", "Only of this execution");
+  arguments.field("--types", request, "types", "LIST",
+                  "Only these, with commas between them: submitted, claimed, completed, failed, …");
+  arguments.field("--after", request, "after", "TEXT",
+                  "Go on where an earlier run ended (default: from now on)");
+  arguments.option("--count", given->count, "End after so many");
+  arguments.flag("--no-follow", given->no_follow, "End when there are no more for now");
+  arguments.engine();
+  arguments.examples(
+      "  ff events --lane demo\n"
+      "  ff events --types failed,expired --json | while read -r event; do …; done\n"
+      "  ff events --after 0123456789ab-17 --no-follow");
+  return [given](const Context& context) { return run(context, *given); };
+}
+
+}  // namespace ff::cli

@@ -1,0 +1,76 @@
+#include <flowfabric/limits.hpp>
+
+#include <fmt/format.h>
+
+#include "cli/engine.hpp"
+#include "cli/listing.hpp"
+
+namespace ff::cli {
+namespace {
+
+struct Given {
+  Request request;
+  std::uint32_t limit = 100;
+  bool all = false;
+};
+
+// Page after page, until there are `limit` or no more.
+Result<ExitCode> run(const Context& context, const Given& given) {
+  auto request = given.request;
+  request.texts["namespace"] = context.settings.text(Setting::ns);
+  auto list = request.to<ListExecutions>();
+  if (!list) return std::unexpected(list.error());
+  const auto engine = open_engine(context.settings);
+  if (!engine) return std::unexpected(engine.error());
+
+  std::vector<json::object> rows;  // of the table
+  std::size_t seen = 0;
+  do {
+    const auto left = given.all ? limits::list_page_max : given.limit - seen;
+    list->limit = static_cast<std::uint32_t>(std::min<std::size_t>(left, limits::list_page_max));
+    auto page = run_blocking(**engine, *list);
+    if (!page) return std::unexpected(page.error());
+    seen += page->executions.size();
+    for (auto& row : fields_of(page->executions)) {
+      if (context.json)
+        print_json(row);
+      else
+        rows.push_back(std::move(row));
+    }
+    list->cursor = page->next;
+  } while (list->cursor && (given.all || seen < given.limit));
+
+  if (!context.json) print_rows(context, execution_columns, rows);
+  if (list->cursor)
+    fmt::print(stderr, "ff: there may be more; go on with --cursor {}\n", *list->cursor);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Run setup_list(Arguments& arguments) {
+  auto given = std::make_shared<Given>();
+  auto& request = given->request;
+  arguments.field("--lane", request, "lane", "NAME", "Only of this lane");
+  arguments.field("--state", request, "state", state_choices, "Only in this state");
+  arguments.field("--kind", request, "kind", "NAME", "Only of this kind");
+  arguments.field("--tag", request, "tag", "KEY=VALUE", "Only with this tag");
+  arguments.time_field("--since", request, "created_from_ms", Side::past,
+                       "Only submitted since then: a time, or 2h for two hours ago");
+  arguments.time_field("--until", request, "created_before_ms", Side::past,
+                       "Only submitted before then");
+  arguments.option("--limit", given->limit, "How many at most (default: 100)");
+  arguments.flag("--all", given->all, "As many as there are");
+  arguments.field("--cursor", request, "cursor", "TEXT", "Go on where an earlier list ended");
+  arguments.settings({Setting::ns});
+  arguments.engine();
+  arguments.examples(
+      "  ff ls --lane demo --state failed --since 1h\n"
+      "  ff ls --tag billing.customer=7 --all --json | jq -r .id");
+  return [given](const Context& context) -> Result<ExitCode> {
+    if (given->limit == 0) return fail(Errc::invalid_input, "--limit must be at least 1");
+    return run(context, *given);
+  };
+}
+
+}  // namespace ff::cli

@@ -1,0 +1,78 @@
+// Commands that show one execution or what belongs to it.
+#include "cli/engine.hpp"
+#include "cli/wait.hpp"
+
+namespace ff::cli {
+namespace {
+
+constexpr std::array attempt_columns{
+    FieldColumn{"index"},   FieldColumn{"type"},           FieldColumn{"worker"},
+    FieldColumn{"outcome"}, FieldColumn{"started_at_ms"},  FieldColumn{"ended_at_ms"},
+    FieldColumn{"cause"},   FieldColumn{"failure_reason"}, FieldColumn{"failure_category"}};
+constexpr std::array lease_columns{FieldColumn{"at_ms"},       FieldColumn{"type"},
+                                   FieldColumn{"lease_epoch"}, FieldColumn{"attempt_index"},
+                                   FieldColumn{"worker"},      FieldColumn{"reason"}};
+
+// A command that prints the list `items` of an operation's reply.
+template <class Op, class Items>
+Run list_of(Arguments& arguments, std::span<const FieldColumn> columns, Items items) {
+  auto request = std::make_shared<Request>();
+  arguments.execution(*request);
+  return [=](const Context& context) -> Result<ExitCode> {
+    const auto reply = ask<Op>(context, *request);
+    if (!reply) return std::unexpected(reply.error());
+    print_rows(context, columns, fields_of((*reply).*items));
+    return ExitCode::ok;
+  };
+}
+
+}  // namespace
+
+Run setup_get(Arguments& arguments) {
+  auto request = std::make_shared<Request>();
+  arguments.execution(*request);
+  arguments.examples("  ff get ID\n  ff get ID --json | jq .state_vector");
+  return ask_and_print<GetExecution>(request);
+}
+
+Run setup_payload(Arguments& arguments) {
+  auto request = std::make_shared<Request>();
+  arguments.execution(*request);
+  arguments.examples("  ff payload ID > payload.bin");
+  return [request](const Context& context) -> Result<ExitCode> {
+    const auto payload = ask<GetPayload>(context, *request);
+    if (!payload) return std::unexpected(payload.error());
+    print_bytes(context, "payload", request->to<GetPayload>()->id, *payload);
+    return ExitCode::ok;
+  };
+}
+
+Run setup_result(Arguments& arguments) {
+  struct Given {
+    Request request;
+    WaitOption wait;
+  };
+  auto given = std::make_shared<Given>();
+  arguments.execution(given->request);
+  given->wait.add_to(arguments, "Wait for its end");
+  arguments.examples("  ff result ID > result.bin\n  ff result ID --wait --timeout 10m");
+  return [given](const Context& context) -> Result<ExitCode> {
+    const auto get = given->request.to<GetResult>();
+    if (!get) return std::unexpected(get.error());
+    const auto engine = open_engine(context.settings);
+    if (!engine) return std::unexpected(engine.error());
+    return print_result(context, **engine, get->id, given->wait.limit());
+  };
+}
+
+Run setup_attempts(Arguments& arguments) {
+  arguments.examples("  ff attempts ID\n  ff attempts ID --json | jq -r .failure_reason");
+  return list_of<GetAttempts>(arguments, attempt_columns, &Attempts::attempts);
+}
+
+Run setup_leases(Arguments& arguments) {
+  arguments.examples("  ff leases ID");
+  return list_of<GetLeaseHistory>(arguments, lease_columns, &LeaseHistory::events);
+}
+
+}  // namespace ff::cli

@@ -1,0 +1,154 @@
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "cli/engine.hpp"
+#include "cli/event_stream.hpp"
+#include "cli/listing.hpp"
+#include "cli/stop_signals.hpp"
+
+namespace ff::cli {
+namespace {
+
+// Text that is drawn again in the same place.
+class LiveArea {
+ public:
+  void draw(const std::string& text) {
+    if (lines_ > 0) fmt::print("\x1b[{}F\x1b[J", lines_);
+    fmt::print("{}", text);
+    std::fflush(stdout);
+    lines_ = std::ranges::count(text, '\n');
+  }
+
+ private:
+  std::ptrdiff_t lines_ = 0;
+};
+
+constexpr std::array watched_columns{FieldColumn{"id", Column::Fit::keep},
+                                     FieldColumn{"state", Column::Fit::keep},
+                                     FieldColumn{"lane"},
+                                     FieldColumn{"kind"},
+                                     FieldColumn{"attempts"},
+                                     FieldColumn{"worker", Column::Fit::drop},
+                                     FieldColumn{"progress"}};
+
+json::object watched_fields(const ExecutionInfo& execution) {
+  auto fields = http::to_fields(execution);
+  if (const auto& progress = execution.progress)
+    fields["progress"] =
+        (progress->percent ? fmt::format("{}% ", *progress->percent) : "") + progress->message;
+  return fields;
+}
+
+// One execution, until it ends or a signal comes; then as `ff result` says it.
+Result<ExitCode> watch_one(const Context& context, Engine& engine, const ExecutionId& id,
+                           const StopSignals& signals) {
+  const auto screen = standard_output();
+  LiveArea area;
+  std::string shown;
+  EventStream events(engine, {.id = id}, signals.token());
+  // From here on no change goes unseen.
+  if (auto begin = events.next({.wait = false}); !begin) return std::unexpected(begin.error());
+  while (!signals.stopped()) {
+    const auto execution = run_blocking(engine, GetExecution{id});
+    if (!execution) return std::unexpected(execution.error());
+    const json::object fields[] = {watched_fields(*execution)};
+    const auto text = context.json ? json::serialize(http::to_fields(*execution)) + "\n"
+                                   : table_of(watched_columns, fields, screen);
+    if (screen.terminal && !context.json) {
+      area.draw(text);
+    } else if (text != shown) {
+      // A table's titles are printed once.
+      fmt::print("{}", shown.empty() || context.json ? text : text.substr(text.find('\n') + 1));
+      std::fflush(stdout);
+    }
+    shown = text;
+    if (is_terminal(execution->state)) break;
+    if (auto page = events.next({}); !page) return std::unexpected(page.error());
+  }
+  const auto result = run_blocking(engine, GetResult{.id = id});
+  if (!result) return std::unexpected(result.error());
+  return ExitCode::ok;
+}
+
+constexpr Millis draw_interval{100};  // at the least: events may come faster than anyone reads
+
+struct Watched {
+  Namespace ns;
+  std::optional<LaneId> lane;
+};
+
+Result<std::string> dashboard(Engine& engine, const Watched& watched, const Screen& screen) {
+  const auto counts = run_blocking(engine, CountExecutions{.ns = watched.ns, .lane = watched.lane});
+  if (!counts) return std::unexpected(counts.error());
+  auto text = counts_table(*counts, screen) + "\n";
+  const auto taken = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 2;
+  const auto rows = screen.height > taken ? screen.height - taken : 1;
+  const auto list = run_blocking(
+      engine, ListExecutions{.ns = watched.ns,
+                             .lane = watched.lane,
+                             .limit = std::min<std::uint32_t>(static_cast<std::uint32_t>(rows),
+                                                              limits::list_page_max)});
+  if (!list) return std::unexpected(list.error());
+  std::vector<json::object> executions;
+  for (const auto& execution : list->executions) executions.push_back(watched_fields(execution));
+  return text + table_of(watched_columns, executions, screen);
+}
+
+// A lane or everything, until a signal: on a terminal how things stand, else what happens.
+Result<ExitCode> watch_all(const Context& context, Engine& engine, const Watched& watched,
+                           const StopSignals& signals) {
+  const bool drawn = standard_output().terminal && !context.json;
+  LiveArea area;
+  EventStream events(engine, {.ns = watched.ns, .lane = watched.lane}, signals.token());
+  for (bool first = true; !signals.stopped(); first = false) {
+    const auto page = events.next({.wait = !first});
+    if (!page) return std::unexpected(page.error());
+    if (!drawn) {
+      for (const auto& event : page->events) print_event(context, event);
+      continue;
+    }
+    const auto text = dashboard(engine, watched, standard_output());
+    if (!text) return std::unexpected(text.error());
+    area.draw(*text);
+    std::this_thread::sleep_for(draw_interval);
+  }
+  return ExitCode::ok;
+}
+
+struct Given {
+  std::string id;
+  std::string lane;
+};
+
+Result<ExitCode> run(const Context& context, const Given& given) {
+  Request request;
+  request.texts["namespace"] = context.settings.text(Setting::ns);
+  if (!given.lane.empty()) request.texts["lane"] = given.lane;
+  if (!given.id.empty()) request.texts["id"] = given.id;
+  const auto query = request.to<ReadEvents>();
+  if (!query) return std::unexpected(query.error());
+  const StopSignals signals;
+  const auto engine = open_engine(context.settings);
+  if (!engine) return std::unexpected(engine.error());
+  if (query->id) return watch_one(context, **engine, *query->id, signals);
+  return watch_all(context, **engine, {*query->ns, query->lane}, signals);
+}
+
+}  // namespace
+
+Run setup_watch(Arguments& arguments) {
+  auto given = std::make_shared<Given>();
+  arguments.positional("id", given->id, "An execution, until it ends (default: all)",
+                       Arguments::Need::optional, "ID");
+  arguments.option("--lane", given->lane, "NAME", "Only this lane");
+  arguments.settings({Setting::ns});
+  arguments.engine();
+  arguments.examples(
+      "  ff watch                  (until Ctrl-C)\n"
+      "  ff watch --lane demo\n"
+      "  ff watch ID               (exit code as of ff result)");
+  return [given](const Context& context) { return run(context, *given); };
+}
+
+}  // namespace ff::cli

@@ -1,0 +1,197 @@
+#include <flowfabric/limits.hpp>
+#include <flowfabric/worker.hpp>
+
+#include <atomic>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "cli/child_process.hpp"
+#include "cli/engine.hpp"
+#include "cli/service.hpp"
+#include "cli/stop_signals.hpp"
+
+namespace ff::cli {
+namespace {
+
+struct Given {
+  std::string command;
+  WorkerOptions worker;
+  std::uint32_t concurrency = 1;
+  std::vector<std::string> kinds;
+  std::string content_type;
+  std::uint32_t max = 0;  // 0: any number
+  bool once = false;
+  Millis delay = std::chrono::seconds{30};
+  Millis grace = std::chrono::seconds{10};
+};
+
+// What exit codes mean, besides 0 for success; the names are those of sysexits.h.
+constexpr int exit_data_error = 65;
+constexpr int exit_temporary_failure = 75;
+constexpr int exit_configuration_error = 78;
+
+constexpr std::size_t error_bytes_max = 1024;  // that are kept as the reason of a failure
+
+std::string tag_variable(std::string_view key) {
+  std::string name = "FF_TAG_";
+  for (const char c : key)
+    name += std::isalnum(static_cast<unsigned char>(c))
+                ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
+                : '_';
+  return name;
+}
+
+std::vector<std::string> environment_of(const Task& task) {
+  std::vector<std::string> all;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    all.push_back(fmt::format("{}={}", name, value));
+  };
+  add("FF_EXECUTION_ID", task.id().str());
+  add("FF_NAMESPACE", task.ns().str());
+  add("FF_LANE", task.lane().str());
+  add("FF_KIND", task.kind().str());
+  add("FF_ATTEMPT_INDEX", std::to_string(task.attempt_index()));
+  add("FF_ATTEMPT_TYPE", std::string(to_string(task.attempt_type())));
+  add("FF_RESUMED", task.resumed() ? "true" : "false");
+  const auto add_time = [&](std::string_view name, const std::optional<TimePoint>& time) {
+    if (time) add(name, std::to_string(time->time_since_epoch().count()));
+  };
+  add_time("FF_ATTEMPT_DEADLINE_MS", task.attempt_deadline());
+  add_time("FF_DEADLINE_MS", task.deadline());
+  if (task.content_type()) add("FF_CONTENT_TYPE", task.content_type()->str());
+  if (task.traceparent()) add("TRACEPARENT", task.traceparent()->str());
+  add("FF_TAGS", boost::json::serialize(http::Codec<Tags>::write(task.tags())));
+  for (const auto& [key, value] : task.tags()) add(tag_variable(key), value);
+  return all;
+}
+
+std::string reason_of(const ChildEnd& end) {
+  const bool exited = end.how == ChildEnd::How::exited;
+  auto reason = fmt::format("the command {} {}",
+                            exited ? "ended with exit code" : "was killed by signal", end.code);
+  auto said = end.error;
+  said.erase(said.find_last_not_of(" \r\n\t") + 1);
+  return said.empty() ? reason : fmt::format("{}: {}", reason, said);
+}
+
+Outcome outcome_of(const Given& given, const Task& task, ChildEnd end) {
+  switch (end.how) {
+    case ChildEnd::How::printed_too_much:
+      return Outcome::failed({.reason = fmt::format("the command printed more than {} bytes",
+                                                    limits::result_bytes_max),
+                              .retryable = false});
+    case ChildEnd::How::stopped:
+      // A command that finishes although it is told to stop has finished.
+      if (end.code != 0) task.throw_if_cancelled();
+      break;
+    case ChildEnd::How::killed:
+      return Outcome::failed(
+          {.reason = reason_of(end), .category = fmt::format("signal_{}", end.code)});
+    case ChildEnd::How::exited: break;
+  }
+  switch (end.code) {
+    case 0: return Outcome::completed(std::move(end.output), given.content_type);
+    case exit_temporary_failure: return Outcome::delayed(given.delay);
+    case exit_data_error:
+    case exit_configuration_error:
+      return Outcome::failed({.reason = reason_of(end), .retryable = false});
+    default:
+      return Outcome::failed(
+          {.reason = reason_of(end), .category = fmt::format("exit_{}", end.code)});
+  }
+}
+
+// Runs the command for one execution after the other, `max` at most.
+class ShellWorker {
+ public:
+  ShellWorker(const Given& given, StopSignals& signals) : given_(given), signals_(signals) {}
+
+  Outcome work(Task& task) {
+    if (given_.max > 0 && started_++ >= given_.max)
+      return Outcome::handed_back("this worker has done its share");
+    auto outcome = run(task);
+    if (given_.max > 0 && ++finished_ == given_.max) signals_.stop();
+    return outcome;
+  }
+
+ private:
+  Outcome run(Task& task) const {
+    const ChildCommand command{.arguments = {"/bin/sh", "-c", given_.command},
+                               .environment = environment_of(task),
+                               .input = task.payload(),
+                               .output_bytes_max = limits::result_bytes_max,
+                               .error_bytes_max = error_bytes_max,
+                               .grace = given_.grace};
+    auto end = run_child(command, task.cancellation());
+    if (!end) return Outcome::failed({.reason = end.error().message});
+    return outcome_of(given_, task, std::move(*end));
+  }
+
+  const Given& given_;
+  StopSignals& signals_;
+  std::atomic<std::uint32_t> started_ = 0;
+  std::atomic<std::uint32_t> finished_ = 0;
+};
+
+Result<ExitCode> run(const Context& context, Given given) {
+  set_log_level(context.settings);
+  StopSignals signals;
+  const auto engine = open_engine(context.settings);
+  if (!engine) return std::unexpected(engine.error());
+
+  if (given.once) given.max = 1;
+  given.worker.ns = context.settings.text(Setting::ns);
+  given.worker.concurrency =
+      given.max > 0 ? std::min(given.concurrency, given.max) : given.concurrency;
+  // A command that is stopped has its grace; what it says in it is still reported.
+  given.worker.drain_limit = given.grace + std::chrono::seconds{5};
+  ShellWorker shell(given, signals);
+  Worker worker(**engine, given.worker);
+  const auto handler = [&shell](Task& task) { return shell.work(task); };
+  if (given.kinds.empty()) worker.handle_others(handler);
+  for (const auto& kind : given.kinds) worker.handle(kind, handler);
+  if (auto started = worker.start(); !started) return std::unexpected(started.error());
+  spdlog::info("working on {} of {}", fmt::join(given.worker.lanes, ", "),
+               context.settings.text(Setting::url));
+  signals.wait();
+  worker.stop();
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Run setup_work(Arguments& arguments) {
+  auto given = std::make_shared<Given>();
+  auto& worker = given->worker;
+  arguments.positional("command", given->command,
+                       "Run by /bin/sh for each execution: its payload is standard input, what it "
+                       "prints is the result",
+                       Arguments::Need::required, "COMMAND");
+  arguments.list("--lanes", worker.lanes, "The queues to take from (default: default)");
+  arguments.list("--kinds", given->kinds, "The kinds to run; others fail (default: all)");
+  arguments.list("--capabilities", worker.capabilities, "What this worker has, such as gpu");
+  arguments.option("--concurrency", given->concurrency, "Commands at a time (default: 1)");
+  arguments.option("--lease-ttl", worker.lease_ttl,
+                   "How long the engine waits for a worker that vanished (default: 30s)");
+  arguments.option("--id", worker.id, "NAME", "The worker's name (default: host and process id)");
+  arguments.option("--max", given->max, "End after so many executions");
+  arguments.flag("--once", given->once, "The same as --max 1");
+  arguments.option("--delay", given->delay,
+                   "How long an execution waits whose command ended with 75 (default: 30s)");
+  arguments.option("--grace", given->grace,
+                   "How long a stopped command has before it is killed (default: 10s)");
+  arguments.option("--content-type", given->content_type, "TYPE",
+                   "What the result is, such as application/json");
+  arguments.settings({Setting::ns, Setting::log_level});
+  arguments.engine();
+  arguments.examples(
+      "  ff work 'tr a-z A-Z' --lanes text --concurrency 4\n"
+      "  ff work './resize.sh \"$FF_KIND\"' --kinds thumbnail,preview --capabilities gpu\n"
+      "  ff work --once 'jq .total'\n\n"
+      "Exit codes of the command: 0 completed, 75 try again after --delay, 65 and 78 failed for\n"
+      "good, any other failed and retried as the execution's policy says.");
+  return [given](const Context& context) { return run(context, *given); };
+}
+
+}  // namespace ff::cli

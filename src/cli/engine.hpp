@@ -1,0 +1,41 @@
+// How a command asks the engine, and says what it answered.
+#pragma once
+
+#include <flowfabric/engine.hpp>
+#include <flowfabric/open.hpp>
+
+#include <memory>
+
+#include "cli/output.hpp"
+#include "sdk/blocking.hpp"
+
+namespace ff::cli {
+
+// The engine that the settings name. Unlike open(), it makes no store: a mistyped directory is refused.
+Result<std::shared_ptr<Engine>> open_engine(const Settings& settings);
+
+// What a server wants to know of its clients.
+Result<OpenOptions> open_options(const Settings& settings);
+
+// The one operation that a command is about.
+template <class Op>
+Result<typename Op::Reply> ask(const Context& context, const Request& request) {
+  auto operation = request.to<Op>();
+  if (!operation) return std::unexpected(operation.error());
+  const auto engine = open_engine(context.settings);
+  if (!engine) return std::unexpected(engine.error());
+  return run_blocking(**engine, std::move(*operation));
+}
+
+// A command that is no more than that: it prints the reply.
+template <class Op>
+Run ask_and_print(std::shared_ptr<Request> request) {
+  return [request](const Context& context) -> Result<ExitCode> {
+    const auto reply = ask<Op>(context, *request);
+    if (!reply) return std::unexpected(reply.error());
+    print_object(context, http::to_fields(*reply));
+    return ExitCode::ok;
+  };
+}
+
+}  // namespace ff::cli

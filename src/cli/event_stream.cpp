@@ -1,0 +1,46 @@
+#include "cli/event_stream.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "cli/output.hpp"
+#include "sdk/blocking.hpp"
+
+namespace ff::cli {
+namespace {
+
+constexpr Millis wait_for_events = std::chrono::seconds{20};
+constexpr Millis answer_time = std::chrono::seconds{30};  // beyond the wait
+
+}  // namespace
+
+Result<EventPage> EventStream::next(Page page) {
+  query_.limit =
+      page.limit == 0 ? limits::events_page_max : std::min(page.limit, limits::events_page_max);
+  query_.wait = page.wait ? wait_for_events : Millis{0};
+  auto events = run_within({.timeout = query_.wait + answer_time, .stop = stop_}, engine_,
+                           engine_.run(query_));
+  if (!events && stop_.stop_requested()) return EventPage{{}, query_.after.value_or("")};
+  if (!events) return events;
+  query_.after = events->next;
+  if (events->missed)
+    fmt::print(stderr, "ff: some events are missing here: they are not kept any more\n");
+  return events;
+}
+
+void print_event(const Context& context, const Event& event) {
+  const auto fields = http::to_fields(event);
+  if (context.json) {
+    print_json(fields);
+  } else {
+    const auto type = fmt::format("{:<16}", to_string(event.type));
+    const bool colours = standard_output().colours;
+    fmt::print("{}  {}  {}  {}/{}\n", for_people("at_ms", fields.at("at_ms")),
+               colours ? coloured(type, colour_of(to_string(event.type))) : type, event.id.str(),
+               event.lane.str(), event.kind.str());
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace ff::cli

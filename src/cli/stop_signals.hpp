@@ -1,0 +1,33 @@
+// SIGINT and SIGTERM as a stop token.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+namespace ff::cli {
+
+// Takes the signals from every thread that is started later, so it must come before the engine.
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  std::stop_token token() const { return source_.get_token(); }
+  bool stopped() const { return source_.stop_requested(); }
+  void stop() { source_.request_stop(); }  // as a signal does
+
+  void wait();  // until it is stopped
+
+ private:
+  std::stop_source source_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::thread receiver_;
+};
+
+}  // namespace ff::cli

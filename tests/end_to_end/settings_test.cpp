@@ -1,0 +1,168 @@
+// Settings and where they come from; help, version and completion.
+#include <fstream>
+
+#include "tests/end_to_end/cli_test.hpp"
+
+namespace ff::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class ConfigTest : public CliTest {
+ protected:
+  std::string config(const std::string& text) {
+    const auto file = temp_.path() / "ff.conf";
+    std::ofstream(file) << text;
+    return file;
+  }
+};
+
+std::string line_of(const std::string& text, const std::string& name) {
+  const auto begin = text.find("\n" + name + " ") + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+TEST_F(ConfigTest, FlagsComeBeforeVariablesBeforeTheFileBeforeDefaults) {
+  const auto file = config("url = http://file\nretention = 2d\nlisten = 127.0.0.1:1\n");
+  const auto shown = run_ff({"config", "--config", file, "--url", "http://flag"}, "",
+                            {"FF_RETENTION=3d", "FF_STORE="})
+                         .out;
+  EXPECT_THAT(line_of(shown, "url"), AllOf(HasSubstr("http://flag"), HasSubstr("flag")));
+  EXPECT_THAT(line_of(shown, "retention"), AllOf(HasSubstr("3d"), HasSubstr("FF_RETENTION")));
+  EXPECT_THAT(line_of(shown, "listen"), AllOf(HasSubstr("127.0.0.1:1"), HasSubstr(file + ":3")));
+  EXPECT_THAT(line_of(shown, "store"), AllOf(HasSubstr("./ff-data"), HasSubstr("default")));
+}
+
+TEST_F(ConfigTest, IsShownAsJson) {
+  EXPECT_THAT(
+      run_ff({"config", "--json"}, "", {"FF_URL=http://variable"}).out,
+      HasSubstr(R"({"name":"url","value":"http://variable","source":"variable","where":"FF_URL")"));
+}
+
+TEST_F(ConfigTest, FileIsNamedOrFound) {
+  const auto file = config("url = http://here\n");
+  EXPECT_THAT(run_ff({"config"}, "", {"FF_CONFIG=" + file}).out, HasSubstr("http://here"));
+  std::filesystem::create_directories(temp_.path() / "flowfabric");
+  std::filesystem::rename(file, temp_.path() / "flowfabric/ff.conf");
+  EXPECT_THAT(run_ff({"config"}, "", {"XDG_CONFIG_HOME=" + temp_.path().string()}).out,
+              HasSubstr("http://here"));
+  EXPECT_EQ(run_ff({"config", "--config", "/nonexistent"}).exit_code, 2);
+}
+
+TEST_F(ConfigTest, WrongFileIsRefusedWithItsLine) {
+  for (const auto& [text, says] :
+       {std::pair{"\nurk = 1", ":2: there is no setting 'urk'"},
+        {"url", ":1: 'url' is not a setting"},
+        {"retention = soon", ":1: retention: 'soon' is not a duration"}}) {
+    const auto file = config(text);
+    const auto refused = run_ff({"get", missing_id, "--config", file});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr(file + says));
+  }
+}
+
+TEST_F(ConfigTest, WrongVariableIsRefusedWhereItIsUsed) {
+  const Words variables{"FF_RETENTION=soon"};
+  const auto refused =
+      run_ff({"server", "--listen", "127.0.0.1:0", "--store", store()}, "", variables);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("FF_RETENTION: 'soon' is not a duration"));
+  EXPECT_EQ(run_ff({"version"}, "", variables).exit_code, 0);
+}
+
+TEST_F(ConfigTest, ServerUsesItsSettings) {
+  const auto quiet = config("log-level = off\n");
+  const auto both = run_ff({"server", "--listen", "127.0.0.1:0", "--store",
+                            store() + "?durability=strict", "--durability", "relaxed"});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.err, HasSubstr("give one of them"));
+  const auto server = serve("server", {"--durability", "strict", "--retention", "1ms",
+                                       "--retention-trimmer-interval", "100ms"});
+  const auto id = submit({"k"});
+  out({"cancel", id});
+  while (ff({"get", id}).exit_code != 3) {
+  }
+}
+
+TEST(Program, OutputThatCannotBeWrittenIsAnError) {
+  EXPECT_EQ(run({"/bin/sh", "-c", program + " version > /dev/full"}).exit_code, 1);
+}
+
+TEST(Program, CommandThatIsNotThereIsRefused) {
+  const auto refused = run_ff({"no-such-command"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("there is no command 'no-such-command'"));
+}
+
+Words command_names() {
+  const auto help = run_ff({"--help"}).out;
+  Words names;
+  const std::regex line("\n  ([a-z]+) +[A-Z]");
+  const auto begin = help.find("Subcommands:");
+  for (std::sregex_iterator
+           match(help.begin() + static_cast<std::ptrdiff_t>(begin), help.end(), line),
+       end;
+       match != end; ++match)
+    names.push_back((*match)[1]);
+  return names;
+}
+
+TEST(Program, EveryCommandHasHelpWithExamples) {
+  const auto names = command_names();
+  EXPECT_GE(names.size(), 24u);
+  for (const auto& name : names) {
+    const auto help = run_ff({name, "--help"});
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_THAT(help.out, AllOf(HasSubstr("Examples:"), HasSubstr("ff " + name))) << name;
+  }
+}
+
+TEST(Program, EveryCommandIsDocumented) {
+  std::ifstream file(FF_SOURCE_DIR "/docs/cli.md");
+  const std::string doc(std::istreambuf_iterator<char>(file), {});
+  for (const auto& name : command_names()) EXPECT_THAT(doc, HasSubstr("`ff " + name)) << name;
+}
+
+TEST(Program, VersionIsTold) {
+  EXPECT_THAT(run_ff({"version"}).out, StartsWith("ff "));
+  EXPECT_EQ(run_ff({"--version"}).out, run_ff({"version"}).out);
+  EXPECT_THAT(run_ff({"version", "--json"}).out, StartsWith("{\"version\":"));
+}
+
+// What bash offers for the last of `words`.
+std::string bash_completion(const std::string& words) {
+  return run({"/bin/bash", "-c",
+              "source <(" + program + " completion bash); COMP_WORDS=(" + words +
+                  "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _ff; printf '%s ' \"${COMPREPLY[@]}\""})
+      .out;
+}
+
+TEST(Completion, OfBashOffersCommandsOptionsAndChoices) {
+  EXPECT_EQ(bash_completion("ff sub"), "submit ");
+  EXPECT_THAT(bash_completion("ff ls --st"), HasSubstr("--state "));
+  EXPECT_EQ(bash_completion("ff ls --state c"), "completed cancelled ");
+  EXPECT_EQ(bash_completion("ff completion z"), "zsh ");
+  EXPECT_THAT(bash_completion("ff submit k --file /etc/host"), HasSubstr("/etc/hosts"));
+  EXPECT_THAT(bash_completion("ff server --durability ''"), HasSubstr("strict"));
+}
+
+TEST(Completion, ScriptsAreValid) {
+  EXPECT_EQ(run({"/bin/bash", "-c", program + " completion bash | bash -n"}).exit_code, 0);
+  for (const char* shell : {"zsh", "fish"})
+    EXPECT_EQ(run({"/bin/bash", "-c",
+                   std::string("command -v ") + shell + " > /dev/null || exit 0; " + program +
+                       " completion " + shell + " | " + shell + " -n /dev/stdin"})
+                  .exit_code,
+              0)
+        << shell;
+  for (const char* shell : {"zsh", "fish"})
+    EXPECT_THAT(run_ff({"completion", shell}).out,
+                AllOf(HasSubstr("submit"), HasSubstr("durability")));
+  EXPECT_EQ(run_ff({"completion", "csh"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace ff::test

@@ -1,0 +1,154 @@
+// Submitting, and waiting for results.
+#include <fstream>
+
+#include "tests/end_to_end/cli_test.hpp"
+
+namespace ff::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class SubmitTest : public CliTest {};
+
+TEST_F(SubmitTest, GoesTheWholeWayToTheResult) {
+  const auto demo = serve("demo");
+  demo->wait_for_output("Still serving");
+  EXPECT_EQ(out({"submit", "greet", "World", "--lane", "demo", "--wait"}), "Hello, World!");
+
+  const auto id = submit({"add", "1 2 3", "--lane", "demo"});
+  EXPECT_THAT(id, StartsWith("{fp:"));
+  EXPECT_EQ(out({"result", id, "--wait"}), "6");
+  EXPECT_EQ(out({"result", id, "--json"}), R"({"id":")" + id + R"(","result":"6"})" + "\n");
+
+  const auto failed = ff({"submit", "add", "x", "--lane", "demo", "--wait"});
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.err, HasSubstr("'x' is not a list of numbers"));
+}
+
+TEST_F(SubmitTest, PayloadIsAnArgumentAFileOrStandardInput) {
+  const auto server = serve("server");
+  const std::string bytes("a\0\xff\nb", 5);
+  const auto file = temp_.path() / "payload";
+  std::ofstream(file) << bytes;
+  EXPECT_EQ(out({"payload", submit({"k", "text"})}), "text");
+  EXPECT_EQ(out({"payload", submit({"k", "--file", file})}), bytes);
+  EXPECT_EQ(out({"payload", trimmed(out({"submit", "k", "-"}, bytes))}), bytes);
+  EXPECT_EQ(out({"payload", submit({"k", "--", "-5"})}), "-5");
+  EXPECT_THAT(out({"payload", submit({"k", "--file", file}), "--json"}),
+              HasSubstr(R"("payload_base64":"YQD/CmI=")"));
+  EXPECT_EQ(ff({"submit", "k", "text", "--file", file}).exit_code, 2);
+  EXPECT_THAT(ff({"submit", "k", "--file", "/nonexistent"}).err, HasSubstr("cannot read"));
+}
+
+TEST_F(SubmitTest, PayloadAboveTheLimitIsSaidToBeTooLarge) {
+  const auto server = serve("server");
+  for (const std::size_t size : {1024 * 1024 + 1, 20 * 1024 * 1024}) {
+    const auto refused = ff({"submit", "k", "-"}, std::string(size, 'x'));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("payload_too_large")) << size;
+  }
+}
+
+TEST_F(SubmitTest, EverythingThatAnExecutionCanBeGivenHasAnOption) {
+  const auto server = serve("server");
+  const auto id = submit({"k",
+                          "--lane",
+                          "l",
+                          "--namespace",
+                          "n",
+                          "--priority",
+                          "7",
+                          "--delay",
+                          "1h",
+                          "--deadline",
+                          "2030-01-01T00:00:00Z",
+                          "--tag",
+                          "a.b=c=d",
+                          "--tag",
+                          "e.f=",
+                          "--idempotency-key",
+                          "key",
+                          "--content-type",
+                          "text/plain",
+                          "--retries",
+                          "5",
+                          "--backoff",
+                          "2s",
+                          "--backoff-max",
+                          "30s",
+                          "--attempt-timeout",
+                          "1m",
+                          "--capabilities",
+                          "gpu,big",
+                          "--retention",
+                          "7d",
+                          "--policy",
+                          R"({"max_replay_count": 2})"});
+  const auto json = out({"get", id, "--json"});
+  for (const char* field :
+       {R"("lane":"l")", R"("namespace":"n")", R"("priority":7)", R"("state":"delayed")",
+        R"("deadline_ms":1893456000000)", R"("tags":{"a.b":"c=d","e.f":""})",
+        R"("idempotency_key":"key")", R"("content_type":"text/plain")", R"("max_retries":5)",
+        R"("initial_delay_ms":2000,"max_delay_ms":30000)", R"("attempt_timeout_ms":60000)",
+        R"("required_capabilities":["big","gpu"])", R"("retention_ms":604800000)",
+        R"("max_replay_count":2)"})
+    EXPECT_THAT(json, HasSubstr(field));
+  const auto text = out({"get", id});
+  EXPECT_THAT(text, AllOf(HasSubstr("backoff.initial_delay"), HasSubstr("2030-01-01T00:00:00.000Z"),
+                          HasSubstr("big, gpu")));
+}
+
+TEST_F(SubmitTest, RepeatedWithTheSameKeyIsTheSameExecution) {
+  const auto server = serve("server");
+  const auto first = submit({"k", "p", "--idempotency-key", "order-7"});
+  EXPECT_THAT(out({"submit", "k", "p", "--idempotency-key", "order-7", "--json"}),
+              AllOf(HasSubstr(first), HasSubstr(R"("duplicate":true)")));
+  EXPECT_EQ(ff({"submit", "k", "other", "--idempotency-key", "order-7"}).exit_code, 4);
+}
+
+TEST_F(SubmitTest, LinesOfAFileAreAnExecutionEach) {
+  const auto server = serve("server");
+  std::string lines;
+  for (int i = 0; i < 1'500; ++i) lines += std::to_string(i) + "\n";
+  const auto ids = out({"submit", "k", "--lines", "--lane", "many"}, lines);
+  EXPECT_EQ(std::ranges::count(ids, '\n'), 1'500);
+  EXPECT_EQ(out({"payload", ids.substr(0, ids.find('\n'))}), "0");
+  EXPECT_EQ(out({"counts", "--json"}), R"({"lane":"many","state":"waiting","count":1500})"
+                                       "\n");
+
+  const auto some =
+      ff({"submit", "k", "--lines"}, "a\n" + std::string(1024 * 1024 + 1, 'x') + "\nb\n");
+  EXPECT_EQ(some.exit_code, 2);
+  EXPECT_EQ(std::ranges::count(some.out, '\n'), 2) << "the others are submitted";
+  EXPECT_THAT(some.err, HasSubstr("line 2: "));
+  EXPECT_EQ(ff({"submit", "k", "--lines", "--wait"}).exit_code, 2);
+}
+
+TEST_F(SubmitTest, WrongInputIsRefusedWithExitCode2) {
+  const auto server = serve("server");
+  for (const Words& wrong : {Words{},
+                             {"k", "--priority", "9001"},
+                             {"k", "--priority", "high"},
+                             {"k", "--delay", "soon"},
+                             {"k", "--deadline", "-5s"},
+                             {"k", "--tag", "nothing"},
+                             {"k", "--retries", "x"},
+                             {"k", "--backoff", "5"},
+                             {"k", "--policy", "[]"},
+                             {"k", "--policy", R"({"no_such": 1})"},
+                             {"k", "--id", "7"},
+                             {"k", "--no-such-flag"},
+                             {"k", "--lane", std::string(65, 'x')},
+                             {"k", "--wait", "--timeout", "1.5s"}}) {
+    auto arguments = wrong;
+    arguments.insert(arguments.begin(), "submit");
+    const auto refused = ff(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << (wrong.empty() ? "" : wrong.back()) << refused.err;
+    EXPECT_NE(refused.err, "");
+  }
+}
+
+}  // namespace
+}  // namespace ff::test
