@@ -35,6 +35,9 @@ Result<Figures> latency(const Settings& settings);
 // Only for an embedded store.
 Result<Figures> memory(const Settings& settings);
 
+// Many claims that wait for work: what they cost the engine's process. Of a server, best.
+Result<Figures> waiting(const Settings& settings);
+
 // ---- What they share -----------------------------------------------------------------------------
 
 double seconds_since(std::chrono::steady_clock::time_point start);

@@ -51,9 +51,9 @@ struct Mode {
   std::uint32_t tasks;  // unless --tasks says otherwise
   Result<bench::Figures> (*run)(const bench::Settings&);
 };
-constexpr std::array modes{Mode{"lifecycle", 50'000, bench::lifecycle},
-                           Mode{"latency", 1'000, bench::latency},
-                           Mode{"memory", 100'000, bench::memory}};
+constexpr std::array modes{
+    Mode{"lifecycle", 50'000, bench::lifecycle}, Mode{"latency", 1'000, bench::latency},
+    Mode{"memory", 100'000, bench::memory}, Mode{"waiting", 1, bench::waiting}};
 
 Result<bench::Settings> settings_of(const Given& given, const Mode& mode) {
   const auto tasks =
@@ -88,9 +88,10 @@ void print_table(const json::object& figures, const std::string& prefix = "") {
 Result<ExitCode> run(const Context& context, Given given) {
   const auto mode = std::ranges::find(modes, given.mode, &Mode::name);
   if (mode == modes.end())
-    return fail(Errc::invalid_input,
-                fmt::format("there is no benchmark '{}'; there are lifecycle, latency and memory",
-                            given.mode));
+    return fail(
+        Errc::invalid_input,
+        fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory and waiting",
+                    given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
   auto settings = settings_of(given, *mode);
@@ -120,7 +121,7 @@ Result<ExitCode> run(const Context& context, Given given) {
 Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<Given>();
   arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
-                       "lifecycle|latency|memory");
+                       "lifecycle|latency|memory|waiting");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,
@@ -133,7 +134,8 @@ Run setup_bench(Arguments& arguments) {
   arguments.examples(
       "  ff bench lifecycle\n"
       "  ff bench latency --tasks 2000 --json\n"
-      "  ff bench memory --tasks 1000000 --payload-bytes 100");
+      "  ff bench memory --tasks 1000000 --payload-bytes 100\n"
+      "  ff bench waiting --store http://127.0.0.1:9090 --workers 1000");
   return [given](const Context& context) { return run(context, *given); };
 }
 
