@@ -1,5 +1,5 @@
 // All that a program needs to submit and run executions. Those who use coroutines also include
-// <flowfabric/engine.hpp>.
+// <flowfabric/engine.hpp> and <flowfabric/wait.hpp>.
 #pragma once
 
 #include <flowfabric/client.hpp>

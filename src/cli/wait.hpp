@@ -22,7 +22,10 @@ struct WaitOption {
 
 inline Result<ExitCode> print_result(const Context& context, Engine& engine, const ExecutionId& id,
                                      Millis limit) {
-  auto result = Client(engine).result(id, limit);
+  Client client(engine);
+  // A wait would try again and again to reach a server that may not be there.
+  if (auto known = client.state(id); !known) return std::unexpected(std::move(known.error()));
+  auto result = client.result(id, limit);
   if (!result) return std::unexpected(std::move(result.error()));
   print_bytes(context, "result", id, {.bytes = std::move(*result)});
   return ExitCode::ok;

@@ -116,7 +116,7 @@ TEST_P(ClientTest, CoroutinesWaitTheSameWay) {
 
 TEST(ClientTimeout, CallThatNobodyAnswersEnds) {
   const auto silent = must(http::Listener::bind("127.0.0.1:0"));
-  const auto engine = must(open(silent.url()));
+  const auto engine = must(open("http://" + silent.address()));
   Client client(*engine, {.timeout = 30ms});
   const auto id = must(ExecutionId::parse("{fp:1}:01920000-0000-7000-8000-000000000001"));
   EXPECT_EQ(client.get(id).error().code, Errc::timed_out);

@@ -7,7 +7,7 @@ namespace ff {
 namespace {
 
 TEST(Open, NamesWhatItCannotOpen) {
-  for (const char* url : {"", "embedded:", "redis://x", "ftp://x", "http://", "https://x",
+  for (const char* url : {"", "embedded:", "redis://x", "ftp://x", "http://", "https://",
                           "http://x/path", "http://u:p@x"}) {
     const auto engine = open(url);
     ASSERT_FALSE(engine) << url;
