@@ -3,6 +3,8 @@
 #include <csignal>
 #include <ctime>
 
+#include <sys/resource.h>
+
 #include <spdlog/spdlog.h>
 
 #include "base/clock.hpp"
@@ -20,6 +22,14 @@ sigset_t taken_signals() {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGHUP);
   return signals;
+}
+
+// Connections and the store's files may be more than the usual limit of a process allows.
+void raise_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
 LocalEngineOptions engine_options(const Settings& settings) {
@@ -85,6 +95,7 @@ Result<ServiceAccess> service_access(const Settings& settings) {
 Result<Service> Service::start(const Settings& settings, ServiceAccess access,
                                std::function<void(const Event&)> on_event) {
   set_log_level(settings);
+  raise_file_limit();
   const auto signals = taken_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
