@@ -6,7 +6,9 @@ get_property(libraries GLOBAL PROPERTY FF_INSTALLED_TARGETS)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/FlowFabric)
 
 install(TARGETS ${libraries} EXPORT FlowFabric ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS ff RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(FF_PROGRAM)
+  install(TARGETS ff RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/flowfabric DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT FlowFabric NAMESPACE FlowFabric:: FILE FlowFabricTargets.cmake
         DESTINATION ${package_dir})
