@@ -23,13 +23,16 @@ void CoroutineGroup::spawn(const asio::any_io_executor& executor, Start start,
     const std::lock_guard lock(state_->mutex);
     ++state_->running;
   }
-  auto ended = [state = state_](std::exception_ptr bug) {
+  auto kept = std::make_shared<Start>(std::move(start));
+  auto ended = [state = state_, kept](std::exception_ptr bug) {
     if (bug) std::rethrow_exception(bug);
+    *kept = nullptr;  // what it holds may belong to the owner, who is let go next
     const std::lock_guard lock(state->mutex);
     if (--state->running == 0) state->all_ended.notify_all();
   };
-  asio::co_spawn(executor, std::move(start),
-                 asio::bind_cancellation_slot(cancelled_by, std::move(ended)));
+  asio::co_spawn(
+      executor, [kept] { return (*kept)(); },
+      asio::bind_cancellation_slot(cancelled_by, std::move(ended)));
 }
 
 void CoroutineGroup::wait() {

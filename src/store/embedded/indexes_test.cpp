@@ -138,10 +138,9 @@ TEST_F(IndexesTest, MayHoldAShareBelowZero) {
   const auto mine = indexes_.counts(default_namespace(), {});
   CountByState other{};
   other[static_cast<std::size_t>(ExecutionState::completed)] = 3;
-  auto shares = mine;
-  shares.push_back({.lane = default_lane(), .counts = other});
   const StateCount expected{.lane = default_lane(), .state = ExecutionState::completed, .count = 2};
-  EXPECT_THAT(sum(shares).counts, ElementsAre(expected));
+  EXPECT_THAT(sum({mine, {{.lane = default_lane(), .counts = other}}}).counts,
+              ElementsAre(expected));
 }
 
 TEST_F(IndexesTest, AreMendedFromTheRecords) {
