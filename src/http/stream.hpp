@@ -37,8 +37,9 @@ class Stream {
   asio::awaitable<error_code> accept_handshake();
   asio::awaitable<error_code> connect_handshake(const std::string& host);
 
-  // Until something is there to be read.
-  asio::awaitable<error_code> await_bytes();
+  // Takes in some bytes for the next message; fails when the other side has hung up.
+  asio::awaitable<error_code> receive();
+  std::size_t received() const { return buffer_.size(); }
 
   asio::awaitable<error_code> read_header(RequestParser& parser);
   asio::awaitable<error_code> read(RequestParser& parser);
@@ -46,9 +47,6 @@ class Stream {
   asio::awaitable<error_code> write(Request& request);
   asio::awaitable<error_code> write(Response& response);
   asio::awaitable<error_code> write(std::string_view bytes);
-
-  // The other side has hung up, or says goodbye. False also if it is merely silent.
-  bool peer_has_gone();
 
  private:
   using Plain = beast::tcp_stream;
