@@ -129,12 +129,6 @@ Async<Response> Client::exchange(std::unique_ptr<Connection>& connection, Reques
   if (!failed) co_return parser.release();
 
   connection.reset();
-  if (!tls_ && failed.category() == error_code(beast::http::error::bad_version).category() &&
-      failed != beast::http::error::end_of_stream && failed != beast::http::error::partial_message)
-    co_return fail(Errc::unreachable,
-                   fmt::format("what answers at {}:{} does not speak plain HTTP ({}); does it want "
-                               "https://?",
-                               host_, port_, failed.message()));
   if (failed == beast::error::timeout)
     co_return fail(Errc::timed_out, fmt::format("the server at {}:{} did not answer within {} ms",
                                                 host_, port_, timeout.count()));

@@ -77,7 +77,9 @@ Connection::Connection(tcp::socket socket, Site& site)
 
 asio::awaitable<void> Connection::serve() {
   allow(handshake_timeout);
-  bool more = !co_await stream_.accept_handshake();
+  const auto failed = co_await stream_.accept_handshake();
+  if (is_plain_http(failed)) co_await ask_for_tls();
+  bool more = !failed;
   while (more && !closing_) more = co_await serve_one();
   allow_for_ever();
   timer_.cancel();
@@ -85,13 +87,20 @@ asio::awaitable<void> Connection::serve() {
   stream_.tcp().socket().shutdown(tcp::socket::shutdown_both, ignored);
 }
 
+asio::awaitable<void> Connection::ask_for_tls() {
+  stream_.drop_tls();
+  const Exchange exchange{.id = request_id(""), .began = SteadyClock::now()};
+  const Error error{Errc::invalid_input, "this server speaks TLS; use https:// instead of http://"};
+  co_await refuse(exchange, error);
+}
+
 asio::awaitable<void> Connection::turn_away() {
   allow(drain_timeout);
   const Error error{Errc::overloaded,
                     fmt::format("this server has its {} connections; try again in a moment",
                                 site_.connections.most())};
-  if (!co_await stream_.accept_handshake())
-    co_await refuse({.id = request_id(""), .began = SteadyClock::now()}, error);
+  const Exchange exchange{.id = request_id(""), .began = SteadyClock::now()};
+  if (!co_await stream_.accept_handshake()) co_await refuse(exchange, error);
   allow_for_ever();
   timer_.cancel();
 }
@@ -125,8 +134,9 @@ asio::awaitable<bool> Connection::serve_one() {
   const auto body_size = parser.content_length().value_or(parser.chunked() ? body_limit(route) : 0);
   auto share = site_.body_bytes.take(body_size);
   if (!share) {
-    co_await refuse(exchange, {Errc::overloaded,
-                               "the server is reading as much as it can; try again in a moment"});
+    const Error error{Errc::overloaded,
+                      "the server is reading as much as it can; try again in a moment"};
+    co_await refuse(exchange, error);
     co_return false;
   }
   auto request = co_await read_body(parser, route);
@@ -228,7 +238,9 @@ asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
   if (!route.may_wait) {
     auto response = co_await run_or_apologise(engine, route, std::move(fields));
     if (route.endpoint.path == endpoint<GetMetrics>.path && response.result() == Status::ok)
-      response.body() += site_.metrics.text(site_.connections.used(), site_.long_polls.used());
+      response.body() += site_.metrics.text({.connections = site_.connections.used(),
+                                             .long_polls = site_.long_polls.used(),
+                                             .body_bytes = site_.body_bytes.used()});
     co_return response;
   }
   const auto share = site_.long_polls.take();

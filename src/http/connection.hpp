@@ -47,6 +47,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::optional<Found> found = {};  // none until it is known
   };
 
+  asio::awaitable<void> ask_for_tls();
   asio::awaitable<bool> serve_one();
   asio::awaitable<error_code> read_header(RequestParser& parser);
   asio::awaitable<Result<Request>> read_body(RequestParser& parser, const Route& route);

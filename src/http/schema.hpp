@@ -76,6 +76,7 @@ class SchemaWriter {
     describe_fields(inner);
     add(name, inner.finish());
   }
+  void constant(std::string_view name, std::string_view value) { word(name, {.usual = value}); }
   void word(std::string_view name, const Words& words) {
     json::array values{words.usual};
     if (!words.otherwise.empty()) values.emplace_back(words.otherwise);

@@ -57,6 +57,16 @@ asio::awaitable<error_code> Stream::accept_handshake() {
   co_return failed;
 }
 
+bool is_plain_http(const error_code& handshake) {
+  return handshake.category() == asio::error::get_ssl_category() &&
+         ERR_GET_REASON(static_cast<unsigned long>(handshake.value())) == SSL_R_HTTP_REQUEST;
+}
+
+void Stream::drop_tls() {
+  Plain plain = std::move(tcp());
+  stream_.emplace<Plain>(std::move(plain));
+}
+
 asio::awaitable<error_code> Stream::connect_handshake(const std::string& host) {
   auto* tls = std::get_if<Tls>(&stream_);
   if (!tls) co_return error_code{};

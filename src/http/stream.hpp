@@ -25,6 +25,9 @@ using Response = beast::http::response<beast::http::string_body>;
 using RequestParser = beast::http::request_parser<beast::http::string_body>;
 using ResponseParser = beast::http::response_parser<beast::http::string_body>;
 
+// Why a handshake failed: the client does not know that it should begin one.
+bool is_plain_http(const error_code& handshake);
+
 class Stream {
  public:
   // With a context: under TLS, after a handshake.
@@ -36,6 +39,9 @@ class Stream {
   // Nothing to do without TLS. A client checks that the certificate is for `host`.
   asio::awaitable<error_code> accept_handshake();
   asio::awaitable<error_code> connect_handshake(const std::string& host);
+
+  // After a handshake that failed: goes on without.
+  void drop_tls();
 
   // Takes in some bytes for the next message; fails when the other side has hung up.
   asio::awaitable<error_code> receive();
