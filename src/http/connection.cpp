@@ -34,6 +34,7 @@ constexpr std::chrono::seconds drain_timeout{5};
 constexpr std::chrono::seconds handshake_timeout{10};
 constexpr std::chrono::milliseconds cancel_again{100};
 constexpr std::size_t request_id_bytes_max = 128;
+constexpr std::size_t target_shown_max = 256;  // in the log
 
 std::uint64_t body_limit(const Route& route) {
   if (route.is_batch) return batch_body_bytes_max;
@@ -405,7 +406,8 @@ void Connection::conclude(const Exchange& exchange, unsigned status) {
   site_.metrics.answered(exchange.method, route, status, SteadyClock::now() - exchange.began);
   const auto level = route && route->is_audited ? spdlog::level::info : spdlog::level::debug;
   spdlog::log(level, "{} {} {} request={} by={}", beast::http::to_string(exchange.method),
-              printable(exchange.target), status, exchange.id, printable(exchange.caller.name));
+              printable(exchange.target, target_shown_max), status, exchange.id,
+              printable(exchange.caller.name));
 }
 
 }  // namespace ff::http
