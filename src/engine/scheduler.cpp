@@ -33,7 +33,7 @@ store::TakeReady take_for(const auto& wanted, std::size_t max) {
 Async<ClaimReply> Scheduler::claim(const Claim& claim) {
   ClaimReply reply;
   if (claim.request_id)
-    if (auto before = answered_.find(*claim.request_id); !before.empty()) {
+    if (auto before = answered_.find({claim.ns, *claim.request_id}); !before.empty()) {
       auto leased = co_await store_.run_all(leases_for(claim, before, core::LeaseSource::held));
       if (auto collected = collect(std::move(leased), reply); !collected)
         co_return std::unexpected(collected.error());
@@ -51,7 +51,7 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
   if (claim.request_id && !reply.executions.empty()) {
     std::vector<ExecutionId> ids;
     for (const auto& execution : reply.executions) ids.push_back(execution.id);
-    answered_.add(*claim.request_id, std::move(ids));
+    answered_.add({claim.ns, *claim.request_id}, std::move(ids));
   }
   co_return reply;
 }
@@ -124,15 +124,16 @@ Result<void> Scheduler::collect(std::vector<Result<ClaimedExecution>> leased, Cl
   return {};
 }
 
-std::vector<ExecutionId> Scheduler::Answered::find(const RequestId& id) const {
+std::vector<ExecutionId> Scheduler::Answered::find(const Request& request) const {
   const std::lock_guard lock(mutex_);
-  const auto found = executions_.find(id);
+  const auto found = executions_.find(request);
   return found == executions_.end() ? std::vector<ExecutionId>{} : found->second;
 }
 
-void Scheduler::Answered::add(const RequestId& id, std::vector<ExecutionId> executions) {
+void Scheduler::Answered::add(const Request& request, std::vector<ExecutionId> executions) {
   const std::lock_guard lock(mutex_);
-  if (executions_.insert_or_assign(id, std::move(executions)).second) order_.push_back(id);
+  if (executions_.insert_or_assign(request, std::move(executions)).second)
+    order_.push_back(request);
   if (order_.size() <= requests_max) return;
   executions_.erase(order_.front());
   order_.pop_front();

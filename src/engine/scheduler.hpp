@@ -30,14 +30,15 @@ class Scheduler {
   // Who got what for which request, so that a repeated one gets the same.
   class Answered {
    public:
-    std::vector<ExecutionId> find(const RequestId& id) const;
-    void add(const RequestId& id, std::vector<ExecutionId> executions);
+    using Request = std::pair<Namespace, RequestId>;
+    std::vector<ExecutionId> find(const Request& request) const;
+    void add(const Request& request, std::vector<ExecutionId> executions);
 
    private:
     static constexpr std::size_t requests_max = 4'096;
     mutable std::mutex mutex_;
-    std::map<RequestId, std::vector<ExecutionId>> executions_;
-    std::deque<RequestId> order_;
+    std::map<Request, std::vector<ExecutionId>> executions_;
+    std::deque<Request> order_;
   };
 
   std::vector<core::LeaseGrant> leases_for(const Claim& claim, const std::vector<ExecutionId>& ids,

@@ -28,6 +28,12 @@ class Allowance {
     }
     explicit operator bool() const { return of_ != nullptr; }
 
+    // Gives back all but `amount`, which must not be more than it is.
+    void shrink_to(std::size_t amount) {
+      of_->used_ -= amount_ - amount;
+      amount_ = amount;
+    }
+
    private:
     friend class Allowance;
     Share(Allowance* of, std::size_t amount) : of_(of), amount_(amount) {}
@@ -36,7 +42,7 @@ class Allowance {
   };
 
   Share take(std::size_t amount = 1) {
-    if (used_ += amount; used_ <= most_) return Share(this, amount);
+    if (used_.fetch_add(amount) + amount <= most_) return Share(this, amount);
     used_ -= amount;
     return {};
   }

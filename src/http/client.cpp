@@ -107,7 +107,8 @@ Async<void> Client::connect(Connection& connection) {
 
 Async<Response> Client::exchange(std::unique_ptr<Connection>& connection, Request request,
                                  std::chrono::milliseconds timeout) {
-  request.set(beast::http::field::host, host_ + ":" + port_);
+  const bool v6 = host_.find(':') != std::string::npos;
+  request.set(beast::http::field::host, (v6 ? "[" + host_ + "]" : host_) + ":" + port_);
   request.set(beast::http::field::user_agent, std::string("FlowFabric/") + version);
   if (!authorization_.empty()) request.set(beast::http::field::authorization, authorization_);
   request.keep_alive(true);

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/beast/http/error.hpp>
 
@@ -31,7 +32,9 @@ constexpr std::uint64_t batch_body_bytes_max =
 constexpr std::uint64_t drain_bytes_max = 64 * 1024 * 1024;
 constexpr std::chrono::seconds drain_timeout{5};
 constexpr std::chrono::seconds handshake_timeout{10};
+constexpr std::chrono::milliseconds cancel_again{100};
 constexpr std::size_t request_id_bytes_max = 128;
+constexpr std::size_t target_shown_max = 256;  // in the log
 
 std::uint64_t body_limit(const Route& route) {
   if (route.is_batch) return batch_body_bytes_max;
@@ -69,23 +72,38 @@ std::string request_id(std::string_view given) {
 }  // namespace
 
 Connection::Connection(tcp::socket socket, Site& site)
-    : stream_(std::move(socket), site.credentials().tls), site_(site) {}
+    : stream_(std::move(socket), site.credentials().tls),
+      site_(site),
+      timer_(strand(), deadline_) {}
 
 asio::awaitable<void> Connection::serve() {
-  stream_.tcp().expires_after(handshake_timeout);
-  bool more = !co_await stream_.accept_handshake();
+  allow(handshake_timeout);
+  const auto failed = co_await stream_.accept_handshake();
+  if (is_plain_http(failed)) co_await ask_for_tls();
+  bool more = !failed;
   while (more && !closing_) more = co_await serve_one();
+  allow_for_ever();
+  timer_.cancel();
   error_code ignored;
   stream_.tcp().socket().shutdown(tcp::socket::shutdown_both, ignored);
 }
 
+asio::awaitable<void> Connection::ask_for_tls() {
+  stream_.drop_tls();
+  const Exchange exchange{.id = request_id(""), .began = SteadyClock::now()};
+  const Error error{Errc::invalid_input, "this server speaks TLS; use https:// instead of http://"};
+  co_await refuse(exchange, error);
+}
+
 asio::awaitable<void> Connection::turn_away() {
-  stream_.tcp().expires_after(drain_timeout);
-  if (co_await stream_.accept_handshake()) co_return;
+  allow(drain_timeout);
   const Error error{Errc::overloaded,
                     fmt::format("this server has its {} connections; try again in a moment",
                                 site_.connections.most())};
-  co_await refuse({.id = request_id(""), .began = std::chrono::steady_clock::now()}, error);
+  const Exchange exchange{.id = request_id(""), .began = SteadyClock::now()};
+  if (!co_await stream_.accept_handshake()) co_await refuse(exchange, error);
+  allow_for_ever();
+  timer_.cancel();
 }
 
 void Connection::close(bool now) {
@@ -102,8 +120,7 @@ asio::awaitable<bool> Connection::serve_one() {
   parser.header_limit(header_bytes_max);
   parser.body_limit(boost::none);  // known once the route is
   auto failed = co_await read_header(parser);
-  Exchange exchange{.id = request_id(parser.get()["X-Request-Id"]),
-                    .began = std::chrono::steady_clock::now()};
+  Exchange exchange{.id = request_id(parser.get()["X-Request-Id"]), .began = SteadyClock::now()};
   if (failed) {
     if (const auto error = explain_unreadable(failed, nullptr)) co_await refuse(exchange, *error);
     co_return false;
@@ -111,15 +128,16 @@ asio::awaitable<bool> Connection::serve_one() {
   if (auto admitted = admit(parser, exchange); !admitted) {
     // What has no body has been read completely; the next request can follow.
     if (!parser.is_done()) co_await refuse(exchange, admitted.error());
-    const auto keep = parser.keep_alive() ? Keep::open : Keep::close;
-    co_return parser.is_done() && co_await send(exchange, error_response(admitted.error()), keep);
+    co_return parser.is_done() &&
+        co_await send(exchange, error_response(admitted.error()), exchange.keep);
   }
   const auto& route = *exchange.found->route;
   const auto body_size = parser.content_length().value_or(parser.chunked() ? body_limit(route) : 0);
-  const auto share = site_.body_bytes.take(body_size);
+  auto share = site_.body_bytes.take(body_size);
   if (!share) {
-    co_await refuse(exchange, {Errc::overloaded,
-                               "the server is reading as much as it can; try again in a moment"});
+    const Error error{Errc::overloaded,
+                      "the server is reading as much as it can; try again in a moment"};
+    co_await refuse(exchange, error);
     co_return false;
   }
   auto request = co_await read_body(parser, route);
@@ -127,19 +145,27 @@ asio::awaitable<bool> Connection::serve_one() {
     if (request.error().code != Errc::unreachable) co_await refuse(exchange, request.error());
     co_return false;
   }
-  exchange.began = std::chrono::steady_clock::now();
+  share.shrink_to(request->body().size());
+  exchange.began = SteadyClock::now();
   co_return co_await answer(exchange, std::move(*request));
 }
 
 asio::awaitable<error_code> Connection::read_header(RequestParser& parser) {
+  error_code failed;
   idle_ = true;
-  stream_.tcp().expires_after(site_.limits.idle_timeout);
-  auto failed = co_await stream_.await_bytes();
+  allow(site_.limits.idle_timeout);
+  if (stream_.received() == 0) failed = co_await stream_.receive();
   idle_ = false;
   // Nobody has begun to ask: there is nothing to answer either.
   if (failed) co_return asio::error::eof;
-  stream_.tcp().expires_after(site_.limits.header_timeout);
-  co_return co_await stream_.read_header(parser);
+  allow(site_.limits.header_timeout);
+  failed = co_await stream_.read_header(parser);
+  if (failed && late_) failed = beast::error::timeout;
+  if (failed) co_return failed;
+  // Where the body ends would be anybody's guess.
+  if (parser.get().count(beast::http::field::transfer_encoding) > 0 && !parser.chunked())
+    co_return beast::http::error::bad_transfer_encoding;
+  co_return error_code{};
 }
 
 // Whether the sender may do what it asks for, as far as the header says.
@@ -147,6 +173,7 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   const auto& header = parser.get();
   exchange.method = header.method();
   exchange.target = header.target();
+  if (parser.keep_alive() && header.version() >= 11) exchange.keep = Keep::open;
   auto found = find_route(header.method(), header.method_string(), header.target());
   if (found) exchange.found = std::move(*found);
   const bool open = found && exchange.found->route->endpoint.role == Role::nobody;
@@ -169,7 +196,7 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
 
 asio::awaitable<Result<Request>> Connection::read_body(RequestParser& parser, const Route& route) {
   parser.body_limit(body_limit(route));
-  stream_.tcp().expires_after(site_.limits.body_timeout);
+  allow(site_.limits.body_timeout);
   error_code failed;
   if (beast::iequals(parser.get()[beast::http::field::expect], "100-continue")) {
     Response go_on{Status::continue_, 11};
@@ -177,14 +204,14 @@ asio::awaitable<Result<Request>> Connection::read_body(RequestParser& parser, co
   }
   if (!failed) failed = co_await stream_.read(parser);
   if (!failed) co_return parser.release();
+  if (late_) failed = beast::error::timeout;
   if (auto error = explain_unreadable(failed, &route)) co_return std::unexpected(std::move(*error));
   co_return fail(Errc::unreachable, "");
 }
 
 asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
-  stream_.tcp().expires_never();
+  allow_for_ever();
   const auto& route = *exchange.found->route;
-  const bool keep = request.keep_alive();
   const bool wants_stream =
       route.may_wait && beast::iequals(request[beast::http::field::accept], event_stream_type);
   const std::string last_event_id(request["Last-Event-ID"]);
@@ -202,8 +229,9 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
     }
     response = co_await run(engine, route, std::move(*fields));
   }
-  const bool open = keep && !closing_;
-  co_return co_await send(exchange, std::move(response), open ? Keep::open : Keep::close) && open;
+  if (closing_) exchange.keep = Keep::close;
+  co_return co_await send(exchange, std::move(response), exchange.keep) &&
+      exchange.keep == Keep::open;
 }
 
 asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
@@ -211,7 +239,9 @@ asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
   if (!route.may_wait) {
     auto response = co_await run_or_apologise(engine, route, std::move(fields));
     if (route.endpoint.path == endpoint<GetMetrics>.path && response.result() == Status::ok)
-      response.body() += site_.metrics.text(site_.connections.used(), site_.long_polls.used());
+      response.body() += site_.metrics.text({.connections = site_.connections.used(),
+                                             .long_polls = site_.long_polls.used(),
+                                             .body_bytes = site_.body_bytes.used()});
     co_return response;
   }
   const auto share = site_.long_polls.take();
@@ -245,7 +275,7 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
   Result<std::string> text = "";
   std::optional<EventStream> events;
   if (query) {
-    events.emplace(engine, std::move(*query));
+    events.emplace(engine, std::move(*query), site_.limits.stream_silence);
     text = co_await events->begin();
   } else {
     text = std::unexpected(query.error());
@@ -260,11 +290,10 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
               version, exchange.id, event_stream_type) +
           *text;
   conclude(exchange, 200);
-  while (text && !closing_) {
-    stream_.tcp().expires_after(site_.limits.write_timeout);
+  while (text && !closing_ && !gone_) {
+    allow(site_.limits.write_timeout);
     if (co_await stream_.write(*text)) break;
-    stream_.tcp().expires_never();
-    if (stream_.peer_has_gone()) break;
+    allow_for_ever();
     text = co_await unless_in_vain(events->next());
   }
   co_return false;
@@ -274,6 +303,7 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
 // it may be work that was claimed at the last moment.
 template <class T>
 asio::awaitable<T> Connection::unless_in_vain(asio::awaitable<T> waiting) {
+  waiting_ = true;
   watch_for_hang_up();
   if (closing_) asio::post(strand(), [self = shared_from_this()] { self->stop_waiting(); });
   auto guarded = [](asio::awaitable<T> call) -> asio::awaitable<T> {
@@ -283,17 +313,32 @@ asio::awaitable<T> Connection::unless_in_vain(asio::awaitable<T> waiting) {
   auto answer = co_await asio::co_spawn(
       strand(), guarded(std::move(waiting)),
       asio::bind_cancellation_slot(stop_waiting_.slot(), asio::use_awaitable));
-  error_code ignored;
-  stream_.tcp().socket().cancel(ignored);  // the watch
+  waiting_ = false;
+  stream_.tcp().cancel();  // the watch
+  while (receiving_) {
+    co_await asio::post(strand(), asio::use_awaitable);
+    stream_.tcp().cancel();
+  }
   co_return answer;
 }
 
 void Connection::watch_for_hang_up() {
-  stream_.tcp().socket().async_wait(tcp::socket::wait_read,
-                                    [self = shared_from_this()](error_code failed) {
-                                      if (!failed && self->stream_.peer_has_gone())
-                                        self->stop_waiting();
-                                    });
+  const auto look = [self = shared_from_this()](error_code cancelled) {
+    if (cancelled || !self->waiting_ || std::exchange(self->receiving_, true)) return;
+    asio::co_spawn(self->strand(), self->receive_meanwhile(), asio::detached);
+  };
+  stream_.tcp().socket().async_wait(tcp::socket::wait_read, look);
+}
+
+// Only who reads sees the end. What comes before it, if anything does, is the next request.
+asio::awaitable<void> Connection::receive_meanwhile() {
+  error_code failed;
+  while (waiting_ && !failed && stream_.received() < header_bytes_max)
+    failed = co_await stream_.receive();
+  receiving_ = false;
+  if (!waiting_ || !failed) co_return;
+  gone_ = true;
+  stop_waiting();
 }
 
 void Connection::stop_waiting() { stop_waiting_.emit(asio::cancellation_type::terminal); }
@@ -309,9 +354,10 @@ asio::awaitable<void> Connection::drain() {
   error_code failed;
   auto& socket = stream_.tcp();
   socket.socket().shutdown(tcp::socket::shutdown_send, failed);
-  socket.expires_after(drain_timeout);
+  idle_ = true;
+  allow(drain_timeout);
   std::array<char, 64 * 1024> bytes;
-  for (std::uint64_t taken = 0; !failed && taken < drain_bytes_max;)
+  for (std::uint64_t taken = 0; !failed && !closing_ && taken < drain_bytes_max;)
     taken += co_await socket.async_read_some(asio::buffer(bytes),
                                              asio::redirect_error(asio::use_awaitable, failed));
 }
@@ -325,18 +371,43 @@ asio::awaitable<bool> Connection::send(const Exchange& exchange, Response respon
   // Nobody reads the body of an answer to HEAD; a client would take it for the next answer.
   if (exchange.method == Verb::head) response.body().clear();
   conclude(exchange, response.result_int());
-  stream_.tcp().expires_after(site_.limits.write_timeout);
+  allow(site_.limits.write_timeout);
   const auto failed = co_await stream_.write(response);
   co_return !failed;
 }
 
+void Connection::allow(std::chrono::milliseconds at_most) {
+  late_ = false;
+  deadline_ = SteadyClock::now() + at_most;
+  if (deadline_ < timer_.expiry()) look_at_the_clock(deadline_);
+}
+
+// One timer for everything that a connection does, one after the other: a deadline that is moved out
+// costs nothing, and is seen when the earlier one has come.
+void Connection::look_at_the_clock(SteadyClock::time_point at) {
+  timer_.expires_at(at);
+  timer_.async_wait([self = shared_from_this()](error_code cancelled) {
+    if (cancelled) return;
+    if (self->deadline_ == SteadyClock::time_point::max()) {
+      self->timer_.expires_at(self->deadline_);
+      return;
+    }
+    const auto now = SteadyClock::now();
+    self->late_ = now >= self->deadline_;
+    if (!self->late_) return self->look_at_the_clock(self->deadline_);
+    self->stream_.tcp().cancel();
+    // What was between two steps has not noticed.
+    self->look_at_the_clock(now + cancel_again);
+  });
+}
+
 void Connection::conclude(const Exchange& exchange, unsigned status) {
   const Route* route = exchange.found ? exchange.found->route : nullptr;
-  site_.metrics.answered(exchange.method, route, status,
-                         std::chrono::steady_clock::now() - exchange.began);
+  site_.metrics.answered(exchange.method, route, status, SteadyClock::now() - exchange.began);
   const auto level = route && route->is_audited ? spdlog::level::info : spdlog::level::debug;
   spdlog::log(level, "{} {} {} request={} by={}", beast::http::to_string(exchange.method),
-              printable(exchange.target), status, exchange.id, printable(exchange.caller.name));
+              printable(exchange.target, target_shown_max), status, exchange.id,
+              printable(exchange.caller.name));
 }
 
 }  // namespace ff::http

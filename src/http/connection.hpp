@@ -7,6 +7,7 @@
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "http/event_stream.hpp"
 #include "http/namespace_engine.hpp"
@@ -32,18 +33,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close(bool now);
 
  private:
+  using SteadyClock = std::chrono::steady_clock;
   enum class Keep { open, close };
 
   // A request from its header on: who sent it, and what for.
   struct Exchange {
     std::string id;
-    std::chrono::steady_clock::time_point began;
+    SteadyClock::time_point began;
     Verb method{};
+    Keep keep = Keep::close;  // afterwards
     std::string target = {};
     Caller caller = {};
     std::optional<Found> found = {};  // none until it is known
   };
 
+  asio::awaitable<void> ask_for_tls();
   asio::awaitable<bool> serve_one();
   asio::awaitable<error_code> read_header(RequestParser& parser);
   asio::awaitable<Result<Request>> read_body(RequestParser& parser, const Route& route);
@@ -56,16 +60,28 @@ class Connection : public std::enable_shared_from_this<Connection> {
   template <class T>
   asio::awaitable<T> unless_in_vain(asio::awaitable<T> waiting);
   void watch_for_hang_up();
+  asio::awaitable<void> receive_meanwhile();
   void stop_waiting();
   asio::awaitable<void> refuse(const Exchange& exchange, const Error& error);
   asio::awaitable<void> drain();
   asio::awaitable<bool> send(const Exchange& exchange, Response response, Keep keep);
   void conclude(const Exchange& exchange, unsigned status);
 
+  // What follows may take so long; then it is cancelled, and `late_` set.
+  void allow(std::chrono::milliseconds at_most);
+  void allow_for_ever() { deadline_ = SteadyClock::time_point::max(); }
+  void look_at_the_clock(SteadyClock::time_point at);
+
   Stream stream_;
   Site& site_;
-  bool idle_ = false;  // between two requests
+  bool idle_ = true;  // no request is at work
   bool closing_ = false;
+  bool waiting_ = false;    // a long poll
+  bool receiving_ = false;  // what comes in meanwhile
+  bool gone_ = false;       // the client has hung up while it waited
+  SteadyClock::time_point deadline_ = SteadyClock::time_point::max();
+  bool late_ = false;
+  asio::steady_timer timer_;
   asio::cancellation_signal stop_waiting_;  // ends the long poll that runs
 };
 

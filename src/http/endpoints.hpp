@@ -39,6 +39,12 @@ concept Waiting = requires(Op operation) {
   operation.wait;
 };
 
+// Concerns one namespace, which its sender may name.
+template <class Op>
+concept NamesNamespace = requires(Op operation) {
+  operation.ns;
+};
+
 // A reply that is the body itself, as it is, instead of a JSON object.
 template <class Reply>
 inline constexpr bool is_raw_body = std::same_as<Reply, Bytes>;

@@ -5,11 +5,11 @@
 namespace ff::http {
 namespace {
 
-constexpr Millis silence_max = std::chrono::seconds{15};
 constexpr std::size_t text_bytes_max = 64 * 1024;
 
 std::string to_text(const EventPage& page) {
   std::string text;
+  if (page.missed && page.events.empty()) text += fmt::format("id: {}\n", page.next);
   if (page.missed) text += "event: missed\ndata: {}\n\n";
   for (const auto& event : page.events)
     text += fmt::format("id: {}\nevent: {}\ndata: {}\n\n", page.next, to_string(event.type),
@@ -37,7 +37,7 @@ Async<std::string> EventStream::begin() {
 
 Async<std::string> EventStream::next() {
   std::string text;
-  Millis wait = silence_max;
+  Millis wait = silence_max_;
   while (text.size() < text_bytes_max) {
     const auto page = co_await read(wait);
     if (!page) co_return std::unexpected(page.error());

@@ -13,13 +13,14 @@ inline constexpr std::string_view event_stream_type = "text/event-stream";
 // back says the last one it saw, and goes on behind it.
 class EventStream {
  public:
-  EventStream(Engine& engine, ReadEvents query) : engine_(engine), query_(std::move(query)) {}
+  EventStream(Engine& engine, ReadEvents query, Millis silence_max)
+      : engine_(engine), query_(std::move(query)), silence_max_(silence_max) {}
 
   // The place to begin at, before anything has happened.
   Async<std::string> begin();
 
-  // The next events. Waits for the first of them; if there is none for a while, a comment that keeps
-  // the connection alive.
+  // The next events. Waits for the first of them; if there is none for `silence_max`, a comment that
+  // keeps the connection alive.
   Async<std::string> next();
 
  private:
@@ -27,6 +28,7 @@ class EventStream {
 
   Engine& engine_;
   ReadEvents query_;
+  const Millis silence_max_;
 };
 
 }  // namespace ff::http

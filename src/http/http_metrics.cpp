@@ -41,10 +41,12 @@ void HttpMetrics::answered(Verb method, const Route* route, unsigned status,
   seconds_.at(values, latency_buckets()).Observe(std::chrono::duration<double>(took).count());
 }
 
-std::string HttpMetrics::text(std::size_t connections, std::size_t long_polls) const {
+std::string HttpMetrics::text(const Taken& taken) const {
   prometheus::Registry moment;
-  set_gauge(moment, "ff_http_connections", "Open connections", connections);
-  set_gauge(moment, "ff_http_long_polls", "Requests and event streams that wait", long_polls);
+  set_gauge(moment, "ff_http_connections", "Open connections", taken.connections);
+  set_gauge(moment, "ff_http_long_polls", "Requests and event streams that wait", taken.long_polls);
+  set_gauge(moment, "ff_http_body_bytes", "Of requests that are read or answered",
+            taken.body_bytes);
   return to_text(registry_) + to_text(moment);
 }
 

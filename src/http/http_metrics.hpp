@@ -18,7 +18,13 @@ class HttpMetrics {
   void answered(Verb method, const Route* route, unsigned status,
                 std::chrono::steady_clock::duration took);
 
-  std::string text(std::size_t connections, std::size_t long_polls) const;
+  // What is taken of a server's limits.
+  struct Taken {
+    std::size_t connections;
+    std::size_t long_polls;
+    std::size_t body_bytes;
+  };
+  std::string text(const Taken& taken) const;
 
  private:
   prometheus::Registry registry_;

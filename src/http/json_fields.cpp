@@ -91,13 +91,13 @@ void FieldReader::fence(std::optional<Fence>& value) {
 
 void FieldReader::fence(Fence& value) {
   const auto names = {"lease_id", "lease_epoch", "attempt_id"};
-  const auto given = std::ranges::count_if(names, [this](auto name) { return has(name); });
-  if (given == 0)
+  const auto missing = std::ranges::find_if(names, [this](auto name) { return !has(name); });
+  if (!has_fence())
     refuse(
         Errc::fence_required, "lease_id",
         "lease_id, lease_epoch and attempt_id are missing; give the ones the claim answered with");
-  else if (given < 3)
-    refuse(Errc::partial_fence_triple, "lease_id",
+  else if (missing != names.end())
+    refuse(Errc::partial_fence_triple, *missing,
            "lease_id, lease_epoch and attempt_id belong together; give all three");
   defaulted("lease_id", value.lease_id);
   defaulted("lease_epoch", value.lease_epoch);

@@ -56,6 +56,12 @@ class FieldReader {
     if (T present; read(name, present)) value = std::move(present);
   }
 
+  // What it is is known by then.
+  void constant(std::string_view name, std::string_view) {
+    std::string text;
+    required(name, text);
+  }
+
   // Text as NAME, or any bytes as NAME_base64. Absent: `value` stays as it is.
   void bytes(std::string_view name, std::string& value);
   void bytes(std::string_view name, std::optional<std::string>& value);
@@ -127,6 +133,7 @@ class FieldWriter {
     if (value) required(name, *value);
   }
   void word(std::string_view name, std::string_view value) { object_[name] = value; }
+  void constant(std::string_view name, std::string_view value) { word(name, value); }
   void bytes(std::string_view name, const std::string& value);
   void bytes(std::string_view name, const std::optional<std::string>& value) {
     if (value) bytes(name, *value);

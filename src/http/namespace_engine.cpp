@@ -3,21 +3,15 @@
 #include <fmt/format.h>
 
 #include "core/transitions.hpp"
+#include "core/validate.hpp"
+#include "http/endpoints.hpp"
 
 namespace ff::http {
 namespace {
 
 template <class Op>
-concept NamesNamespace = requires(Op operation) {
-  operation.ns;
-};
-template <class Op>
 concept NamesExecution = requires(Op operation) {
   { operation.id } -> std::same_as<ExecutionId&>;
-};
-template <class Op>
-concept HasItems = requires(Op operation) {
-  operation.executions;
 };
 // What is about the engine itself, and harmless to see.
 template <class Op>
@@ -50,7 +44,9 @@ Async<void> NamespaceEngine::own(ExecutionId id) {
 
 template <class Op>
 Async<typename Op::Reply> NamespaceEngine::call(Op operation) {
-  if constexpr (HasItems<Op>) {
+  if constexpr (Batched<Op>) {
+    if (auto valid = core::validate(operation, {}); !valid)
+      co_return std::unexpected(std::move(valid.error()));
     // Each is refused on its own; the others go on together.
     typename Op::Reply reply;
     reply.results.resize(operation.executions.size(), std::unexpected(Error{}));
@@ -65,7 +61,7 @@ Async<typename Op::Reply> NamespaceEngine::call(Op operation) {
       allowed.executions.push_back(std::move(operation.executions[i]));
       positions.push_back(i);
     }
-    if (positions.empty() && !reply.results.empty()) co_return reply;
+    if (positions.empty()) co_return reply;
     auto done = co_await engine_.run(std::move(allowed));
     if (!done) co_return std::unexpected(std::move(done.error()));
     for (std::size_t i = 0; i < positions.size(); ++i)

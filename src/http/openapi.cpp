@@ -1,6 +1,7 @@
 #include "http/openapi.hpp"
 
 #include "base/version.hpp"
+#include "http/event_stream.hpp"
 #include "http/problem.hpp"
 #include "http/schema.hpp"
 
@@ -16,6 +17,23 @@ constexpr bool may_conflict = std::same_as<Op, Submit> || std::same_as<Op, GetRe
                               (endpoint<Op>.path.starts_with("/v1/executions/{id}/") &&
                                endpoint<Op>.method != Verb::get && !std::same_as<Op, SetTags>);
 
+// Whether some token that may read is refused.
+template <class Op>
+constexpr bool may_be_denied =
+    endpoint<Op>.role > Role::read || NamesNamespace<Op> || std::same_as<Op, GetMetrics>;
+
+// What the operations of a role are for.
+std::string_view tag_of(Role role) {
+  switch (role) {
+    case Role::nobody: return "Health";
+    case Role::read: return "Reading";
+    case Role::submit: return "Submitting and changing";
+    case Role::work: return "Working";
+    case Role::admin: return "Operating";
+  }
+  return "";
+}
+
 json::object content(std::string_view type, json::object schema) {
   return {{type, json::object{{"schema", std::move(schema)}}}};
 }
@@ -25,14 +43,15 @@ json::object problem(std::string_view what) {
 }
 
 json::object problem_schema() {
-  const auto text = type_schema("string");
+  json::object properties;
+  const auto add = [&](std::string_view name, std::string_view type) {
+    properties[name] = described(name, type_schema(type));
+  };
+  for (const auto* text : {"title", "code", "detail", "field"}) add(text, "string");
+  add("status", "integer");
+  add("retryable", "boolean");
   return {{"type", "object"},
-          {"properties", json::object{{"title", text},
-                                      {"status", type_schema("integer")},
-                                      {"code", text},
-                                      {"detail", text},
-                                      {"retryable", type_schema("boolean")},
-                                      {"field", text}}},
+          {"properties", std::move(properties)},
           {"required", json::array{"title", "status", "code", "detail", "retryable"}}};
 }
 
@@ -54,11 +73,18 @@ json::object reply_schema(NamedSchemas& named) {
 template <class Op>
 json::object success(NamedSchemas& named) {
   using Reply = typename Op::Reply;
-  if constexpr (is_raw_body<Reply>)
+  if constexpr (std::same_as<Op, GetMetrics>)
+    return {{"description", "Prometheus' text"},
+            {"content", content("text/plain", type_schema("string"))}};
+  if constexpr (is_raw_body<Reply>) {
     return {{"description", "the bytes, with the content type they were given"},
             {"content", content("*/*", json::object{})}};
-  else
-    return {{"description", "done"}, {"content", content(json_type, reply_schema<Op>(named))}};
+  } else {
+    auto types = content(json_type, reply_schema<Op>(named));
+    if (std::same_as<Op, ReadEvents>)
+      types[event_stream_type] = {{"schema", type_schema("string")}};
+    return {{"description", "done"}, {"content", std::move(types)}};
+  }
 }
 
 template <class Op>
@@ -72,7 +98,7 @@ json::object responses(NamedSchemas& named) {
   all["400"] = problem("a field is wrong, missing or unknown");
   if (at.role != Role::nobody) {
     all["401"] = problem("no valid token");
-    all["403"] = problem("the token does not allow this");
+    if (may_be_denied<Op>) all["403"] = problem("the token does not allow this");
   }
   if (at.path.find("{id}") != at.path.npos) all["404"] = problem("there is no such execution");
   if (may_conflict<Op>) all["409"] = problem("its state does not allow this");
@@ -81,13 +107,18 @@ json::object responses(NamedSchemas& named) {
     all["415"] = problem("the body has a content type that is not known here");
   }
   if (Waiting<Op>) all["429"] = problem("too many requests wait already");
+  if (std::same_as<Op, Health> || std::same_as<Op, CheckReady>)
+    all["503"] = problem("it cannot, or not yet");
   all["default"] = problem("anything else");
   return all;
 }
 
 json::object parameter(std::string_view name, std::string_view in, bool required,
-                       const json::value& schema) {
-  return {{"name", name}, {"in", in}, {"required", required}, {"schema", schema}};
+                       json::object schema) {
+  json::object made{{"name", name}, {"in", in}, {"required", required}};
+  if (const auto* text = schema.if_contains("description")) made["description"] = *text;
+  made["schema"] = std::move(schema);
+  return made;
 }
 
 template <class Op>
@@ -111,8 +142,8 @@ json::object operation(NamedSchemas& named) {
     const std::string_view name = field.key();
     const bool in_path = at.path.find(fmt::format("{{{}}}", name)) != at.path.npos;
     if (!in_path && at.method != Verb::get) continue;
-    parameters.push_back(
-        parameter(name, in_path ? "path" : "query", in_path || is_required(name), field.value()));
+    parameters.push_back(parameter(name, in_path ? "path" : "query", in_path || is_required(name),
+                                   field.value().get_object()));
     body_properties.erase(name);
   }
   json::array still_required;
@@ -124,7 +155,8 @@ json::object operation(NamedSchemas& named) {
 
   const auto full_name = boost::core::demangle(typeid(Op).name());
   json::object described{{"operationId", full_name.substr(full_name.rfind(':') + 1)},
-                         {"summary", at.summary}};
+                         {"summary", at.summary},
+                         {"tags", json::array{tag_of(at.role)}}};
   if (std::same_as<Op, Submit>)
     parameters.push_back(
         parameter("Idempotency-Key", "header", false, schema_of<IdempotencyKey>(named)));
@@ -167,10 +199,13 @@ json::object paths(OperationList<Ops...>, NamedSchemas& named) {
   at_path(all, openapi_endpoint.path)["get"] = {
       {"operationId", "GetOpenApi"},
       {"summary", openapi_endpoint.summary},
+      {"tags", json::array{tag_of(openapi_endpoint.role)}},
       {"responses",
        json::object{{"200", json::object{{"description", "this document"},
                                          {"content", content(json_type, json::object{})}}},
-                    {"401", problem("no valid token")}}},
+                    {"400", problem("a field is unknown")},
+                    {"401", problem("no valid token")},
+                    {"default", problem("anything else")}}},
       {"x-role", to_string(openapi_endpoint.role)}};
   return all;
 }

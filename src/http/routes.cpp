@@ -45,7 +45,9 @@ asio::awaitable<Response> run(Engine& engine, RequestFields fields) {
   co_return success<Op>(std::move(*reply));
 }
 
-asio::awaitable<Response> run_openapi(Engine&, RequestFields) {
+asio::awaitable<Response> run_openapi(Engine&, RequestFields fields) {
+  if (auto none = FieldReader(std::move(fields)).finish(); !none)
+    co_return error_response(none.error());
   static const std::string document = json::serialize(openapi());
   co_return make_response(Status::ok, json_type, document);
 }
@@ -58,12 +60,11 @@ Route make_route() {
           .may_wait = Waiting<Op>,
           .is_batch = Batched<Op>,
           .is_audited = is_audited<Op>,
-          .takes_namespace = requires(Op operation){operation.ns;
+          .takes_namespace = NamesNamespace<Op> || submits,
+          .takes_key = std::same_as<Op, Submit>,
+          .takes_trace = submits,
+          .raw_body_field = raw_body_field<Op>};
 }
-|| submits, .takes_key = std::same_as<Op, Submit>, .takes_trace = submits,
-            .raw_body_field = raw_body_field<Op>
-};  // namespace
-}  // namespace ff::http
 
 template <class... Ops>
 std::vector<Route> make_routes(OperationList<Ops...>) {
@@ -72,19 +73,21 @@ std::vector<Route> make_routes(OperationList<Ops...>) {
   return all;
 }
 
-// True if `path` has the form of `pattern`; then `fields` holds what stands for its {names}.
-bool match_path(std::string_view pattern, const urls::segments_view& path, json::object& fields) {
+// The parts of a path, decoded.
+using Segments = std::vector<std::string>;
+
+// True if `path` has the form of `pattern`. If `fields` are wanted, they get what stands for its {names}.
+bool match_path(std::string_view pattern, const Segments& path, json::object* fields = nullptr) {
   auto segment = path.begin();
   pattern.remove_prefix(1);
   while (true) {
     const auto slash = pattern.find('/');
     const auto part = pattern.substr(0, slash);
     if (segment == path.end()) return false;
-    const std::string given(*segment++);
-    if (part.starts_with('{'))
-      fields[part.substr(1, part.size() - 2)] = given;
-    else if (part != given)
-      return false;
+    const bool is_name = part.starts_with('{');
+    if (!is_name && part != *segment) return false;
+    if (is_name && fields) fields->emplace(part.substr(1, part.size() - 2), *segment);
+    ++segment;
     if (slash == std::string_view::npos) return segment == path.end();
     pattern.remove_prefix(slash + 1);
   }
@@ -93,6 +96,9 @@ bool match_path(std::string_view pattern, const urls::segments_view& path, json:
 // Adds the parameters of the query to what the path said.
 Result<void> add_query(json::object& fields, const urls::url_view& url) {
   for (const auto& parameter : url.params()) {
+    if (!is_valid_utf8(parameter.key) || !is_valid_utf8(parameter.value))
+      return fail_field(Errc::invalid_input, printable(parameter.key),
+                        fmt::format("{} must be UTF-8, percent-encoded", printable(parameter.key)));
     const auto [present, added] =
         fields.emplace(std::string(parameter.key), std::string(parameter.value));
     if (!added)
@@ -172,28 +178,33 @@ std::span<const Route> routes() {
 
 Result<Found> find_route(Verb method, std::string_view method_text, std::string_view raw_target) {
   const auto target = with_braces_encoded(raw_target);
-  const auto shown = printable(raw_target);
   const auto url = urls::parse_origin_form(target);
-  if (!url) return fail(Errc::route_not_found, fmt::format("'{}' is not a valid path", shown));
+  if (!url)
+    return fail(Errc::route_not_found,
+                fmt::format("'{}' is not a valid path", printable(raw_target)));
 
+  Segments path;
+  for (const auto& segment : url->segments()) path.emplace_back(segment);
   std::string allow;  // the methods that this path knows
   for (const auto& route : routes()) {
-    json::object fields;
-    if (!match_path(route.endpoint.path, url->segments(), fields)) continue;
+    if (!match_path(route.endpoint.path, path)) continue;
     if (route.endpoint.method != method) {
       allow +=
           (allow.empty() ? "" : ", ") + std::string(beast::http::to_string(route.endpoint.method));
       continue;
     }
+    json::object fields;
+    match_path(route.endpoint.path, path, &fields);
     if (auto added = add_query(fields, *url); !added) return std::unexpected(added.error());
     return Found{&route, std::move(fields)};
   }
   if (allow.empty())
-    return fail(Errc::route_not_found, fmt::format("there is nothing at {}", shown));
-  return fail(
-      Errc::method_not_allowed,
-      fmt::format("{} does not know the method {}, only {}", shown, printable(method_text), allow),
-      {{"allow", allow}});
+    return fail(Errc::route_not_found,
+                fmt::format("there is nothing at {}", printable(raw_target)));
+  return fail(Errc::method_not_allowed,
+              fmt::format("{} does not know the method {}, only {}", printable(raw_target),
+                          printable(method_text), allow),
+              {{"allow", allow}});
 }
 
 Result<RequestFields> read_fields(Found found, Request request,

@@ -9,6 +9,7 @@
 
 #include <boost/core/demangle.hpp>
 
+#include "http/descriptions.hpp"
 #include "http/wire.hpp"
 
 namespace ff::http {
@@ -22,6 +23,15 @@ json::object schema_of(NamedSchemas& named);
 inline json::object type_schema(std::string_view type) { return {{"type", type}}; }
 inline json::object reference(const std::string& name) {
   return {{"$ref", "#/components/schemas/" + name}};
+}
+
+// The schema of a field, with what is to be said about it.
+inline json::object described(std::string_view name, json::object schema) {
+  const auto* type = schema.if_contains("type");
+  const auto text =
+      description_of(name, type ? std::string_view(type->get_string()) : std::string_view{});
+  if (!text.empty()) schema["description"] = text;
+  return schema;
 }
 
 // A visitor of descriptions that writes down their fields.
@@ -46,9 +56,8 @@ class SchemaWriter {
   }
   template <class Bytes>
   void bytes(std::string_view name, const Bytes&) {
-    add(name, {{"type", "string"}, {"description", "as text"}});
-    add(std::string(name) + "_base64",
-        {{"type", "string"}, {"contentEncoding", "base64"}, {"description", "instead of text"}});
+    add(name, type_schema("string"));
+    add(std::string(name) + "_base64", {{"type", "string"}, {"contentEncoding", "base64"}});
   }
   void fence(const Fence& value) {
     required("lease_id", value.lease_id);
@@ -67,6 +76,7 @@ class SchemaWriter {
     describe_fields(inner);
     add(name, inner.finish());
   }
+  void constant(std::string_view name, std::string_view value) { word(name, {.usual = value}); }
   void word(std::string_view name, const Words& words) {
     json::array values{words.usual};
     if (!words.otherwise.empty()) values.emplace_back(words.otherwise);
@@ -81,7 +91,9 @@ class SchemaWriter {
   }
 
  private:
-  void add(std::string_view name, json::object schema) { properties_[name] = std::move(schema); }
+  void add(std::string_view name, json::object schema) {
+    properties_[name] = described(name, std::move(schema));
+  }
 
   NamedSchemas& named_;
   json::object properties_;
@@ -209,15 +221,17 @@ struct Schema<Backoff> {
 template <class T>
 struct Schema<Result<T>> {
   static json::object make(NamedSchemas& named) {
-    const json::object status{{"type", "string"}, {"enum", json::array{"ok", "error"}}};
+    const auto status = [](std::string_view word) {
+      return json::object{{"type", "string"}, {"enum", json::array{word}}};
+    };
     const json::object ok{
         {"allOf", json::array{schema_of<T>(named),
                               json::object{{"type", "object"},
-                                           {"properties", json::object{{"status", status}}},
+                                           {"properties", json::object{{"status", status("ok")}}},
                                            {"required", json::array{"status"}}}}}};
     const json::object error{
         {"type", "object"},
-        {"properties", json::object{{"status", status}, {"error", reference("Problem")}}},
+        {"properties", json::object{{"status", status("error")}, {"error", reference("Problem")}}},
         {"required", json::array{"status", "error"}}};
     return {{"oneOf", json::array{ok, error}}};
   }

@@ -21,6 +21,7 @@ struct ServerLimits {
   std::chrono::milliseconds header_timeout{10'000};  // from the first byte of a request
   std::chrono::milliseconds body_timeout{60'000};
   std::chrono::milliseconds write_timeout{30'000};
+  std::chrono::milliseconds stream_silence{15'000};  // of an event stream, before a sign of life
 };
 
 // What can be exchanged while a server runs.

@@ -14,7 +14,6 @@ using tcp = asio::ip::tcp;
 namespace {
 
 constexpr std::size_t read_bytes = 64 * 1024;  // at a time, of what is large
-constexpr unsigned char tls_alert = 0x15;  // the first byte of the record that says goodbye
 
 auto into(error_code& failed) { return asio::redirect_error(asio::use_awaitable, failed); }
 
@@ -60,6 +59,16 @@ asio::awaitable<error_code> Stream::accept_handshake() {
   co_return failed;
 }
 
+bool is_plain_http(const error_code& handshake) {
+  return handshake.category() == asio::error::get_ssl_category() &&
+         ERR_GET_REASON(static_cast<unsigned long>(handshake.value())) == SSL_R_HTTP_REQUEST;
+}
+
+void Stream::drop_tls() {
+  Plain plain = std::move(tcp());
+  stream_.emplace<Plain>(std::move(plain));
+}
+
 asio::awaitable<error_code> Stream::connect_handshake(const std::string& host) {
   auto* tls = std::get_if<Tls>(&stream_);
   if (!tls) co_return error_code{};
@@ -71,11 +80,10 @@ asio::awaitable<error_code> Stream::connect_handshake(const std::string& host) {
   co_return failed;
 }
 
-asio::awaitable<error_code> Stream::await_bytes() {
+asio::awaitable<error_code> Stream::receive() {
   constexpr std::size_t chunk = 2048;
   error_code failed;
-  if (buffer_.size() > 0) co_return failed;
-  buffer_.shrink_to_fit();  // who waits should not hold memory
+  if (buffer_.size() == 0) buffer_.shrink_to_fit();  // who waits should not hold memory
   std::size_t size = 0;
   if (auto* plain = std::get_if<Plain>(&stream_))
     size = co_await plain->async_read_some(buffer_.prepare(chunk), into(failed));
@@ -117,16 +125,6 @@ asio::awaitable<error_code> Stream::write(std::string_view bytes) {
   else
     co_await asio::async_write(std::get<Tls>(stream_), asio::buffer(bytes), into(failed));
   co_return failed;
-}
-
-bool Stream::peer_has_gone() {
-  auto& socket = tcp().socket();
-  error_code failed;
-  unsigned char byte = 0;
-  socket.non_blocking(true, failed);
-  const auto size = socket.receive(asio::buffer(&byte, 1), tcp::socket::message_peek, failed);
-  if (size == 0) return failed != asio::error::would_block;
-  return context_ && byte == tls_alert;
 }
 
 }  // namespace ff::http

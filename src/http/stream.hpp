@@ -25,6 +25,9 @@ using Response = beast::http::response<beast::http::string_body>;
 using RequestParser = beast::http::request_parser<beast::http::string_body>;
 using ResponseParser = beast::http::response_parser<beast::http::string_body>;
 
+// Why a handshake failed: the client does not know that it should begin one.
+bool is_plain_http(const error_code& handshake);
+
 class Stream {
  public:
   // With a context: under TLS, after a handshake.
@@ -37,8 +40,12 @@ class Stream {
   asio::awaitable<error_code> accept_handshake();
   asio::awaitable<error_code> connect_handshake(const std::string& host);
 
-  // Until something is there to be read.
-  asio::awaitable<error_code> await_bytes();
+  // After a handshake that failed: goes on without.
+  void drop_tls();
+
+  // Takes in some bytes for the next message; fails when the other side has hung up.
+  asio::awaitable<error_code> receive();
+  std::size_t received() const { return buffer_.size(); }
 
   asio::awaitable<error_code> read_header(RequestParser& parser);
   asio::awaitable<error_code> read(RequestParser& parser);
@@ -46,9 +53,6 @@ class Stream {
   asio::awaitable<error_code> write(Request& request);
   asio::awaitable<error_code> write(Response& response);
   asio::awaitable<error_code> write(std::string_view bytes);
-
-  // The other side has hung up, or says goodbye. False also if it is merely silent.
-  bool peer_has_gone();
 
  private:
   using Plain = beast::tcp_stream;

@@ -25,10 +25,6 @@ Result<std::shared_ptr<TlsContext>> server_tls(const TlsFiles& files) {
   if (failed) return unusable("the TLS certificate", files.certificate, failed);
   context->use_private_key_file(files.key.string(), Context::pem, failed);
   if (failed) return unusable("the TLS key", files.key, failed);
-  if (SSL_CTX_check_private_key(context->native_handle()) != 1)
-    return fail(Errc::invalid_input,
-                fmt::format("the TLS key {} does not belong to the certificate {}",
-                            files.key.string(), files.certificate.string()));
   return context;
 }
 

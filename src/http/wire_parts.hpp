@@ -4,6 +4,14 @@
 #include "http/json_fields.hpp"
 
 namespace ff::http {
+enum class BackoffType : std::uint8_t { exponential, fixed };
+}
+
+namespace ff {
+FF_NAMES(http::BackoffType, "exponential", "fixed");
+}
+
+namespace ff::http {
 
 template <class V, Is<RetryPolicy> T>
 void describe(V& fields, T& retry) {
@@ -12,19 +20,15 @@ void describe(V& fields, T& retry) {
   fields.defaulted("retryable_categories", retry.retryable_categories);
 }
 
-enum class BackoffType : std::uint8_t { exponential, fixed };
-
 template <class V, Is<FixedBackoff> T>
 void describe(V& fields, T& fixed) {
-  auto type = BackoffType::fixed;
-  fields.required("type", type);
+  fields.constant("type", to_string(BackoffType::fixed));
   fields.required("delay_ms", fixed.delay);
 }
 
 template <class V, Is<ExponentialBackoff> T>
 void describe(V& fields, T& growing) {
-  auto type = BackoffType::exponential;
-  fields.required("type", type);
+  fields.constant("type", to_string(BackoffType::exponential));
   fields.defaulted("initial_delay_ms", growing.initial_delay);
   fields.defaulted("max_delay_ms", growing.max_delay);
   fields.defaulted("multiplier", growing.multiplier);
@@ -64,14 +68,6 @@ void describe(V& fields, T& progress) {
   fields.required("message", progress.message);
   fields.required("at_ms", progress.at);
 }
-
-}  // namespace ff::http
-
-namespace ff {
-FF_NAMES(http::BackoffType, "exponential", "fixed");
-}
-
-namespace ff::http {
 
 // `type` says which it is.
 template <>

@@ -201,16 +201,14 @@ void describe(V& fields, T& reply) {
 
 template <class V, Is<ReadyReply> T>
 void describe(V& fields, T& reply) {
-  std::string status = "ready";
-  fields.required("status", status);
+  fields.constant("status", "ready");
   fields.required("version", reply.version);
   fields.required("scanners", reply.scanners);
 }
 
 template <class V, Is<HealthReply> T>
 void describe(V& fields, T& reply) {
-  std::string status = "ok";
-  fields.required("status", status);
+  fields.constant("status", "ok");
   fields.required("version", reply.version);
 }
 
