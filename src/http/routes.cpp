@@ -46,7 +46,7 @@ asio::awaitable<Response> run(Engine& engine, RequestFields fields) {
 }
 
 asio::awaitable<Response> run_openapi(Engine&, RequestFields fields) {
-  if (auto none = FieldReader(std::move(fields)).finish(); !none)
+  if (auto none = FieldReader(fields.url, fields.body, Source::json).finish(); !none)
     co_return error_response(none.error());
   static const std::string document = json::serialize(openapi());
   co_return make_response(Status::ok, json_type, document);
