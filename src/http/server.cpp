@@ -61,6 +61,12 @@ class Server::State {
   Site& site() { return site_; }
 
  private:
+  // What a connection takes up: a place, or one among those that are turned away.
+  struct Held {
+    Allowance::Share place;
+    Allowance::Share place_away;
+  };
+
   void close(bool now) {
     coroutines_.spawn(acceptor_.get_executor(), [this, now]() -> asio::awaitable<void> {
       error_code ignored;
@@ -95,15 +101,16 @@ class Server::State {
     auto place_away = place ? Allowance::Share{} : turned_away_.take();
     if (!place && !place_away) return;
     connections_.insert(connection);
-    const bool welcome = static_cast<bool>(place);
-    auto held = std::make_shared<std::pair<Allowance::Share, Allowance::Share>>(
-        std::move(place), std::move(place_away));
-    coroutines_.spawn(connection->strand(),
-                      [this, connection, welcome, held] { return serve(connection, welcome); });
+    const auto strand = connection->strand();
+    auto held = std::make_shared<Held>(Held{std::move(place), std::move(place_away)});
+    // Both go with the coroutine: the function that makes it may outlive the server.
+    coroutines_.spawn(strand, [this, connection, held]() mutable {
+      return serve(std::move(connection), std::move(held));
+    });
   }
 
-  asio::awaitable<void> serve(std::shared_ptr<Connection> connection, bool welcome) {
-    if (welcome)
+  asio::awaitable<void> serve(std::shared_ptr<Connection> connection, std::shared_ptr<Held> held) {
+    if (held->place)
       co_await connection->serve();
     else
       co_await connection->turn_away();
