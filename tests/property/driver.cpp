@@ -134,7 +134,8 @@ void Driver::run(const ClaimSome& operation) {
 void Driver::claim(const Claim& claim) {
   const auto reply = must(world_.run(claim));
   if (claim.request_id)
-    if (const auto before = answered_.find(*claim.request_id); before != answered_.end())
+    if (const auto before = answered_.find({claim.ns, *claim.request_id});
+        before != answered_.end())
       return check_repeated(claim, reply, before->second);
 
   auto candidates = model_.claimable(claim.ns, claim.lanes, claim.capabilities);
@@ -145,7 +146,8 @@ void Driver::claim(const Claim& claim) {
   for (const auto& each : reply.executions) {
     check_choice(each.id, candidates);
     check_claimed(each, claim.worker, claim.lease_ttl);
-    if (claim.request_id) answered_[*claim.request_id].emplace_back(each.id, each.fence.lease_id);
+    if (claim.request_id)
+      answered_[{claim.ns, *claim.request_id}].emplace_back(each.id, each.fence.lease_id);
   }
 }
 

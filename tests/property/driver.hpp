@@ -73,7 +73,7 @@ class Driver {
   Model model_;
   std::vector<ExecutionId> order_;  // all that were ever made, the oldest first
   std::vector<ExecutionId> touched_;
-  std::map<RequestId, Answer> answered_;
+  std::map<std::pair<Namespace, RequestId>, Answer> answered_;
   unsigned invented_ = 0;
   unsigned submitted_ = 0;
   // A claim out of turn needs `oldest_first_every - 1` claims in turn before it.
