@@ -46,6 +46,12 @@ Error body_too_large(const Route& route) {
           fmt::format("the request body is larger than {} bytes", body_limit(route))};
 }
 
+Error too_many_wait(const Allowance& long_polls) {
+  return {Errc::resource_exhausted,
+          fmt::format("{} requests wait at this server already; try again in a moment",
+                      long_polls.most())};
+}
+
 // How to answer a request that could not be read; none if there is nobody to answer.
 std::optional<Error> explain_unreadable(const error_code& failed, const Route* route) {
   using beast::http::error;
@@ -245,11 +251,7 @@ asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
     co_return response;
   }
   const auto share = site_.long_polls.take();
-  if (!share)
-    co_return error_response({Errc::resource_exhausted,
-                              fmt::format("{} requests wait at this server already; try again in "
-                                          "a moment",
-                                          site_.long_polls.most())});
+  if (!share) co_return error_response(too_many_wait(site_.long_polls));
   co_return co_await unless_in_vain(run_or_apologise(engine, route, std::move(fields)));
 }
 
@@ -268,10 +270,7 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
                                               RequestFields fields) {
   auto query = from_fields<ReadEvents>(fields);
   const auto share = site_.long_polls.take();
-  if (!share)
-    query = fail(Errc::resource_exhausted,
-                 fmt::format("{} requests wait at this server already; try again in a moment",
-                             site_.long_polls.most()));
+  if (!share) query = std::unexpected(too_many_wait(site_.long_polls));
   Result<std::string> text = "";
   std::optional<EventStream> events;
   if (query) {
