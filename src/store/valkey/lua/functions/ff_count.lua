@@ -1,0 +1,38 @@
+-- How many executions there are in each state, in many partitions at once. No KEYS. ARGV: tags. Replies
+-- OK and for each queue of each partition: queue, state, count.
+local live = {
+  waiting = 'eligible', delayed = 'delayed', waiting_children = 'blocked:dependencies',
+  active = 'active',
+}
+local blocked = {'blocked:budget', 'blocked:quota', 'blocked:route', 'blocked:operator'}
+
+server.register_function{
+  function_name = 'ff_count',
+  callback = function(_, ARGV)
+    local counts = reply.ok()
+    local function add(queue, state, count)
+      if count == 0 then return end
+      counts[#counts + 1] = queue
+      counts[#counts + 1] = state
+      counts[#counts + 1] = tostring(count)
+    end
+    for _, tag in ipairs(ARGV) do
+      local totals = call('HGETALL', keys.index(tag, 'totals'))
+      for i = 1, #totals, 2 do
+        local queue, what = string.match(totals[i], '^(.*)\31(.*)$')
+        if what ~= 'all' then
+          add(queue, what, tonumber(totals[i + 1]))
+        else
+          for state, index in pairs(live) do
+            add(queue, state, call('ZCARD', keys.lane_index(tag, queue, index)))
+          end
+          for _, index in ipairs(blocked) do
+            add(queue, 'waiting', call('ZCARD', keys.lane_index(tag, queue, index)))
+          end
+        end
+      end
+    end
+    return counts
+  end,
+  flags = {'no-writes', 'allow-cross-slot-keys'},
+}

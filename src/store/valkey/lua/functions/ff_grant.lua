@@ -1,0 +1,16 @@
+-- Sets a ready execution aside for a worker. KEYS: core. ARGV: now, origin, 3 worker, 4 capabilities
+-- (CSV), 5 grant_ttl_ms. Replies OK event grant_expires_at.
+server.register_function('ff_grant', function(KEYS, ARGV)
+  local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
+  if not x then return reply.refuse('execution_not_found') end
+  if not execution.is_claimable(x) then
+    if x.f.grant_expires_at then return reply.refuse('grant_already_exists') end
+    return reply.refuse('execution_not_eligible', x.f.public_state)
+  end
+  local missing = leases.missing(x, ARGV[4])
+  if missing then return reply.refuse('capability_mismatch', missing) end
+
+  grants.issue(x, {worker = ARGV[3], instance = ARGV[3], ttl = tonumber(ARGV[5])})
+  execution.save(x)
+  return reply.ok(events.tell(x, 'granted', ARGV[2]), tostring(x.f.grant_expires_at))
+end)

@@ -1,0 +1,57 @@
+-- Gives one execution to a worker. KEYS: core. ARGV: now, origin, then:
+--   3 source (ready, grant or held), 4 worker, 5 capabilities (CSV), 6 lease_id, 7 attempt_id,
+--   8 lease_ttl_ms
+-- Repeated with the same lease id and worker it answers as the first time. Replies OK event and what
+-- the worker needs to begin.
+local function grant_refusal(x, worker)
+  local f = x.f
+  if not f.grant_expires_at then
+    if execution.is_claimable(x) then return reply.refuse('invalid_claim_grant') end
+    return reply.refuse('execution_not_leaseable', f.public_state)
+  end
+  if f.granted_to ~= worker then return reply.refuse('invalid_claim_grant') end
+  if tonumber(f.grant_expires_at) <= x.now then return reply.refuse('claim_grant_expired') end
+end
+
+local function refusal(x, source, worker, capabilities)
+  if source == 'held' then return reply.refuse('execution_not_leaseable', 'held') end
+  if source == 'grant' then return grant_refusal(x, worker) end
+  if not execution.is_claimable(x) then
+    if x.f.grant_expires_at then return reply.refuse('grant_already_exists') end
+    return reply.refuse('execution_not_leaseable', x.f.public_state)
+  end
+  local missing = leases.missing(x, capabilities)
+  if missing then return reply.refuse('capability_mismatch', missing) end
+end
+
+local function claimed(x, event)
+  local f = x.f
+  local attempt = call('HMGET', attempts.key(x), 'attempt_type', 'past_leases')
+  local answer = reply.ok(event, f.namespace, f.lane_id, f.execution_kind,
+    call('GET', keys.of_execution(x.tag, x.id, 'payload')) or '', f.content_type or '',
+    f.traceparent or '', tostring(f.current_attempt_index), attempt[1], attempt[2] and '1' or '0',
+    f.current_lease_id, tostring(f.current_lease_epoch), f.current_attempt_id,
+    tostring(f.lease_expires_at), tostring(f.attempt_deadline_at or ''),
+    tostring(f.deadline or ''))
+  for _, text in ipairs(call('HGETALL', keys.of_execution(x.tag, x.id, 'tags'))) do
+    answer[#answer + 1] = text
+  end
+  return answer
+end
+
+server.register_function('ff_lease', function(KEYS, ARGV)
+  local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
+  if not x then return reply.refuse('execution_not_found') end
+  local f, worker, lease_id = x.f, ARGV[4], ARGV[6]
+  if f.ownership_state == 'leased' and f.current_lease_id == lease_id
+    and f.current_worker_id == worker and tonumber(f.lease_expires_at) > x.now then
+    return claimed(x, '')
+  end
+  local refused = refusal(x, ARGV[3], worker, ARGV[5])
+  if refused then return refused end
+  leases.begin(x, {
+    worker = worker, lease_id = lease_id, attempt_id = ARGV[7], ttl = tonumber(ARGV[8]),
+  })
+  execution.save(x)
+  return claimed(x, events.tell(x, 'claimed', ARGV[2]))
+end)

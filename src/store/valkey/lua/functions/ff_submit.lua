@@ -1,0 +1,66 @@
+-- Creates an execution. KEYS: core. ARGV: now, origin, then:
+--   3 namespace, 4 lane, 5 kind, 6 priority, 7 payload, 8 digest of the request, 9 delay_until,
+--   10 deadline, 11 idempotency_key, 12 dedup_ms, 13 retention_ms, 14 content_type, 15 traceparent,
+--   16 policy (JSON), 17 required_capabilities (CSV), 18 attempt_timeout_ms, 19… tags (key, value)
+-- An empty text means: not given. Replies OK event state, or DUPLICATE '' state id.
+local function repeated(existing, digest)
+  if existing.f.digest and existing.f.digest ~= digest then
+    return reply.refuse('duplicate_mismatch', existing.id)
+  end
+  return {1, 'DUPLICATE', '', existing.f.public_state, existing.id}
+end
+
+server.register_function('ff_submit', function(KEYS, ARGV)
+  local now = arguments.now(ARGV[1])
+  local given = arguments.given
+  local x = execution.new(KEYS[1], now)
+  local namespace, lane = ARGV[3], ARGV[4]
+  local idempotency_key = given(ARGV[11])
+  local remembered
+  if idempotency_key then
+    remembered = keys.idempotency(x.tag, namespace, idempotency_key)
+    local id = call('GET', remembered)
+    local existing = id and execution.load(keys.of_execution(x.tag, id, 'core'), now)
+    if existing and placement.remembered_until(existing.f) > now then
+      return repeated(existing, ARGV[8])
+    end
+  end
+  local existing = execution.load(KEYS[1], now)
+  if existing then return repeated(existing, ARGV[8]) end
+
+  local fields = {
+    execution_id = x.id, namespace = namespace, lane_id = lane, execution_kind = ARGV[5],
+    priority = ARGV[6], created_at = now, digest = ARGV[8], deadline = given(ARGV[10]),
+    idempotency_key = idempotency_key, dedup_ms = given(ARGV[12]), retention_ms = given(ARGV[13]),
+    content_type = given(ARGV[14]), traceparent = given(ARGV[15]),
+    required_capabilities = given(ARGV[17]), attempt_timeout_ms = given(ARGV[18]),
+  }
+  -- Tenants do not stand in each other's way: each has its own queue for a lane.
+  if namespace ~= 'default' then fields.queue = namespace .. '\30' .. lane end
+  execution.put(x, fields)
+  local delay_until = tonumber(ARGV[9])
+  if delay_until and delay_until > now then
+    execution.become_delayed(x, delay_until, 'waiting_for_delay', 'pending_first_attempt')
+  else
+    execution.become_waiting(x, 'pending_first_attempt')
+  end
+  x.changed.last_transition_at, x.changed.last_mutation_at = nil, nil  -- they say no more than created_at
+  execution.save(x)
+
+  if ARGV[7] ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'payload'), ARGV[7]) end
+  if ARGV[16] ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'policy'), ARGV[16]) end
+  if ARGV[19] then
+    call('HSET', keys.of_execution(x.tag, x.id, 'tags'), unpack(ARGV, 19))
+  end
+  if remembered then
+    if ARGV[1] == '' then
+      call('SET', remembered, x.id, 'PX', fields.dedup_ms or 86400000)
+    else
+      call('SET', remembered, x.id)  -- simulated time: the server's clock must not end it
+    end
+  end
+  call('SADD', keys.index(x.tag, 'all_executions'), x.id)
+  call('ZADD', keys.created(x.tag, namespace), now, keys.short_id(x.tag, x.id))
+  execution.add_to_total(x, 'all', 1)
+  return reply.ok(events.tell(x, 'submitted', ARGV[2]), x.f.public_state)
+end)

@@ -1,0 +1,131 @@
+-- Attempts and their leases. A lease's end is told by its attempt's fields; leases before the newest
+-- one (of an attempt that paused) stand in `past_leases`.
+local attempts = {}
+
+local past_leases_max = 32
+
+function attempts.key(x)
+  return keys.attempt(x.tag, x.id, x.f.current_attempt_index)
+end
+
+-- What the next claim begins. nil: the newest attempt goes on where it paused.
+function attempts.next_type(x)
+  local f = x.f
+  if f.attempt_state == 'pending_first_attempt' then return 'initial' end
+  if f.attempt_state == 'pending_retry_attempt' then return 'retry' end
+  if f.attempt_state == 'pending_replay_attempt' then return 'replay' end
+  if f.lifecycle_phase == 'active' then return 'reclaim' end
+  return nil
+end
+
+-- Why the worker before lost the execution.
+function attempts.loss(f)
+  if f.ownership_state ~= 'lease_revoked' then return 'lease expired' end
+  if not f.lease_revoke_reason or f.lease_revoke_reason == '' then return 'lease revoked' end
+  return 'lease revoked: ' .. f.lease_revoke_reason
+end
+
+local function add_lineage(record, f, kind)
+  local function add(field, value)
+    if value == nil then return end
+    record[#record + 1] = field
+    record[#record + 1] = value
+  end
+  if kind == 'retry' then
+    add('retry_reason', f.pending_retry_reason)
+    add('previous_attempt_index', f.pending_previous_attempt_index or f.current_attempt_index)
+  elseif kind == 'replay' then
+    add('replay_reason', f.pending_replay_reason)
+    add('replay_requested_by', f.pending_replay_requested_by)
+    add('replay_requested_at', f.pending_replay_at)
+    add('replayed_from_attempt_index', f.current_attempt_index)
+  elseif kind == 'reclaim' then
+    add('reclaim_reason', attempts.loss(f))
+    add('previous_attempt_index', f.current_attempt_index)
+  end
+end
+
+-- `want` has worker, instance, lease_id, attempt_id.
+function attempts.start(x, kind, want, epoch)
+  local f = x.f
+  local index = execution.count(x, 'total_attempt_count')
+  local record = {
+    'attempt_id', want.attempt_id, 'attempt_index', index, 'attempt_type', kind,
+    'attempt_state', 'started', 'started_at', x.now, 'lease_id', want.lease_id,
+    'lease_epoch', epoch, 'worker_id', want.worker,
+  }
+  if want.instance and want.instance ~= want.worker then
+    record[#record + 1] = 'worker_instance_id'
+    record[#record + 1] = want.instance
+  end
+  add_lineage(record, f, kind)
+  call('HSET', keys.attempt(x.tag, x.id, index), unpack(record))
+  execution.put(x, {
+    current_attempt_index = index,
+    current_attempt_id = want.attempt_id,
+    total_attempt_count = index + 1,
+  })
+  execution.drop(x, 'pending_retry_reason', 'pending_previous_attempt_index',
+    'pending_replay_reason', 'pending_replay_requested_by', 'pending_replay_at',
+    'pending_replay_attempt', 'progress_pct', 'progress_message', 'progress_updated_at')
+end
+
+-- The lease before goes to the past ones; the oldest is forgotten beyond the limit.
+function attempts.resume(x, want, epoch)
+  local key = attempts.key(x)
+  local old = call('HMGET', key, 'past_leases', 'lease_id', 'lease_epoch', 'worker_id',
+    'acquired_at', 'started_at', 'suspended_at', 'suspension_id', 'suspension_reason')
+  local past = old[1] and cjson.decode(old[1]) or {}
+  past[#past + 1] = {old[2], old[3], old[4], old[5] or old[6], old[7], old[8], old[9] or ''}
+  if #past > past_leases_max then table.remove(past, 1) end
+  call('HSET', key, 'past_leases', cjson.encode(past), 'attempt_state', 'started',
+    'resumed_at', x.now, 'acquired_at', x.now, 'lease_id', want.lease_id, 'lease_epoch', epoch,
+    'worker_id', want.worker)
+  call('HDEL', key, 'suspended_at', 'suspension_id', 'suspension_reason')
+  if want.instance and want.instance ~= want.worker then
+    call('HSET', key, 'worker_instance_id', want.instance)
+  else
+    call('HDEL', key, 'worker_instance_id')
+  end
+end
+
+function attempts.pause(x, how, reason)
+  local record = {'attempt_state', 'suspended', 'suspended_at', x.now, 'suspension_id', how}
+  if reason and reason ~= '' then
+    record[#record + 1] = 'suspension_reason'
+    record[#record + 1] = reason
+  end
+  call('HSET', attempts.key(x), unpack(record))
+end
+
+local function close_stream(x, reason)
+  local meta = keys.stream_meta(x.tag, x.id, x.f.current_attempt_index)
+  if call('EXISTS', meta) == 1 then
+    call('HSET', meta, 'closed_at', x.now, 'closed_reason', reason)
+  end
+end
+attempts.close_stream = close_stream
+
+-- Ends the newest attempt if it is open. `ending` has state and stream (why its stream is closed), and
+-- maybe lease_end (how the lease ended, if the state does not say it), reason, category, retry_at.
+function attempts.finish(x, ending)
+  if not x.f.current_attempt_index then return end
+  local record = {'attempt_state', ending.state, 'ended_at', x.now}
+  local function add(field, value)
+    if value == nil or value == '' then return end
+    record[#record + 1] = field
+    record[#record + 1] = value
+  end
+  add('failure_reason', ending.reason)
+  add('failure_category', ending.category)
+  add('lease_end', ending.lease_end)
+  add('retry_at', ending.retry_at)
+  call('HSET', attempts.key(x), unpack(record))
+  close_stream(x, ending.stream)
+end
+
+function attempts.is_open(x)
+  return x.f.current_attempt_index ~= nil
+    and (x.f.attempt_state == 'running_attempt'
+      or x.f.attempt_state == 'attempt_interrupted' and x.f.lifecycle_phase ~= 'active')
+end

@@ -1,0 +1,91 @@
+-- The ways in which attempts and executions end.
+local ending = {}
+
+-- Those who follow flows hear of every end of a member.
+local function announce(x, outcome)
+  if not x.f.flow_id or x.f.flow_id == '' then return end
+  call('PUBLISH', 'ff:dag:completions', cjson.encode({
+    execution_id = x.id, flow_id = x.f.flow_id, outcome = outcome,
+  }))
+end
+
+local function finish(x, outcome)
+  if x.f.grant_expires_at then call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant')) end
+  leases.clear(x)
+  execution.become_ended(x, outcome)
+end
+
+function ending.complete(x, result, content_type)
+  attempts.finish(x, {state = 'ended_success', stream = 'attempt_success'})
+  finish(x, 'success')
+  execution.drop(x, 'failure_reason', 'failure_category')
+  if content_type then execution.put(x, {result_content_type = content_type}) end
+  if result then call('SET', keys.of_execution(x.tag, x.id, 'result'), result) end
+  announce(x, 'success')
+end
+
+-- The attempt failed for good.
+function ending.fail(x, reason, category)
+  attempts.finish(x, {
+    state = 'ended_failure', reason = reason, category = category, stream = 'attempt_failure',
+  })
+  finish(x, 'failed')
+  execution.put(x, {failure_reason = reason})
+  if category and category ~= '' then execution.put(x, {failure_category = category}) end
+  announce(x, 'failed')
+end
+
+-- The attempt failed, and another one may begin at `at`.
+function ending.retry(x, reason, category, at, lease_end)
+  attempts.finish(x, {
+    state = 'ended_failure', reason = reason, category = category, retry_at = at,
+    lease_end = lease_end, stream = 'attempt_failure',
+  })
+  local failed_index = x.f.current_attempt_index
+  leases.clear(x)
+  execution.put(x, {retry_count = execution.count(x, 'retry_count') + 1})
+  if at > x.now then
+    execution.become_delayed(x, at, 'waiting_for_retry_backoff', 'pending_retry_attempt')
+  else
+    execution.become_waiting(x, 'pending_retry_attempt')
+  end
+  execution.put(x, {
+    failure_reason = reason,
+    pending_retry_reason = reason,
+    pending_previous_attempt_index = failed_index,
+  })
+end
+
+function ending.cancel(x, reason, cancelled_by, announced)
+  local why = 'cancelled: ' .. reason
+  if attempts.is_open(x) then
+    attempts.finish(x, {state = 'ended_cancelled', reason = why, stream = 'attempt_cancelled'})
+  end
+  finish(x, 'cancelled')
+  execution.put(x, {cancellation_reason = reason, cancelled_by = cancelled_by})
+  if announced then announce(x, 'cancelled') end
+end
+
+-- Too many workers let its lease run out.
+function ending.give_up(x)
+  local lost = execution.count(x, 'lease_reclaim_count') + 1
+  finish(x, 'failed')
+  execution.put(x, {
+    failure_reason = 'max_reclaims_exceeded: ' .. lost .. ' workers let its lease run out',
+    failure_category = 'infra_crash',
+  })
+  announce(x, 'failed')
+end
+
+-- A deadline or an attempt's time is over.
+function ending.expire(x, reason)
+  if attempts.is_open(x) then
+    attempts.finish(x, {
+      state = 'ended_failure', reason = reason, category = 'timeout',
+      lease_end = x.f.lifecycle_phase == 'active' and 'timed_out' or nil, stream = 'expired',
+    })
+  end
+  finish(x, 'expired')
+  execution.put(x, {failure_reason = reason})
+  announce(x, 'expired')
+end

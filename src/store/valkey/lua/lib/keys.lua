@@ -1,0 +1,48 @@
+-- Names of keys. Everything of one execution carries the tag of its partition.
+local keys = {}
+
+-- Tag and execution id in the name of a core hash.
+function keys.parse_core(core_key)
+  return string.match(core_key, '^ff:exec:({[^}]*}):(.+):core$')
+end
+
+function keys.of_execution(tag, id, what)
+  return 'ff:exec:' .. tag .. ':' .. id .. ':' .. what
+end
+
+function keys.attempt(tag, id, index)
+  return 'ff:attempt:' .. tag .. ':' .. id .. ':' .. index
+end
+
+function keys.stream_meta(tag, id, index)
+  return 'ff:stream:' .. tag .. ':' .. id .. ':' .. index .. ':meta'
+end
+
+function keys.index(tag, what)
+  return 'ff:idx:' .. tag .. ':' .. what
+end
+
+function keys.lane_index(tag, queue, what)
+  return 'ff:idx:' .. tag .. ':lane:' .. queue .. ':' .. what
+end
+
+function keys.worker_leases(tag, instance)
+  return 'ff:idx:' .. tag .. ':worker:' .. instance .. ':leases'
+end
+
+function keys.created(tag, namespace)
+  return 'ff:idx:' .. tag .. ':ns:' .. namespace .. ':created'
+end
+
+function keys.idempotency(tag, namespace, key)
+  return 'ff:idem:' .. tag .. ':' .. namespace .. ':' .. key
+end
+
+function keys.events(tag)
+  return 'ff:events:' .. tag
+end
+
+-- The part of an execution id that its partition's own indexes use.
+function keys.short_id(tag, id)
+  return string.sub(id, #tag + 2)
+end

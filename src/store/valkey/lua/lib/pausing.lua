@@ -1,0 +1,24 @@
+-- The ways in which a worker gives an execution back without ending its attempt.
+local pausing = {}
+
+local function has_open_dependencies(x)
+  return call('SCARD', keys.of_execution(x.tag, x.id, 'deps:unresolved')) > 0
+end
+
+-- What is left of the attempt's time is kept for the worker that goes on with it.
+function pausing.pause(x, how, due, reason)
+  local f = x.f
+  if f.attempt_deadline_at then
+    execution.put(x, {attempt_left_ms = math.max(f.attempt_deadline_at - x.now, 1)})
+  end
+  attempts.pause(x, how, reason)
+  leases.clear(x)
+  if how == 'worker_delay' and due > x.now then
+    execution.become_delayed(x, due, 'waiting_for_delay', 'attempt_interrupted')
+    execution.put(x, {blocking_detail = string.format('delayed until %.0f', due)})
+  elseif how == 'waiting_children' and has_open_dependencies(x) then
+    execution.become_waiting_children(x, 'attempt_interrupted')
+  else
+    execution.become_waiting(x, 'attempt_interrupted')
+  end
+end

@@ -1,0 +1,19 @@
+-- Replies: [1, word, values…] or [0, code, details…].
+local reply = {}
+
+-- `server.call` is not there yet while the library is loaded.
+local function call(...)
+  return server.call(...)
+end
+
+function reply.ok(...)
+  return {1, 'OK', ...}
+end
+
+function reply.already(...)
+  return {1, 'ALREADY_SATISFIED', ...}
+end
+
+function reply.refuse(code, ...)
+  return {0, code, ...}
+end
