@@ -37,30 +37,13 @@ server.register_function('ff_submit', function(KEYS, ARGV)
   }
   -- Tenants do not stand in each other's way: each has its own queue for a lane.
   if namespace ~= 'default' then fields.queue = namespace .. '\30' .. lane end
-  execution.put(x, fields)
-  local delay_until = tonumber(ARGV[9])
-  if delay_until and delay_until > now then
-    execution.become_delayed(x, delay_until, 'waiting_for_delay', 'pending_first_attempt')
-  else
-    execution.become_waiting(x, 'pending_first_attempt')
-  end
+  creation.begin(x, fields, tonumber(ARGV[9]))
   x.changed.last_transition_at, x.changed.last_mutation_at = nil, nil  -- they say no more than created_at
-  execution.save(x)
-
-  if ARGV[7] ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'payload'), ARGV[7]) end
-  if ARGV[16] ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'policy'), ARGV[16]) end
-  if ARGV[19] then
-    call('HSET', keys.of_execution(x.tag, x.id, 'tags'), unpack(ARGV, 19))
-  end
+  creation.write(x, ARGV[7], ARGV[16])
+  creation.set_tags(x, ARGV, 19)
   if remembered then
-    if ARGV[1] == '' then
-      call('SET', remembered, x.id, 'PX', fields.dedup_ms or 86400000)
-    else
-      call('SET', remembered, x.id)  -- simulated time: the server's clock must not end it
-    end
+    -- In simulated time the server's clock must not end it.
+    creation.remember(x, remembered, ARGV[1] == '' and (fields.dedup_ms or 86400000) or nil)
   end
-  call('SADD', keys.index(x.tag, 'all_executions'), x.id)
-  call('ZADD', keys.created(x.tag, namespace), now, keys.short_id(x.tag, x.id))
-  execution.add_to_total(x, 'all', 1)
   return reply.ok(events.tell(x, 'submitted', ARGV[2]), x.f.public_state)
 end)
