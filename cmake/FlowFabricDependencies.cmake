@@ -6,6 +6,7 @@ find_package(prometheus-cpp CONFIG REQUIRED COMPONENTS core)
 find_package(Protobuf REQUIRED)
 find_package(RocksDB CONFIG REQUIRED)
 find_package(spdlog REQUIRED)
+find_library(FF_HIREDIS hiredis REQUIRED)  # its own package file is of no use
 find_package(CLI11 REQUIRED)
 if(FF_TESTS)
   find_package(GTest REQUIRED)

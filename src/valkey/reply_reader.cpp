@@ -1,0 +1,85 @@
+#include "valkey/reply_reader.hpp"
+
+#include <cstring>
+#include <new>
+
+#include <fmt/format.h>
+#include <hiredis/read.h>
+
+namespace ff::valkey {
+namespace {
+
+// Where the value of `task` belongs: the root, or behind its brothers. An array grows with what arrives,
+// not with what was announced. Nothing points into an array while it grows.
+Reply* place(const redisReadTask* task) {
+  if (!task->parent) return static_cast<Reply*>(task->privdata);
+  auto& siblings = *static_cast<Reply*>(task->parent->obj)->as_array();
+  return &siblings.emplace_back();
+}
+
+void* make_string(const redisReadTask* task, char* bytes, std::size_t size) {
+  Reply* reply = place(task);
+  if (task->type == REDIS_REPLY_ERROR)
+    reply->value = ReplyError{std::string(bytes, size)};
+  else
+    reply->value.emplace<std::string>(bytes, size);
+  return reply;
+}
+void* make_array(const redisReadTask* task, int) {
+  Reply* reply = place(task);
+  reply->value.emplace<std::vector<Reply>>();
+  return reply;
+}
+void* make_integer(const redisReadTask* task, long long number) {
+  Reply* reply = place(task);
+  reply->value.emplace<std::int64_t>(number);
+  return reply;
+}
+void* make_nil(const redisReadTask* task) {
+  Reply* reply = place(task);
+  reply->value.emplace<Nil>();
+  return reply;
+}
+void free_nothing(void*) {}  // the root is the reader's own
+
+redisReplyObjectFunctions functions{make_string, make_array, make_integer, make_nil, free_nothing};
+
+std::unexpected<Error> malformed(std::string_view what) {
+  return fail(Errc::malformed_response, std::string(what));
+}
+
+}  // namespace
+
+void ReplyReader::Free::operator()(redisReader* reader) const { redisReaderFree(reader); }
+
+ReplyReader::ReplyReader() : reader_(redisReaderCreateWithFunctions(&functions)) {
+  if (!reader_) throw std::bad_alloc();
+  reader_->privdata = &root_;
+  reader_->maxbuf = 1024 * 1024;
+}
+
+ReplyReader::~ReplyReader() = default;
+
+void ReplyReader::feed(std::string_view bytes) {
+  reply_bytes_ += bytes.size();
+  redisReaderFeed(reader_.get(), bytes.data(), bytes.size());
+}
+
+bool ReplyReader::is_empty() const { return reader_->pos == reader_->len && reader_->ridx == -1; }
+
+Result<std::optional<Reply>> ReplyReader::next() {
+  void* whole = nullptr;
+  if (redisReaderGetReply(reader_.get(), &whole) != REDIS_OK) return malformed(reader_->errstr);
+  const auto left = reader_->len - reader_->pos;
+  if (whole) {
+    reply_bytes_ = left;
+    return std::exchange(root_, {});
+  }
+  if (reply_bytes_ > reply_bytes_max)
+    return malformed(fmt::format("a reply of more than {} bytes", reply_bytes_max));
+  if (left > line_bytes_max && !std::memchr(reader_->buf + reader_->pos, '\n', line_bytes_max))
+    return malformed(fmt::format("a line of more than {} bytes", line_bytes_max));
+  return std::nullopt;
+}
+
+}  // namespace ff::valkey
