@@ -24,15 +24,7 @@ function fire.grant_expiry(x)
   return 'promoted'
 end
 
-function fire.attempt_timeout(x)
-  local at = policy.retry_at(x, policy.table(policy.of(x), 'retry_policy'), 'timeout')
-  if not at then
-    ending.expire(x, 'attempt_timeout')
-    return 'expired'
-  end
-  ending.retry(x, 'attempt_timeout', 'timeout', at, 'timed_out')
-  return 'retry_scheduled'
-end
+fire.attempt_timeout = ending.time_out
 
 function fire.execution_deadline(x)
   ending.expire(x, 'execution_deadline')

@@ -24,6 +24,12 @@ local function refusal(x, source, worker, capabilities)
   if missing then return reply.refuse('capability_mismatch', missing) end
 end
 
+-- Where another program marked the expired lease, nobody has counted yet.
+local function is_lost_too_often(x)
+  return x.f.ownership_state == 'lease_expired_reclaimable'
+    and execution.count(x, 'lease_reclaim_count') >= policy.max_reclaims(x)
+end
+
 local function claimed(x, event)
   local f = x.f
   local attempt = call('HMGET', attempts.key(x), 'attempt_type', 'past_leases')
@@ -49,6 +55,12 @@ server.register_function('ff_lease', function(KEYS, ARGV)
   end
   local refused = refusal(x, ARGV[3], worker, ARGV[5])
   if refused then return refused end
+  if is_lost_too_often(x) then
+    ending.give_up(x)
+    execution.save(x)
+    events.tell(x, 'failed')
+    return reply.refuse('execution_not_leaseable', x.f.public_state)
+  end
   leases.begin(x, {
     worker = worker, lease_id = lease_id, attempt_id = ARGV[7], ttl = tonumber(ARGV[8]),
   })

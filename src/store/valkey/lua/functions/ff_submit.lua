@@ -1,8 +1,8 @@
 -- Creates an execution. KEYS: core. ARGV: now, origin, then:
 --   3 namespace, 4 lane, 5 kind, 6 priority, 7 payload, 8 digest of the request, 9 delay_until,
 --   10 deadline, 11 idempotency_key, 12 dedup_ms, 13 retention_ms, 14 content_type, 15 traceparent,
---   16 policy (JSON), 17 required_capabilities (CSV), 18 attempt_timeout_ms, 19 execution_deadline_ms (from now),
---   20… tags (key, value)
+--   16 policy (JSON), 17 required_capabilities (CSV), 18 attempt_timeout_ms,
+--   19 execution_deadline_ms (from now), 20… tags (key, value)
 -- An empty text means: not given. Replies OK event state, or DUPLICATE '' state id.
 local function repeated(existing, digest)
   if existing.f.digest and existing.f.digest ~= digest then
@@ -40,30 +40,13 @@ server.register_function('ff_submit', function(KEYS, ARGV)
   }
   -- Tenants do not stand in each other's way: each has its own queue for a lane.
   if namespace ~= 'default' then fields.queue = namespace .. '\30' .. lane end
-  execution.put(x, fields)
-  local delay_until = tonumber(ARGV[9])
-  if delay_until and delay_until > now then
-    execution.become_delayed(x, delay_until, 'waiting_for_delay', 'pending_first_attempt')
-  else
-    execution.become_waiting(x, 'pending_first_attempt')
-  end
+  creation.begin(x, fields, tonumber(ARGV[9]))
   x.changed.last_transition_at, x.changed.last_mutation_at = nil, nil  -- they say no more than created_at
-  execution.save(x)
-
-  if ARGV[7] ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'payload'), ARGV[7]) end
-  if ARGV[16] ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'policy'), ARGV[16]) end
-  if ARGV[20] then
-    call('HSET', keys.of_execution(x.tag, x.id, 'tags'), unpack(ARGV, 20))
-  end
+  creation.write(x, ARGV[7], ARGV[16])
+  creation.set_tags(x, ARGV, 20)
   if remembered then
-    if ARGV[1] == '' then
-      call('SET', remembered, x.id, 'PX', fields.dedup_ms or 86400000)
-    else
-      call('SET', remembered, x.id)  -- simulated time: the server's clock must not end it
-    end
+    -- In simulated time the server's clock must not end it.
+    creation.remember(x, remembered, ARGV[1] == '' and (fields.dedup_ms or 86400000) or nil)
   end
-  call('SADD', keys.index(x.tag, 'all_executions'), x.id)
-  call('ZADD', keys.created(x.tag, namespace), now, keys.short_id(x.tag, x.id))
-  execution.add_to_total(x, 'all', 1)
   return reply.ok(events.tell(x, 'submitted', ARGV[2]), x.f.public_state)
 end)

@@ -21,7 +21,7 @@ end
 -- Why the worker before lost the execution.
 function attempts.loss(f)
   if f.ownership_state ~= 'lease_revoked' then return 'lease expired' end
-  if not f.lease_revoke_reason or f.lease_revoke_reason == '' then return 'lease revoked' end
+  if not f.lease_revoke_reason then return 'lease revoked' end
   return 'lease revoked: ' .. f.lease_revoke_reason
 end
 
@@ -54,7 +54,7 @@ function attempts.start(x, kind, want, epoch)
     'attempt_state', 'started', 'started_at', x.now, 'lease_id', want.lease_id,
     'lease_epoch', epoch, 'worker_id', want.worker,
   }
-  if want.instance and want.instance ~= want.worker then
+  if want.instance then
     record[#record + 1] = 'worker_instance_id'
     record[#record + 1] = want.instance
   end
@@ -82,7 +82,7 @@ function attempts.resume(x, want, epoch)
     'resumed_at', x.now, 'acquired_at', x.now, 'lease_id', want.lease_id, 'lease_epoch', epoch,
     'worker_id', want.worker)
   call('HDEL', key, 'suspended_at', 'suspension_id', 'suspension_reason')
-  if want.instance and want.instance ~= want.worker then
+  if want.instance then
     call('HSET', key, 'worker_instance_id', want.instance)
   else
     call('HDEL', key, 'worker_instance_id')

@@ -30,8 +30,8 @@ function ending.fail(x, reason, category)
     state = 'ended_failure', reason = reason, category = category, stream = 'attempt_failure',
   })
   finish(x, 'failed')
-  execution.put(x, {failure_reason = reason})
-  if category and category ~= '' then execution.put(x, {failure_category = category}) end
+  execution.put_text(x, 'failure_reason', reason)
+  execution.put_text(x, 'failure_category', category)
   announce(x, 'failed')
 end
 
@@ -49,11 +49,10 @@ function ending.retry(x, reason, category, at, lease_end)
   else
     execution.become_waiting(x, 'pending_retry_attempt')
   end
-  execution.put(x, {
-    failure_reason = reason,
-    pending_retry_reason = reason,
-    pending_previous_attempt_index = failed_index,
-  })
+  execution.put(x, {pending_previous_attempt_index = failed_index})
+  execution.put_text(x, 'failure_reason', reason)
+  execution.put_text(x, 'pending_retry_reason', reason)
+  execution.drop(x, 'current_attempt_id')
 end
 
 function ending.cancel(x, reason, cancelled_by, announced)
@@ -62,7 +61,8 @@ function ending.cancel(x, reason, cancelled_by, announced)
     attempts.finish(x, {state = 'ended_cancelled', reason = why, stream = 'attempt_cancelled'})
   end
   finish(x, 'cancelled')
-  execution.put(x, {cancellation_reason = reason, cancelled_by = cancelled_by})
+  execution.put(x, {cancelled_by = cancelled_by})
+  execution.put_text(x, 'cancellation_reason', reason)
   if announced then announce(x, 'cancelled') end
 end
 
@@ -88,4 +88,15 @@ function ending.expire(x, reason)
   finish(x, 'expired')
   execution.put(x, {failure_reason = reason})
   announce(x, 'expired')
+end
+
+-- The running attempt took too long: it counts as failed. Tells what came of it.
+function ending.time_out(x)
+  local at = policy.retry_at(x, policy.table(policy.of(x), 'retry_policy'), 'timeout')
+  if not at then
+    ending.expire(x, 'attempt_timeout')
+    return 'expired'
+  end
+  ending.retry(x, 'attempt_timeout', 'timeout', at, 'timed_out')
+  return 'retry_scheduled'
 end

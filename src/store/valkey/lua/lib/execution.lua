@@ -42,6 +42,15 @@ function execution.drop(x, ...)
   end
 end
 
+-- An empty text is no value.
+function execution.put_text(x, field, text)
+  if text == nil or text == '' then
+    execution.drop(x, field)
+  else
+    execution.put(x, {[field] = text})
+  end
+end
+
 function execution.count(x, field)
   return tonumber(x.f[field] or 0)
 end

@@ -1,7 +1,11 @@
 -- Grants: an execution set aside for one worker, which is about to claim it.
 local grants = {}
 
--- `want` has worker, instance, ttl, and maybe lane, capability_hash, route, admission.
+local function key_of(x)
+  return keys.of_execution(x.tag, x.id, 'claim_grant')
+end
+
+-- `want` has worker, instance, ttl, and maybe capability_hash, route, admission.
 function grants.issue(x, want)
   local expires_at = x.now + want.ttl
   local record = {
@@ -17,8 +21,30 @@ function grants.issue(x, want)
       record[#record + 1] = value
     end
   end
-  local key = keys.of_execution(x.tag, x.id, 'claim_grant')
-  call('DEL', key)
-  call('HSET', key, unpack(record))
+  call('DEL', key_of(x))
+  call('HSET', key_of(x), unpack(record))
   execution.put(x, {grant_expires_at = expires_at, granted_to = want.worker})
+end
+
+-- The server ends it too, for whoever looks at the key alone.
+function grants.let_expire(x)
+  call('PEXPIREAT', key_of(x), x.f.grant_expires_at)
+end
+
+-- Who has the grant, and whether its time is over. nil: there is none.
+function grants.of(x)
+  local stored = call('HMGET', key_of(x), 'worker_id', 'grant_expires_at')
+  if not stored[1] then return nil end
+  local expires_at = tonumber(stored[2])
+  return {worker = stored[1], is_over = expires_at ~= nil and expires_at <= x.now}
+end
+
+function grants.is_live(x)
+  local grant = grants.of(x)
+  return grant ~= nil and not grant.is_over
+end
+
+function grants.remove(x)
+  call('DEL', key_of(x))
+  execution.drop(x, 'grant_expires_at', 'granted_to')
 end

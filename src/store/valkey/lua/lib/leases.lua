@@ -73,9 +73,7 @@ function leases.begin(x, want)
     lease_acquired_at = now,
     lease_expires_at = now + want.ttl,
   })
-  if want.instance and want.instance ~= want.worker then
-    execution.put(x, {current_worker_instance_id = want.instance})
-  end
+  if want.instance then execution.put(x, {current_worker_instance_id = want.instance}) end
   if want.renew_before then
     execution.put(x, {lease_renewal_deadline = now + want.renew_before})
   end
@@ -88,7 +86,8 @@ end
 function leases.lose(x, ownership, reason)
   execution.become_lost(x, ownership)
   if ownership == 'lease_revoked' then
-    execution.put(x, {lease_revoked_at = x.now, lease_revoke_reason = reason})
+    execution.put(x, {lease_revoked_at = x.now})
+    execution.put_text(x, 'lease_revoke_reason', reason)
   else
     execution.put(x, {lease_expired_at = x.now})
   end

@@ -5,6 +5,11 @@ local function has_open_dependencies(x)
   return call('SCARD', keys.of_execution(x.tag, x.id, 'deps:unresolved')) > 0
 end
 
+function pausing.delay(x, due)
+  execution.become_delayed(x, due, 'waiting_for_delay', 'attempt_interrupted')
+  execution.put(x, {blocking_detail = string.format('delayed until %.0f', due)})
+end
+
 -- What is left of the attempt's time is kept for the worker that goes on with it.
 function pausing.pause(x, how, due, reason)
   local f = x.f
@@ -14,8 +19,7 @@ function pausing.pause(x, how, due, reason)
   attempts.pause(x, how, reason)
   leases.clear(x)
   if how == 'worker_delay' and due > x.now then
-    execution.become_delayed(x, due, 'waiting_for_delay', 'attempt_interrupted')
-    execution.put(x, {blocking_detail = string.format('delayed until %.0f', due)})
+    pausing.delay(x, due)
   elseif how == 'waiting_children' and has_open_dependencies(x) then
     execution.become_waiting_children(x, 'attempt_interrupted')
   else

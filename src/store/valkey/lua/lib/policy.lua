@@ -1,19 +1,23 @@
 -- The stored policy, read only where something goes wrong.
 local policy = {}
 
+-- What a JSON object or list says; nil if the text is neither.
+function policy.decode(text)
+  local fine, decoded = pcall(cjson.decode, text)
+  return fine and type(decoded) == 'table' and decoded or nil
+end
+
 -- A table, empty if none was given.
 function policy.of(x)
   local text = call('GET', keys.of_execution(x.tag, x.id, 'policy'))
-  if not text then return {} end
-  local fine, decoded = pcall(cjson.decode, text)
-  if not fine or type(decoded) ~= 'table' then return {} end
-  return decoded
+  return text and policy.decode(text) or {}
 end
 
--- A member that is a number, else what counts without it.
+-- A member that is a finite number, else what counts without it.
 function policy.number(from, name, otherwise)
   local value = type(from) == 'table' and from[name]
-  return type(value) == 'number' and value or otherwise
+  local finite = type(value) == 'number' and value > -math.huge and value < math.huge
+  return finite and value or otherwise
 end
 
 function policy.table(from, name)
@@ -36,17 +40,21 @@ local function fraction_of(attempt_id)
   return (tonumber(string.sub(attempt_id or '', -8), 16) or 0) / 4294967295
 end
 
--- Whole milliseconds before retry number `retry` (from 0).
-function policy.backoff(retry_policy, retry, attempt_id)
-  local backoff = policy.table(retry_policy, 'backoff') or {}
-  if backoff.type == 'fixed' then return math.floor(policy.number(backoff, 'delay_ms', 1000) + 0.5) end
+local function delay_of(backoff, retry, attempt_id)
+  if backoff.type == 'fixed' then return policy.number(backoff, 'delay_ms', 1000) end
   if backoff.type ~= 'exponential' then return 1000 end
   local initial = policy.number(backoff, 'initial_delay_ms', 1000)
   if initial == 0 then return 0 end  -- the power may be infinite
   local delay = math.min(initial * policy.number(backoff, 'multiplier', 2) ^ retry,
     policy.number(backoff, 'max_delay_ms', 60000))
   if backoff.jitter == true then delay = delay * (0.5 + 0.5 * fraction_of(attempt_id)) end
-  return math.floor(delay + 0.5)
+  return delay
+end
+
+-- Whole milliseconds before retry number `retry` (from 0).
+function policy.backoff(retry_policy, retry, attempt_id)
+  local delay = delay_of(policy.table(retry_policy, 'backoff') or {}, retry, attempt_id)
+  return math.floor(math.max(0, math.min(delay, arguments.duration_max)) + 0.5)
 end
 
 function policy.is_retryable(retry_policy, category)

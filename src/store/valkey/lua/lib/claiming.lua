@@ -1,0 +1,81 @@
+-- The contract's ways to a lease.
+local claiming = {}
+
+-- Members of a cancelled flow are not begun any more, even before their own cancel arrives.
+function claiming.is_cancelled_with_flow(x)
+  local flow = x.f.flow_id
+  if not flow or flow == '' then return false end
+  return call('HGET', 'ff:flow:' .. x.tag .. ':' .. flow .. ':core', 'public_flow_state')
+    == 'cancelled'
+end
+
+-- Whether the lease that is asked for is the one that runs: the first reply was lost.
+function claiming.is_repeated(x, want)
+  local f = x.f
+  return f.ownership_state == 'leased' and f.current_lease_id == want.lease_id
+    and f.current_worker_id == want.worker and tonumber(f.lease_expires_at) > x.now
+    and (want.attempt_id == nil or f.current_attempt_id == want.attempt_id)
+end
+
+-- Policies of single attempts are not kept, but what is given as one must be one.
+function claiming.check_attempt_policy(text)
+  if text and text ~= '' and not policy.decode(text) then
+    return reply.refuse('invalid_policy_json', 'malformed')
+  end
+end
+
+-- A lease should be renewed when two thirds of it are over.
+function claiming.renew_before(ttl)
+  return math.floor(ttl * 2 / 3)
+end
+
+-- What lacks for a worker to be able to run it: nil, or the refusal.
+function claiming.check_capabilities(x, worker_csv)
+  local _, refused = leases.tokens(x.f.required_capabilities or '', 'required')
+  if refused then return refused end
+  _, refused = leases.tokens(worker_csv, 'worker')
+  if refused then return refused end
+  local missing = leases.missing(x, worker_csv)
+  if not missing then return nil end
+  execution.put(x, {last_capability_mismatch_at = x.now})
+  execution.save(x)
+  return reply.refuse('capability_mismatch', missing)
+end
+
+-- Reads what both functions that issue grants are given.
+function claiming.read_grant(ARGV)
+  local read = arguments.reader()
+  local want = {
+    ttl = read:duration('grant_ttl_ms', ARGV[6]), worker = read:text('worker_id', ARGV[2]),
+    instance = read:text('worker_instance_id', ARGV[3]), capability_hash = ARGV[5],
+    route = ARGV[7], admission = ARGV[8],
+  }
+  return want, read.refused
+end
+
+function claiming.grant(x, want)
+  grants.issue(x, want)
+  grants.let_expire(x)
+  contract.save(x, 'granted')
+end
+
+-- `want` is that of leases.begin, and maybe lane, deadline.
+function claiming.take(x, want)
+  grants.remove(x)
+  local kind = leases.begin(x, want)
+  execution.put(x, {lease_last_renewed_at = x.now})
+  execution.put_text(x, 'current_lane', want.lane)
+  if want.deadline then execution.put(x, {deadline = want.deadline}) end
+  if kind then
+    call('HSET', attempts.key(x), 'execution_id', x.id, 'created_at', x.now)
+  end
+  contract.save(x, 'claimed')
+end
+
+-- The reply of a claim, also of one that is repeated. `kind` is nil where the attempt tells it.
+function claiming.taken(x, kind)
+  local f = x.f
+  return reply.ok(f.current_lease_id, tostring(f.current_lease_epoch),
+    tostring(f.lease_expires_at), f.current_attempt_id, tostring(f.current_attempt_index),
+    kind or call('HGET', attempts.key(x), 'attempt_type'))
+end

@@ -1,0 +1,47 @@
+-- What the functions of the contract have in common. They name the execution twice, in KEYS[1] and in
+-- an argument; all other keys follow from the first and from the core, whatever KEYS say.
+local contract = {}
+
+-- Tag and id of the execution, or nil and the refusal.
+function contract.identify(core_key, id)
+  local tag, named = keys.parse_core(core_key or '')
+  if not named or named ~= id then
+    return nil, reply.refuse('invalid_input',
+      'execution_id must be the one in the core key, got: ' .. tostring(id))
+  end
+  return tag, id
+end
+
+-- The execution, or nil and the refusal.
+function contract.load(core_key, id)
+  local tag, refused = contract.identify(core_key, id)
+  if not tag then return nil, refused end
+  local x = execution.load(core_key, arguments.now())
+  if not x then return nil, reply.refuse('execution_not_found') end
+  return x
+end
+
+function contract.save(x, event)
+  execution.save(x)
+  events.tell(x, event, '')
+end
+
+function contract.not_active(x)
+  local f = x.f
+  return reply.refuse('execution_not_active', f.terminal_outcome, f.current_lease_epoch or '0',
+    f.lifecycle_phase, f.current_attempt_id or '')
+end
+
+function contract.is_ready(x)
+  return x.f.lifecycle_phase == 'runnable' and x.f.eligibility_state == 'eligible_now'
+end
+
+function contract.is_lost(x)
+  return x.f.lifecycle_phase == 'active' and (x.f.ownership_state == 'lease_expired_reclaimable'
+    or x.f.ownership_state == 'lease_revoked')
+end
+
+-- Removes an index entry that should not be there.
+function contract.clean(x, key)
+  if key and not x.places[key] then call('ZREM', key, x.id) end
+end

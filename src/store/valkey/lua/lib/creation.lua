@@ -1,0 +1,41 @@
+-- Bringing an execution into being.
+local creation = {}
+
+local pairs_max = 1000  -- that one command is given at once
+
+-- Its core: `fields`, and the state that it begins in.
+function creation.begin(x, fields, delay_until)
+  execution.put(x, fields)
+  if delay_until and delay_until > x.now then
+    execution.become_delayed(x, delay_until, 'waiting_for_delay', 'pending_first_attempt')
+  else
+    execution.become_waiting(x, 'pending_first_attempt')
+  end
+end
+
+-- `list` has key and value of each, from its place `first` on.
+function creation.set_tags(x, list, first)
+  local key = keys.of_execution(x.tag, x.id, 'tags')
+  for i = first, #list, 2 * pairs_max do
+    call('HSET', key, unpack(list, i, math.min(i + 2 * pairs_max - 1, #list)))
+  end
+end
+
+-- Remembers it by its idempotency key; for ever if `ms` is nil.
+function creation.remember(x, key, ms)
+  if ms then
+    call('SET', key, x.id, 'PX', ms)
+  else
+    call('SET', key, x.id)
+  end
+end
+
+-- Writes the core, and what belongs to it beside the core.
+function creation.write(x, payload, policy_json)
+  execution.save(x)
+  if payload ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'payload'), payload) end
+  if policy_json ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'policy'), policy_json) end
+  call('SADD', keys.index(x.tag, 'all_executions'), x.id)
+  call('ZADD', keys.created(x.tag, x.f.namespace), x.now, keys.short_id(x.tag, x.id))
+  execution.add_to_total(x, 'all', 1)
+end
