@@ -75,7 +75,6 @@ TEST_F(FaultTest, AnEndlessReply) {
   FakeServer server([](Socket& socket) -> asio::awaitable<void> {
     co_await FakeServer::greet(socket);
     co_await FakeServer::say(socket, "*2000000000\r\n");
-    const std::string more(1024, '\n');
     while (true) co_await FakeServer::say(socket, ":1\r\n:2\r\n");
   });
   const auto client = connect(server.client_options());
@@ -148,10 +147,10 @@ TEST_F(FaultTest, NodesThatDisagreeAreNotAskedTooOften) {
       const auto size = co_await socket.async_read_some(asio::buffer(bytes), asio::use_awaitable);
       const bool is_topology = bytes.find("SLOTS") < size;
       asked += is_topology ? 0 : 1;
-      co_await FakeServer::say(
-          socket, is_topology ? fmt::format("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$0\r\n\r\n:{}\r\n",
-                                            port.load())
-                              : fmt::format("-MOVED 1 :{}\r\n", port.load()));
+      std::string answer = fmt::format("-MOVED 1 :{}\r\n", port.load());
+      if (is_topology)
+        answer = fmt::format("*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$0\r\n\r\n:{}\r\n", port.load());
+      co_await FakeServer::say(socket, answer);
     }
   });
   auto options = server.client_options();

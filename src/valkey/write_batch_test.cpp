@@ -23,7 +23,7 @@ TEST(WriteBatch, JoinsSmallCommands) {
   EXPECT_EQ(batch.buffers().size(), 1U);
   EXPECT_EQ(bytes_of(batch), std::string("*2\r\n$3\r\nGET\r\n$1\r\na\r\n"
                                          "*3\r\n$3\r\nSET\r\n$0\r\n\r\n$3\r\n\0\r\n\r\n",
-                                         51));
+                                         48));
 }
 
 TEST(WriteBatch, DoesNotCopyLargeArguments) {
