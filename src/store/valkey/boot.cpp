@@ -25,11 +25,12 @@ asio::awaitable<void> pause(Millis duration) {
 }
 
 // A command to every primary; all must give an answer that is not an error.
-Async<std::vector<Reply>> ask_all(Client& client, const std::vector<std::string>& command) {
+Async<std::vector<Reply>> ask_all(Client& client, std::vector<std::string> command) {
   std::vector<Reply> replies;
   auto nodes = client.nodes();
   for (const auto& node : nodes) {
-    auto reply = co_await client.run(Request{.command = command, .route = node.name});
+    Request request{.command = command, .route = node.name};
+    auto reply = co_await client.run(std::move(request));
     if (!reply) co_return std::unexpected(reply.error());
     if (const auto* error = reply->as_error())
       co_return fail(Errc::malformed_response,
@@ -54,7 +55,8 @@ std::string_view line_value(std::string_view info, std::string_view name) {
 }
 
 Async<void> ping(Client& client) {
-  auto reply = co_await client.run(Request{.command = {"PING"}});
+  Request request{.command = {"PING"}};
+  auto reply = co_await client.run(std::move(request));
   if (!reply) co_return std::unexpected(reply.error());
   if (const auto* text = reply->as_text(); !text || *text != "PONG")
     co_return unexpected_reply("PING", *reply);
@@ -62,7 +64,8 @@ Async<void> ping(Client& client) {
 }
 
 Async<void> check_versions(Client& client) {
-  auto infos = co_await ask_all(client, {"INFO", "server"});
+  std::vector<std::string> command{"INFO", "server"};
+  auto infos = co_await ask_all(client, std::move(command));
   if (!infos) co_return std::unexpected(infos.error());
   for (const auto& info : *infos) {
     const auto* text = info.as_text();

@@ -205,8 +205,13 @@ GrantedExecution read_answer(const core::GrantIssue& command, Answer& answer) {
 }
 
 ClaimedExecution read_answer(const core::LeaseGrant& command, Answer& answer) {
-  ClaimedExecution claimed{
-      .id = command.id, .ns = {}, .lane = {}, .kind = {}, .payload = {}, .fence = {}};
+  ClaimedExecution claimed{.id = command.id,
+                           .ns = {},
+                           .lane = {},
+                           .kind = {},
+                           .payload = {},
+                           .fence = {},
+                           .lease_expires_at = {}};
   claimed.ns = answer.id<Namespace>();
   claimed.lane = answer.id<LaneId>();
   claimed.kind = answer.id<Kind>();

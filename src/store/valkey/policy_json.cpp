@@ -43,8 +43,9 @@ template <class Number>
 std::optional<Number> number(const json::object* object, std::string_view name) {
   const auto* value = object ? object->if_contains(name) : nullptr;
   if (!value || !value->is_number()) return std::nullopt;
-  const auto parsed = value->try_to_number<Number>();
-  return parsed ? std::optional(*parsed) : std::nullopt;
+  boost::system::error_code error;
+  const auto parsed = value->to_number<Number>(error);
+  return error ? std::nullopt : std::optional(parsed);
 }
 
 std::optional<Millis> millis(const json::object* object, std::string_view name) {

@@ -7,6 +7,7 @@
 
 #include "base/coroutine_group.hpp"
 #include "base/runtime.hpp"
+#include "base/wakeup.hpp"
 #include "store/store.hpp"
 #include "store/valkey/calls.hpp"
 #include "store/valkey/confirmations.hpp"
