@@ -12,20 +12,40 @@ ReadyCache::ShareKey ReadyCache::share_of(const store::Ready& ready) {
   return {ready.ns, ready.lane, ready.id.partition()};
 }
 
-bool ReadyCache::put(const store::Ready& ready) {
+void ReadyCache::put(const store::Ready& ready) {
   const std::lock_guard lock(mutex_);
-  const auto known = known_.find(ready.id);
-  const bool news = known == known_.end();
-  if (!news) forget(ready.id);
+  if (looks_ > 0) heard_meanwhile_.insert(ready.id);
+  remember(ready);
+}
 
+ReadyCache::Look::Look(ReadyCache& cache) : cache_(cache) {
+  const std::lock_guard lock(cache_.mutex_);
+  ++cache_.looks_;
+}
+
+ReadyCache::Look::~Look() {
+  const std::lock_guard lock(cache_.mutex_);
+  if (--cache_.looks_ == 0) cache_.heard_meanwhile_.clear();
+}
+
+bool ReadyCache::Look::put(const store::Ready& ready) {
+  const std::lock_guard lock(cache_.mutex_);
+  if (cache_.heard_meanwhile_.contains(ready.id)) return false;
+  const auto known = cache_.known_.find(ready.id);
+  if (known != cache_.known_.end() && known->second == ready) return false;
+  cache_.remember(ready);
+  return true;
+}
+
+void ReadyCache::remember(const store::Ready& ready) {
+  forget(ready.id);
   auto& share = shares_[share_of(ready)];
   const auto score = score_of(ready);
-  if (share.more && score > share.worst) return news;  // it is found when those before it are gone
+  if (share.more && score > share.worst) return;  // it is found when those before it are gone
   known_.insert_or_assign(ready.id, ready);
   queue_.add(ready);
   share.places.emplace(score, ready.id);
   if (share.places.size() > share_max_) shorten(share);
-  return news;
 }
 
 void ReadyCache::shorten(Share& share) {
@@ -38,6 +58,7 @@ void ReadyCache::shorten(Share& share) {
 
 void ReadyCache::erase(const ExecutionId& id) {
   const std::lock_guard lock(mutex_);
+  if (looks_ > 0) heard_meanwhile_.insert(id);
   forget(id);
 }
 

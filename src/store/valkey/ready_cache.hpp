@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "store/ready_queue.hpp"
 
@@ -18,10 +19,25 @@ class ReadyCache {
  public:
   explicit ReadyCache(std::size_t share_max = 1'024) : share_max_(share_max) {}
 
-  // It waits for a worker. True if that is news.
-  bool put(const store::Ready& ready);
+  // It waits for a worker.
+  void put(const store::Ready& ready);
   // It does not, or not any more.
   void erase(const ExecutionId& id);
+
+  // While Valkey is asked what waits: what is heard meanwhile is newer than the answer.
+  class Look {
+   public:
+    explicit Look(ReadyCache& cache);
+    ~Look();
+    Look(const Look&) = delete;
+    Look& operator=(const Look&) = delete;
+
+    // Found waiting. True if that is news.
+    bool put(const store::Ready& ready);
+
+   private:
+    ReadyCache& cache_;
+  };
 
   // As ReadyQueue::take.
   std::vector<ExecutionId> take(const store::TakeReady& query);
@@ -55,6 +71,7 @@ class ReadyCache {
 
   static std::int64_t score_of(const store::Ready& ready);
   static ShareKey share_of(const store::Ready& ready);
+  void remember(const store::Ready& ready);
   void forget(const ExecutionId& id);
   void shorten(Share& share);
 
@@ -63,6 +80,8 @@ class ReadyCache {
   store::ReadyQueue queue_;
   std::unordered_map<ExecutionId, store::Ready> known_;
   std::map<ShareKey, Share> shares_;
+  std::size_t looks_ = 0;
+  std::unordered_set<ExecutionId> heard_meanwhile_;
 };
 
 }  // namespace ff::valkey

@@ -82,6 +82,7 @@ core::Happening reminder_of(const store::Ready& ready, TimePoint now) {
 Async<void> ValkeyStore::look_for_ready(std::vector<PartitionIndex> partitions,
                                         std::size_t ask_for) {
   std::vector<std::string> arguments{time_argument(), std::to_string(ask_for)};
+  ReadyCache::Look look(ready_);
   const auto answers = co_await ask("ff_sweep_ready", std::move(arguments), std::move(partitions));
   if (!answers) co_return std::unexpected(answers.error());
   std::vector<core::Happening> reminders;
@@ -97,7 +98,7 @@ Async<void> ValkeyStore::look_for_ready(std::vector<PartitionIndex> partitions,
           ready_.note_all(share.partition, queue.first, queue.second);
       }
       for (const auto& ready : share.found)
-        if (ready_.put(ready)) reminders.push_back(reminder_of(ready, now()));
+        if (look.put(ready)) reminders.push_back(reminder_of(ready, now()));
     }
   }
   const std::lock_guard lock(sink_mutex_);

@@ -27,6 +27,12 @@ std::string make_origin() {
   return make_uuid(TimePoint{}, random).str().substr(24);
 }
 
+// Whoever asked for it hears that nobody can have it now.
+bool is_not_ready(Errc code) {
+  return code == Errc::execution_not_leaseable || code == Errc::execution_not_eligible ||
+         code == Errc::execution_not_found || code == Errc::grant_already_exists;
+}
+
 }  // namespace
 
 // ---- Opening and closing --------------------------------------------------------------------------
@@ -35,7 +41,6 @@ Result<std::unique_ptr<ValkeyStore>> ValkeyStore::open(Options options) {
   std::unique_ptr<ValkeyStore> store(new ValkeyStore(std::move(options)));
   auto prepared = asio::co_spawn(store->runtime_.executor(), store->prepare(), asio::use_future);
   if (auto result = prepared.get(); !result) return std::unexpected(result.error());
-  for (const auto& loss : store->losses_) spdlog::info("valkey durability: {}", loss);
   return store;
 }
 
@@ -219,10 +224,10 @@ Result<typename Command::Reply> ValkeyStore::take_in(const Command& command,
   if (is_refusal(*list)) {
     auto refusal = refused(context, *list);
     if constexpr (is_lease || std::is_same_v<Command, core::GrantIssue>) {
-      if (refusal.error().code == Errc::capability_mismatch)
-        ready_.put_back(context.id);
-      else
+      if (is_not_ready(refusal.error().code))
         ready_.erase(context.id);
+      else
+        ready_.put_back(context.id);
     }
     if (refusal.error().code == Errc::execution_not_found) timers_.put(context.id, std::nullopt);
     return refusal;

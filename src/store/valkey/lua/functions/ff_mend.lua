@@ -1,6 +1,5 @@
--- Puts executions back into the indexes that they belong in, and removes index entries of executions
--- that are not there. KEYS: any key of the partition. ARGV: 1 now, 2 index to look through, 3 cursor,
--- 4 how many. Replies OK next cursor, checked, mended.
+-- Puts executions back into the indexes that they belong in. KEYS: any key of the partition. ARGV: 1 now,
+-- 2 cursor, 3 about how many. Replies OK next cursor, checked, mended.
 local function mend_execution(tag, id, now)
   local core_key = keys.of_execution(tag, id, 'core')
   local x = execution.load(core_key, now)
@@ -19,7 +18,7 @@ end
 server.register_function('ff_mend', function(KEYS, ARGV)
   local tag = string.match(KEYS[1], '{[^}]*}')
   local now = arguments.now(ARGV[1])
-  local page = call('SSCAN', keys.index(tag, 'all_executions'), ARGV[3], 'COUNT', ARGV[4])
+  local page = call('SSCAN', keys.index(tag, 'all_executions'), ARGV[2], 'COUNT', ARGV[3])
   local checked, mended = 0, 0
   for _, id in ipairs(page[2]) do
     local found, changes = mend_execution(tag, id, now)
