@@ -18,8 +18,10 @@ struct OpenOptions {
   std::filesystem::path ca_file = {};  // who may have signed its certificate; none: the system's
 };
 
-// embedded:DIR      the engine in this process, on files in DIR (made if missing)
-// http://HOST:PORT  a FlowFabric server; https:// with TLS
+// embedded:DIR        the engine in this process, on files in DIR (made if missing)
+// valkey://HOST:PORT  the engine in this process, on a Valkey that others share (docs/valkey.md); at least
+//                     one server (ff server) must run on it, which retries, times out and cleans up
+// http://HOST:PORT    a FlowFabric server; https:// with TLS
 // The engine stops when the last reference goes.
 Result<std::shared_ptr<Engine>> open(std::string_view url, OpenOptions options = {});
 

@@ -53,6 +53,7 @@ Run setup_revoke(Arguments& arguments);
 Run setup_server(Arguments& arguments);
 Run setup_submit(Arguments& arguments);
 Run setup_tags(Arguments& arguments);
+Run setup_library(Arguments& arguments);
 Run setup_version(Arguments& arguments);
 Run setup_watch(Arguments& arguments);
 Run setup_work(Arguments& arguments);

@@ -32,6 +32,7 @@ std::span<const Command> commands() {
       Command{"config", "Show every setting and where it comes from", setup_config},
       Command{"completion", "Print a completion script for a shell", setup_completion,
               Prints::text},
+      Command{"library", "Print the function library for Valkey", setup_library},
       Command{"version", "Print the version", setup_version},
   };
   return table;

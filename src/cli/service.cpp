@@ -32,6 +32,19 @@ void raise_file_limit() {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
+// Safe inside any part of a URL.
+std::string percent_encoded(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || c == '-' || c == '.' || c == '_')
+      encoded += c;
+    else
+      encoded += fmt::format("%{:02X}", byte);
+  }
+  return encoded;
+}
+
 LocalEngineOptions engine_options(const Settings& settings) {
   return {
       .intervals = {.lease_expiry = settings.duration(Setting::lease_expiry_interval),
@@ -44,8 +57,31 @@ LocalEngineOptions engine_options(const Settings& settings) {
       .retention_default = settings.duration(Setting::retention)};
 }
 
+// The store that FF_HOST and its companions name; "" if they name none.
+Result<std::string> valkey_url(const Settings& settings) {
+  const auto& host = settings.text(Setting::valkey_host);
+  if (host.empty()) return std::string{};
+  if (const auto& store = settings.value(Setting::store);
+      store.source != SettingSource::default_value)
+    return fail(Errc::invalid_input,
+                fmt::format("{} and {} both say where the state is kept; give one of them",
+                            store.where, settings.value(Setting::valkey_host).where));
+  auto url = fmt::format("valkey{}{}://", settings.is_on(Setting::valkey_tls) ? "s" : "",
+                         settings.is_on(Setting::valkey_cluster) ? "-cluster" : "");
+  const auto& user = settings.text(Setting::valkey_user);
+  const auto& password = settings.text(Setting::valkey_password);
+  if (!user.empty() || !password.empty())
+    url += fmt::format("{}:{}@", percent_encoded(user), percent_encoded(password));
+  url += fmt::format("{}:{}", host, settings.text(Setting::valkey_port));
+  if (const auto& ca_file = settings.text(Setting::valkey_ca_file); !ca_file.empty())
+    url += "?ca_file=" + percent_encoded(ca_file);
+  return url;
+}
+
 // The store's URL says how durable it is, if the setting does not.
 Result<std::string> store_url(const Settings& settings) {
+  auto on_valkey = valkey_url(settings);
+  if (!on_valkey || !on_valkey->empty()) return on_valkey;
   const auto& url = settings.text(Setting::store);
   const auto& durability = settings.value(Setting::durability);
   if (durability.source == SettingSource::default_value) return url;
@@ -59,11 +95,14 @@ Result<std::string> store_url(const Settings& settings) {
 }  // namespace
 
 void add_service_settings(Arguments& arguments) {
-  arguments.settings({Setting::store, Setting::listen, Setting::durability, Setting::retention,
-                      Setting::log_level, Setting::lease_expiry_interval,
-                      Setting::delayed_promoter_interval, Setting::attempt_timeout_interval,
-                      Setting::execution_deadline_interval, Setting::grant_expiry_interval,
-                      Setting::retention_trimmer_interval, Setting::index_reconciler_interval});
+  arguments.settings({Setting::store, Setting::valkey_host, Setting::valkey_port,
+                      Setting::valkey_tls, Setting::valkey_cluster, Setting::valkey_user,
+                      Setting::valkey_password, Setting::valkey_ca_file, Setting::listen,
+                      Setting::durability, Setting::retention, Setting::log_level,
+                      Setting::lease_expiry_interval, Setting::delayed_promoter_interval,
+                      Setting::attempt_timeout_interval, Setting::execution_deadline_interval,
+                      Setting::grant_expiry_interval, Setting::retention_trimmer_interval,
+                      Setting::index_reconciler_interval});
 }
 
 void add_access_settings(Arguments& arguments) {
@@ -104,7 +143,7 @@ Result<Service> Service::start(const Settings& settings, ServiceAccess access,
   if (!listener) return std::unexpected(listener.error());
   const auto url = store_url(settings);
   if (!url) return std::unexpected(url.error());
-  auto store = store::open_store(*url, std::make_shared<SystemClock>());
+  auto store = store::open_store(*url, {.clock = std::make_shared<SystemClock>()});
   if (!store) return std::unexpected(store.error());
   auto options = engine_options(settings);
   options.on_event = std::move(on_event);

@@ -42,6 +42,12 @@ Result<void> a_count(std::string_view text) {
   return {};
 }
 
+Result<void> a_port(std::string_view text) {
+  const auto port = parse_number(text, NumberRange{1, 65'535});
+  if (!port) return std::unexpected(port.error());
+  return {};
+}
+
 Result<void> one_of(std::string_view text, std::string_view choices) {
   const auto padded = fmt::format("|{}|", choices);
   if (text.find('|') == std::string_view::npos && !text.empty() &&
@@ -71,7 +77,23 @@ constexpr std::array table{
     SettingInfo{Setting::ns, "namespace", "FF_NAMESPACE", "default", "NAME",
                 "The tenant whose executions a command is about", any_text},
     SettingInfo{Setting::store, "store", "FF_STORE", "embedded:./ff-data", "URL",
-                "Where a server keeps its state", any_text},
+                "Where a server keeps its state: `embedded:DIR`, or a Valkey "
+                "(`valkey://HOST:PORT`, `valkey-cluster://…`)",
+                any_text},
+    SettingInfo{Setting::valkey_host, "valkey-host", "FF_HOST", "", "HOST",
+                "The Valkey that a server keeps its state in, instead of a store's URL", any_text},
+    SettingInfo{Setting::valkey_port, "valkey-port", "FF_PORT", "6379", "NUMBER",
+                "The port of that Valkey", a_port},
+    SettingInfo{Setting::valkey_tls, "valkey-tls", "FF_TLS", "false", "",
+                "Talk to that Valkey over TLS", yes_or_no},
+    SettingInfo{Setting::valkey_cluster, "valkey-cluster", "FF_CLUSTER", "false", "",
+                "That Valkey is a node of a cluster", yes_or_no},
+    SettingInfo{Setting::valkey_user, "valkey-user", "FF_VALKEY_USER", "", "NAME",
+                "The ACL user of that Valkey", any_text},
+    SettingInfo{Setting::valkey_password, "valkey-password", "FF_VALKEY_PASSWORD", "", "TEXT",
+                "The password of that user", any_text, true},
+    SettingInfo{Setting::valkey_ca_file, "valkey-ca-file", "FF_VALKEY_CA_FILE", "", "FILE",
+                "Who may have signed that Valkey's certificate, in PEM", any_text},
     SettingInfo{Setting::listen, "listen", "FF_LISTEN_ADDR", "127.0.0.1:9090", "IP:PORT",
                 "Where a server listens; port 0 is any free one", any_text},
     SettingInfo{Setting::api_token, "api-token", "FF_API_TOKEN", "", "TEXT",

@@ -3,28 +3,34 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/redact.hpp"
 #include "base/utf8.hpp"
 #include "engine/local_engine.hpp"
 #include "http/remote_engine.hpp"
 #include "store/open_store.hpp"
+#include "store/valkey/url.hpp"
 
 namespace ff {
 
 Result<std::shared_ptr<Engine>> open(std::string_view url, OpenOptions options) {
-  if (!url.starts_with("embedded:") && !url.starts_with("http:") && !url.starts_with("https:"))
+  const bool embedded = url.starts_with("embedded:");
+  const bool remote_url = url.starts_with("http:") || url.starts_with("https:");
+  if (!embedded && !remote_url && !valkey::is_valkey_url(url))
     return fail(
         Errc::invalid_input,
-        fmt::format("'{}' is not the URL of an engine; one looks like http://127.0.0.1:9090 or "
-                    "embedded:./ff-data",
-                    printable(url)));
-  if (url.starts_with("http")) {
+        fmt::format("'{}' is not the URL of an engine; one looks like http://127.0.0.1:9090, "
+                    "embedded:./ff-data or valkey://127.0.0.1:6379",
+                    printable(without_password(url))));
+  if (remote_url) {
     auto remote = http::RemoteEngine::open(url, options);
     if (!remote) return std::unexpected(remote.error());
     return std::move(*remote);
   }
-  auto store = store::open_store(url, std::make_shared<SystemClock>());
+  // On Valkey, servers look after what nobody waits for; in an embedded store there is nobody else.
+  auto store = store::open_store(
+      url, {.clock = std::make_shared<SystemClock>(), .looks_after_all = embedded});
   if (!store) return std::unexpected(store.error());
-  return std::make_shared<LocalEngine>(std::move(*store));
+  return std::make_shared<LocalEngine>(std::move(*store), LocalEngineOptions{.scan = embedded});
 }
 
 }  // namespace ff

@@ -1,18 +1,30 @@
 #include "store/open_store.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include "base/redact.hpp"
 #include "base/utf8.hpp"
 #include "store/embedded/embedded_store.hpp"
+#include "store/valkey/url.hpp"
 
 namespace ff::store {
 
-Result<std::unique_ptr<Store>> open_store(std::string_view url,
-                                          std::shared_ptr<const Clock> clock) {
+Result<std::unique_ptr<Store>> open_store(std::string_view url, OpenStoreOptions options) {
+  if (valkey::is_valkey_url(url)) {
+    auto on_valkey = valkey::parse_url(url);
+    if (!on_valkey) return std::unexpected(on_valkey.error());
+    on_valkey->sweep = options.looks_after_all;
+    auto store = valkey::ValkeyStore::open(std::move(*on_valkey));
+    if (!store) return std::unexpected(store.error());
+    for (const auto& loss : (*store)->losses())
+      if (options.looks_after_all) spdlog::info("valkey={}", loss);
+    return std::move(*store);
+  }
   const auto embedded = parse_embedded(url);
   if (!embedded) return std::unexpected(embedded.error());
   return ff::embedded::EmbeddedStore::open({.directory = embedded->directory,
-                                            .clock = std::move(clock),
+                                            .clock = std::move(options.clock),
                                             .durability = embedded->durability});
 }
 
@@ -22,8 +34,9 @@ Result<EmbeddedUrl> parse_embedded(std::string_view url) {
   const auto directory = url.substr(0, query);
   if (!directory.starts_with(scheme) || directory.size() == scheme.size())
     return fail(Errc::invalid_input,
-                fmt::format("'{}' is not the URL of a store; one looks like embedded:./ff-data",
-                            printable(url)));
+                fmt::format("'{}' is not the URL of a store; one looks like embedded:./ff-data "
+                            "or valkey://HOST:6379",
+                            printable(without_password(url))));
   EmbeddedUrl parsed{.directory = directory.substr(scheme.size())};
   if (query == std::string_view::npos) return parsed;
 

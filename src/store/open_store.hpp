@@ -19,7 +19,14 @@ struct EmbeddedUrl {
 };
 Result<EmbeddedUrl> parse_embedded(std::string_view url);
 
-// embedded:DIR. Anything else is invalid_input.
-Result<std::unique_ptr<Store>> open_store(std::string_view url, std::shared_ptr<const Clock> clock);
+struct OpenStoreOptions {
+  // Of an embedded store; Valkey has its own clock.
+  std::shared_ptr<const Clock> clock;
+  // Whether the engine on it looks after all executions, or only submits and works beside others.
+  bool looks_after_all = true;
+};
+
+// embedded:DIR, or one of valkey/url.hpp. Anything else is invalid_input.
+Result<std::unique_ptr<Store>> open_store(std::string_view url, OpenStoreOptions options);
 
 }  // namespace ff::store

@@ -32,7 +32,7 @@ Result<Figures> lifecycle(const Settings& settings);
 Result<Figures> latency(const Settings& settings);
 
 // Many waiting executions: memory, disk, the cost of a claim, and the time to open the store again.
-// Only for an embedded store.
+// Only for a store that this process opens itself.
 Result<Figures> memory(const Settings& settings);
 
 // Many claims that wait for work: what they cost the engine's process. Of a server, best.
@@ -61,5 +61,9 @@ Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t 
 // Claims and completes until `count` executions are done: each worker claims up to 32 at once and
 // reports their results together. An execution counts once its result is on disk.
 Result<void> drain(Engine& engine, const Settings& settings, std::uint32_t count);
+
+// The two halves of it, by one worker: all are claimed, and stay so; then all are completed.
+Result<std::vector<ClaimedExecution>> claim_all(Engine& engine, std::uint32_t count);
+Result<void> complete_all(Engine& engine, const std::vector<ClaimedExecution>& claimed);
 
 }  // namespace ff::cli::bench

@@ -9,6 +9,7 @@
 
 #include "cli/bench/bench.hpp"
 #include "cli/progress.hpp"
+#include "sdk/blocking.hpp"
 
 namespace ff::cli::bench {
 namespace {
@@ -112,6 +113,33 @@ Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t 
       std::clamp(batch_bytes_max / std::max<std::int64_t>(settings.payload_bytes, 1),
                  std::int64_t{1}, submit_batch_max);
   return run_coroutines(engine, submitters, [&](std::uint32_t) { return submitter(shared); });
+}
+
+Result<std::vector<ClaimedExecution>> claim_all(Engine& engine, std::uint32_t count) {
+  std::vector<ClaimedExecution> all;
+  while (all.size() < count) {
+    auto claimed = run_blocking(
+        engine,
+        Claim{.worker = *WorkerId::parse("bench"), .lanes = {bench_lane()}, .max = claim_batch});
+    if (!claimed) return std::unexpected(claimed.error());
+    if (claimed->executions.empty())
+      return fail(Errc::internal, "what was submitted cannot be claimed");
+    std::ranges::move(claimed->executions, std::back_inserter(all));
+  }
+  return all;
+}
+
+Result<void> complete_all(Engine& engine, const std::vector<ClaimedExecution>& claimed) {
+  for (std::size_t i = 0; i < claimed.size(); i += claim_batch) {
+    CompleteMany batch;
+    for (std::size_t j = i; j < std::min(i + claim_batch, claimed.size()); ++j)
+      batch.executions.push_back(
+          {.id = claimed[j].id, .fence = claimed[j].fence, .result = "done"});
+    const auto reply = run_blocking(engine, std::move(batch));
+    if (!reply) return std::unexpected(reply.error());
+    if (auto completed = first_error(reply->results); !completed) return completed;
+  }
+  return {};
 }
 
 Result<void> drain(Engine& engine, const Settings& settings, std::uint32_t count) {

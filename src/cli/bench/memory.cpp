@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include "cli/bench/bench.hpp"
+#include "cli/bench/valkey_meter.hpp"
 #include "sdk/blocking.hpp"
 #include "store/open_store.hpp"
+#include "store/valkey/url.hpp"
 
 namespace ff::cli::bench {
 namespace {
@@ -63,9 +65,47 @@ Result<std::shared_ptr<Engine>> reopen(std::shared_ptr<Engine> engine, const std
   return opened;
 }
 
+Result<Figures> memory_of_valkey(const Settings& settings) {
+  const auto engine = ff::open(settings.store);
+  if (!engine) return std::unexpected(engine.error());
+  const auto meter = ValkeyMeter::open(settings.store);
+  if (!meter) return std::unexpected(meter.error());
+  Figures figures;
+
+  if (auto done = submit_all(**engine, settings, few); !done) return std::unexpected(done.error());
+  const auto claim_few = claim_microseconds(**engine, few / 2);
+  if (!claim_few) return std::unexpected(claim_few.error());
+  figures["claim_us_with_1000"] = *claim_few;
+  if (auto done = drain(**engine, settings, few / 2); !done) return std::unexpected(done.error());
+
+  const auto bytes_since = [&](double before) -> Result<double> {
+    const auto now = (*meter)->read();
+    if (!now) return std::unexpected(now.error());
+    return (now->memory_bytes - before) / settings.tasks;
+  };
+  const auto before = (*meter)->read();
+  if (!before) return std::unexpected(before.error());
+  if (auto done = submit_all(**engine, settings, settings.tasks); !done)
+    return std::unexpected(done.error());
+  const auto waiting = bytes_since(before->memory_bytes);
+  if (!waiting) return std::unexpected(waiting.error());
+  figures["bytes_per_waiting"] = *waiting;
+
+  const auto claim_many = claim_microseconds(**engine, few / 2);
+  if (!claim_many) return std::unexpected(claim_many.error());
+  figures["claim_us"] = *claim_many;
+  if (auto done = drain(**engine, settings, settings.tasks - few / 2); !done)
+    return std::unexpected(done.error());
+  const auto completed = bytes_since(before->memory_bytes);
+  if (!completed) return std::unexpected(completed.error());
+  figures["bytes_per_completed"] = *completed;
+  return figures;
+}
+
 }  // namespace
 
 Result<Figures> memory(const Settings& settings) {
+  if (valkey::is_valkey_url(settings.store)) return memory_of_valkey(settings);
   const auto url = store::parse_embedded(settings.store);
   if (!url) return std::unexpected(url.error());
   auto engine = ff::open(settings.store);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/redact.hpp"
 #include "cli/output.hpp"
 #include "cli/settings_doc.hpp"
 
@@ -22,7 +23,7 @@ const char* name_of(SettingSource source) {
 json::object fields_of(const SettingInfo& info, const SettingValue& value) {
   const bool hidden = info.secret && !value.text.empty();
   return {{"name", info.name},
-          {"value", hidden ? "(set)" : value.text},
+          {"value", hidden ? "(set)" : without_password(value.text)},
           {"source", name_of(value.source)},
           {"where", value.where},
           {"variable", info.variable},

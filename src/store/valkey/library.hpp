@@ -12,7 +12,7 @@ struct LibraryVersion {
   int minor = 0;
   auto operator<=>(const LibraryVersion&) const = default;
 };
-inline constexpr LibraryVersion library_version{FF_LIBRARY_MAJOR, FF_LIBRARY_MINOR};
+extern const LibraryVersion library_version;
 
 // Its text, for FUNCTION LOAD.
 std::string_view library_text();

@@ -1,0 +1,79 @@
+#include "cli/bench/valkey_meter.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include "store/valkey/url.hpp"
+
+namespace ff::cli::bench {
+namespace {
+
+// Behind `name` and up to what is no number any more; 0 if it is not there.
+double number_after(const std::string& info, const std::string& name,
+                    std::string_view inside = "") {
+  auto at = info.find("\n" + name);
+  if (at == std::string::npos) return 0;
+  at += name.size() + 1;
+  if (!inside.empty()) {
+    at = info.find(inside, at);
+    if (at == std::string::npos) return 0;
+    at += inside.size();
+  }
+  return std::strtod(info.c_str() + at, nullptr);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ValkeyMeter>> ValkeyMeter::open(const std::string& url) {
+  if (!valkey::is_valkey_url(url)) return std::unique_ptr<ValkeyMeter>();
+  auto options = valkey::parse_url(url);
+  if (!options) return std::unexpected(options.error());
+  return std::unique_ptr<ValkeyMeter>(new ValkeyMeter(std::move(options->client)));
+}
+
+Result<std::string> ValkeyMeter::info(const valkey::Node& node) {
+  valkey::Request request{.command = {"INFO", "all"}, .route = node.name};
+  auto reply =
+      asio::co_spawn(runtime_.executor(), client_.run(std::move(request)), asio::use_future).get();
+  if (!reply) return std::unexpected(reply.error());
+  const auto* text = reply->as_text();
+  if (!text) return fail(Errc::malformed_response, "Valkey does not answer INFO with a text");
+  return *text;
+}
+
+Result<ValkeyUse> ValkeyMeter::read() {
+  // A cluster's nodes are known once it has answered.
+  valkey::Request ping{.command = {"PING"}};
+  auto reply =
+      asio::co_spawn(runtime_.executor(), client_.run(std::move(ping)), asio::use_future).get();
+  if (!reply) return std::unexpected(reply.error());
+  ValkeyUse sum;
+  for (const auto& node : client_.nodes()) {
+    const auto text = info(node);
+    if (!text) return std::unexpected(text.error());
+    for (const auto* function : {"cmdstat_fcall:", "cmdstat_fcall_ro:"}) {
+      sum.calls += number_after(*text, function, "calls=");
+      sum.call_us += number_after(*text, function, "usec=");
+    }
+    sum.cpu_us +=
+        1e6 * (number_after(*text, "used_cpu_sys:") + number_after(*text, "used_cpu_user:"));
+    sum.memory_bytes += number_after(*text, "used_memory:");
+    sum.commands += number_after(*text, "total_commands_processed:");
+  }
+  return sum;
+}
+
+Result<void> add_use(Figures& figures, ValkeyMeter& meter, const ValkeyUse& before, double count) {
+  const auto after = meter.read();
+  if (!after) return std::unexpected(after.error());
+  figures["valkey_us_per_lifecycle"] = (after->call_us - before.call_us) / count;
+  figures["valkey_cpu_us_per_lifecycle"] = (after->cpu_us - before.cpu_us) / count;
+  figures["valkey_calls_per_lifecycle"] = (after->calls - before.calls) / count;
+  figures["valkey_commands_per_lifecycle"] = (after->commands - before.commands) / count;
+  return {};
+}
+
+}  // namespace ff::cli::bench

@@ -1,0 +1,25 @@
+#include <fmt/format.h>
+
+#include "cli/output.hpp"
+#include "store/valkey/library.hpp"
+
+namespace ff::cli {
+
+// For operators who load it themselves: a server then needs no right to.
+Run setup_library(Arguments& arguments) {
+  arguments.examples(
+      "  ff library | valkey-cli -x FUNCTION LOAD REPLACE\n"
+      "  ff library --json");
+  return [](const Context& context) -> Result<ExitCode> {
+    const auto& version = valkey::library_version;
+    if (context.json)
+      print_json({{"name", "flowfabric"},
+                  {"version", fmt::format("{}.{}", version.major, version.minor)},
+                  {"text", valkey::library_text()}});
+    else
+      fmt::print("{}", valkey::library_text());
+    return ExitCode::ok;
+  };
+}
+
+}  // namespace ff::cli
