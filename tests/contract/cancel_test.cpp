@@ -1,0 +1,1 @@
+#include "tests/contract/fixture.hpp"
