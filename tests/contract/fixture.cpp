@@ -64,6 +64,44 @@ std::string relative(const std::string& text, std::int64_t base) {
   return out.append(last, text.cend());
 }
 
+// The greatest time in it that is not after `now`.
+std::int64_t latest_past(const std::string& text, std::int64_t now) {
+  std::int64_t latest = 0;
+  for (std::sregex_iterator it(text.begin(), text.end(), time_pattern), end; it != end; ++it) {
+    const auto time = std::stoll(it->str());
+    if (time <= now) latest = std::max(latest, std::int64_t{time});
+  }
+  return latest;
+}
+
+std::string printed(const Store& store) {
+  std::string lines;
+  for (const auto& [key, fields] : store)
+    for (const auto& [field, value] : fields) lines += fmt::format("{} {}={}\n", key, field, value);
+  return lines;
+}
+
+bool has(const Store& store, const std::string& key, const std::string& field) {
+  const auto found = store.find(key);
+  return found != store.end() && found->second.contains(field);
+}
+
+std::string difference(const Store& before, const Store& after) {
+  Store gone;
+  Store come = after;
+  for (const auto& [key, fields] : before)
+    for (const auto& [field, value] : fields) {
+      if (!has(after, key, field))
+        gone[key][field] = value;
+      else if (after.at(key).at(field) == value)
+        come.at(key).erase(field);
+    }
+  std::string lines;
+  for (const auto& [key, fields] : gone)
+    for (const auto& [field, value] : fields) lines += fmt::format("{} -{}\n", key, field);
+  return lines + printed(come);
+}
+
 std::string line_of(const Texts& parts) {
   Texts shown;
   for (const auto& part : parts) shown.push_back(part.empty() ? "\"\"" : shortened(part));
@@ -354,20 +392,10 @@ Store Contract::store() {
 
 std::string Contract::change(const Call& call) {
   const auto before = store();
+  await("the clock to move on", [&] { return now() > latest_past(printed(before), now()); });
   const auto reply = line_of(reply_of(call));
-  const auto after = store();
-  std::string lines;
-  for (const auto& [key, fields] : before)
-    for (const auto& [field, value] : fields)
-      if (!after.contains(key) || !after.at(key).contains(field))
-        lines += fmt::format("{} -{}\n", key, field);
-  for (const auto& [key, fields] : after)
-    for (const auto& [field, value] : fields)
-      if (!before.contains(key) || !before.at(key).contains(field) || before.at(key).at(field) != value)
-        lines += fmt::format("{} {}={}\n", key, field, value);
-  const auto touched = core("last_mutation_at");
-  const auto base = touched.empty() ? now() : std::stoll(touched);
-  return relative(reply + "\n" + lines, base);
+  const auto lines = reply + "\n" + difference(before, store());
+  return relative(lines, latest_past(lines, now()));
 }
 
 void Contract::expect_refused(const Call& call, const std::string& reply) {

@@ -20,7 +20,7 @@ TEST_F(Samples, Create) {
 TEST_F(Samples, CreateWithAnIdempotencyKey) {
   EXPECT_EQ(run(remembered(create())), "1 OK <E> waiting");
   EXPECT_EQ(run(remembered(create().of(other_E))), "1 DUPLICATE <E>");
-  EXPECT_FALSE(store().contains(exec_key("core", other_E)));
+  EXPECT_EQ(core("execution_id", other_E), "");
 }
 
 TEST_F(Samples, Claim) {
