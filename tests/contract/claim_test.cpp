@@ -169,7 +169,10 @@ TEST_F(Claim, ReadsNumbersAsLuaDoes) {
 
 TEST_F(Claim, LeavesNothingBehindInTheRealLane) {
   bring_to("granted");
-  run(claim().with(4, "other").key(3, lane_key("eligible", "other")).key(12, lane_key("active", "other")));
+  run(claim()
+          .with(4, "other")
+          .key(3, lane_key("eligible", "other"))
+          .key(12, lane_key("active", "other")));
   EXPECT_FALSE(store().contains("idx:lane:main:eligible"));
   EXPECT_TRUE(store().contains("idx:lane:main:active"));
   EXPECT_FALSE(store().contains("idx:lane:other:active"));
@@ -203,10 +206,9 @@ using ClaimResumed = Contract;
 
 TEST_F(ClaimResumed, GoesOnWithTheAttempt) {
   bring_to("resumable_granted");
-  EXPECT_EQ(change(claim_resumed()),
-            Text("1 OK L2 2 t+30000 A1 0 resumed\n") +
-                "attempt:0 -suspended_at\nattempt:0 -suspension_id\n" + used_grant +
-                resumed_attempt_and_core);
+  EXPECT_EQ(change(claim_resumed()), Text("1 OK L2 2 t+30000 A1 0 resumed\n") +
+                                         "attempt:0 -suspended_at\nattempt:0 -suspension_id\n" +
+                                         used_grant + resumed_attempt_and_core);
 }
 
 TEST_F(ClaimResumed, RefusesInThisOrder) {
@@ -261,8 +263,8 @@ using GrantAndClaim = Contract;
 
 TEST_F(GrantAndClaim, BeginsAnAttempt) {
   bring_to("waiting");
-  EXPECT_EQ(change(grant_and_claim()), Text("1 OK L1 1 0\nidx:lane:main:eligible -<E>\n") +
-                                           first_attempt + claimed_core);
+  EXPECT_EQ(change(grant_and_claim()),
+            Text("1 OK L1 1 0\nidx:lane:main:eligible -<E>\n") + first_attempt + claimed_core);
 }
 
 TEST_F(GrantAndClaim, GoesOnWithAnAttemptEvenWhileItIsDelayed) {

@@ -37,7 +37,9 @@ core terminal_outcome=none
 idx:all_executions <E>=in
 idx:lane:main:eligible <E>=t
 idx:ns:default:created <uuid>=t
-idx:totals main)" "\x1f" R"(all=1
+idx:totals main)"
+                              "\x1f"
+                              R"(all=1
 )");
 }
 
@@ -78,9 +80,9 @@ TEST_F(Create, ChoosesTheIndexItself) {
 
 TEST_F(Create, ClampsThePriority) {
   const std::vector<std::pair<std::string, std::string>> rows{
-      {"0", "0"},       {"-5", "0"},      {"-0", "0"},         {"5", "5"},        {"9000", "9000"},
-      {"99999", "9000"}, {"inf", "9000"}, {"9000.5", "9000"}, {"1.5", "1.5"},    {"1e3", "1000"},
-      {"0x10", "16"},   {" 7 ", "7"},     {"-inf", "0"}};
+      {"0", "0"},        {"-5", "0"},     {"-0", "0"},        {"5", "5"},     {"9000", "9000"},
+      {"99999", "9000"}, {"inf", "9000"}, {"9000.5", "9000"}, {"1.5", "1.5"}, {"1e3", "1000"},
+      {"0x10", "16"},    {" 7 ", "7"},    {"-inf", "0"}};
   for (const auto& [given, stored] : rows) {
     bring_to("none");
     ASSERT_EQ(run(create().with(5, given)), "1 OK <E> waiting") << given;
@@ -95,8 +97,10 @@ TEST_F(Create, RefusesInThisOrder) {
   const std::vector<std::pair<Call, std::string>> rows{
       {create().with(5, "abc").with(7, "{"), "0 invalid_input priority must be a number, got: abc"},
       {with_policy("{").with(9, "x"), "0 invalid_policy_json malformed"},
-      {with_policy(R"({"routing_requirements":5})"), "0 invalid_policy_json routing_requirements:not_object"},
-      {with_policy(R"({"routing_requirements":null})"), "0 invalid_policy_json routing_requirements:not_object"},
+      {with_policy(R"({"routing_requirements":5})"),
+       "0 invalid_policy_json routing_requirements:not_object"},
+      {with_policy(R"({"routing_requirements":null})"),
+       "0 invalid_policy_json routing_requirements:not_object"},
       {requiring("5"), "0 invalid_capabilities required:not_array"},
       {requiring("null"), "0 invalid_capabilities required:not_array"},
       {requiring(R"(["a",5])"), "0 invalid_capabilities required:non_string_token"},
@@ -135,8 +139,7 @@ TEST_F(Create, SortsRequiredCapabilities) {
 TEST_F(Create, LimitsRequiredCapabilities) {
   const auto list = [](int count, std::size_t size) {
     std::string text = "[";
-    for (int i = 0; i < count; ++i)
-      text += fmt::format("{}\"{:0>{}}\"", i > 0 ? "," : "", i, size);
+    for (int i = 0; i < count; ++i) text += fmt::format("{}\"{:0>{}}\"", i > 0 ? "," : "", i, size);
     return text + "]";
   };
   EXPECT_EQ(run(requiring(list(256, 15))), "1 OK <E> waiting");
@@ -149,8 +152,8 @@ TEST_F(Create, LimitsRequiredCapabilities) {
 
 // No worker could offer them: its side knows what Unicode calls a blank or a control character.
 TEST_F(Create, RefusesUnicodeBlanksInCapabilities) {
-  for (const std::string blank : {"\u0085", "\u00a0", "\u1680", "\u2000", "\u200a", "\u2028", "\u2029",
-                                  "\u202f", "\u205f", "\u3000"})
+  for (const std::string blank : {"\u0085", "\u00a0", "\u1680", "\u2000", "\u200a", "\u2028",
+                                  "\u2029", "\u202f", "\u205f", "\u3000"})
     expect_refused(requiring("[\"a" + blank + "b\"]"),
                    "0 invalid_capabilities required:control_or_whitespace");
   EXPECT_EQ(run(requiring("[\"東京-gpu\"]")), "1 OK <E> waiting");
@@ -178,14 +181,16 @@ TEST_F(Create, NamesThePolicysMemberThatIsNoNumber) {
       {R"({"retry_policy":{"max_retries":null}})", "retry_policy.max_retries:not_number"},
       {R"({"retry_policy":{"max_retries":"two"}})", "retry_policy.max_retries:not_number"},
       {R"({"retry_policy":{"backoff":7}})", "retry_policy.backoff:not_object"},
-      {R"({"retry_policy":{"backoff":{"delay_ms":[]}}})", "retry_policy.backoff.delay_ms:not_number"},
+      {R"({"retry_policy":{"backoff":{"delay_ms":[]}}})",
+       "retry_policy.backoff.delay_ms:not_number"},
       {R"({"retry_policy":{"backoff":{"multiplier":1e300}}})",
        "retry_policy.backoff.multiplier:out_of_range"},
       {R"({"timeout_policy":{"attempt_timeout_ms":true}})",
        "timeout_policy.attempt_timeout_ms:not_number"},
       {R"({"timeout_policy":{"execution_deadline_ms":NaN}})",
        "timeout_policy.execution_deadline_ms:not_number"},
-      {R"({"stream_policy":{"retention_ttl_ms":null}})", "stream_policy.retention_ttl_ms:not_number"}};
+      {R"({"stream_policy":{"retention_ttl_ms":null}})",
+       "stream_policy.retention_ttl_ms:not_number"}};
   for (const auto& [json, detail] : rows)
     expect_refused(with_policy(json), "0 invalid_policy_json " + detail);
 }

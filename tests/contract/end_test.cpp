@@ -22,7 +22,8 @@ using Complete = Contract;
 
 TEST_F(Complete, EndsTheExecution) {
   bring_to("active");
-  EXPECT_EQ(change(complete()), Text("1 OK completed\n") + released_lease + R"(attempt:0 attempt_state=ended_success
+  EXPECT_EQ(change(complete()), Text("1 OK completed\n") + released_lease +
+                                    R"(attempt:0 attempt_state=ended_success
 attempt:0 ended_at=t
 core attempt_state=attempt_terminal
 core completed_at=t
@@ -34,7 +35,9 @@ core public_state=completed
 core terminal_outcome=success
 idx:lane:main:terminal <E>=t
 idx:retention <E>=t+86400000
-idx:totals main)" "\x1f" R"(completed=1
+idx:totals main)"
+                                    "\x1f"
+                                    R"(completed=1
 result =done
 )");
 }
@@ -83,7 +86,8 @@ TEST_F(Fence, IsLookedAtBeforeTheState) {
 TEST_F(Fence, MustBeThatOfTheRunningLease) {
   for (const auto& call : calls()) {
     bring_to("active");
-    for (const std::size_t wrong : {2U, 3U, 4U}) expect_refused(call.with(wrong, "9"), "0 stale_lease");
+    for (const std::size_t wrong : {2U, 3U, 4U})
+      expect_refused(call.with(wrong, "9"), "0 stale_lease");
     bring_to("revoked");
     expect_refused(call.with(2, "9"), "0 lease_revoked");
     bring_to("expired");
@@ -142,7 +146,8 @@ idx:lane:main:delayed <E>=t+1000
 
 TEST_F(Fail, EndsTheExecution) {
   bring_to("active");
-  EXPECT_EQ(change(fail()), Text("1 OK terminal_failed\n") + released_lease + R"(attempt:0 attempt_state=ended_failure
+  EXPECT_EQ(change(fail()), Text("1 OK terminal_failed\n") + released_lease +
+                                R"(attempt:0 attempt_state=ended_failure
 attempt:0 ended_at=t
 attempt:0 failure_category=transient
 attempt:0 failure_reason=oops
@@ -158,7 +163,9 @@ core public_state=failed
 core terminal_outcome=failed
 idx:lane:main:terminal <E>=t
 idx:retention <E>=t+86400000
-idx:totals main)" "\x1f" R"(failed=1
+idx:totals main)"
+                                "\x1f"
+                                R"(failed=1
 )");
 }
 
@@ -209,25 +216,31 @@ TEST_F(Backoff, TakesWhatIsNoNumberForAbsent) {
        {R"({"max_retries":null})", R"({"max_retries":"two"})", R"({"max_retries":[1]})",
         R"({"max_retries":NaN})", R"({"max_retries":Infinity})"})
     EXPECT_EQ(delay_after_failure(policy), -1) << policy;
-  for (const std::string backoff : {"null", "5", "true", R"({"type":null})",
-                                    R"({"type":"fixed","delay_ms":null})"})
-    EXPECT_EQ(delay_after_failure(R"({"max_retries":1,"backoff":)" + backoff + "}"), 1000) << backoff;
+  for (const std::string backoff :
+       {"null", "5", "true", R"({"type":null})", R"({"type":"fixed","delay_ms":null})"})
+    EXPECT_EQ(delay_after_failure(R"({"max_retries":1,"backoff":)" + backoff + "}"), 1000)
+        << backoff;
 }
 
 TEST_F(Backoff, IsWholeMilliseconds) {
-  EXPECT_EQ(delay_after_failure(R"({"max_retries":1,"backoff":{"type":"fixed","delay_ms":10.25}})"), 10);
+  EXPECT_EQ(delay_after_failure(R"({"max_retries":1,"backoff":{"type":"fixed","delay_ms":10.25}})"),
+            10);
 }
 
 TEST_F(Backoff, IsSpreadByJitter) {
   bring_to("granted");
   run(claim().with(9, "00000000"));
-  const auto shortest = reply_of(
-      fail().with(4, "00000000").with(7, R"({"max_retries":1,"backoff":{"type":"exponential","jitter":true}})"));
+  const auto shortest =
+      reply_of(fail()
+                   .with(4, "00000000")
+                   .with(7, R"({"max_retries":1,"backoff":{"type":"exponential","jitter":true}})"));
   EXPECT_EQ(std::stoll(shortest.at(3)), time_in_core("last_mutation_at") + 500);
   bring_to("granted");
   run(claim().with(9, "ffffffff"));
-  const auto longest = reply_of(
-      fail().with(4, "ffffffff").with(7, R"({"max_retries":1,"backoff":{"type":"exponential","jitter":true}})"));
+  const auto longest =
+      reply_of(fail()
+                   .with(4, "ffffffff")
+                   .with(7, R"({"max_retries":1,"backoff":{"type":"exponential","jitter":true}})"));
   EXPECT_EQ(std::stoll(longest.at(3)), time_in_core("last_mutation_at") + 1000);
 }
 
@@ -245,7 +258,8 @@ TEST_F(Fail, RetriesOnlyWhatMayBeRetried) {
 }
 
 TEST_F(Fail, FollowsTheStoredPolicyIfNoneIsGiven) {
-  run(create().with(7, R"({"retry_policy":{"max_retries":1,"backoff":{"type":"fixed","delay_ms":7}}})"));
+  run(create().with(
+      7, R"({"retry_policy":{"max_retries":1,"backoff":{"type":"fixed","delay_ms":7}}})"));
   run(grant_and_claim());
   const auto reply = reply_of(fail());
   EXPECT_EQ(reply.at(2), "retry_scheduled");

@@ -30,7 +30,9 @@ std::string attempt_id(int number) { return fmt::format("A{}", number); }
 
 std::string instance(const std::string& worker) { return worker + "-i1"; }
 
-std::string attempt_key(const std::string& what = "") { return "ff:attempt:" + tag + ":" + E + ":0" + what; }
+std::string attempt_key(const std::string& what = "") {
+  return "ff:attempt:" + tag + ":" + E + ":0" + what;
+}
 std::string worker_leases(const std::string& worker) {
   return index_key("worker:" + instance(worker) + ":leases");
 }
@@ -201,23 +203,23 @@ Call issue_reclaim_grant(const std::string& worker) {
 }
 
 Call claim(int number, const std::string& worker) {
-  return {"ff_claim_execution",
-          {exec_key("core"), exec_key("claim_grant"), lane_key("eligible"),
-           index_key("lease_expiry"), worker_leases(worker), attempt_key(), attempt_key(":usage"),
-           attempt_key(":policy"), exec_key("attempts"), exec_key("lease:current"),
-           exec_key("lease:history"), lane_key("active"), index_key("attempt_timeout"),
-           index_key("execution_deadline")},
-          {E, worker, instance(worker), "main", "", lease(number), "30000", "20000",
-           attempt_id(number), "{}", "", ""}};
+  return {
+      "ff_claim_execution",
+      {exec_key("core"), exec_key("claim_grant"), lane_key("eligible"), index_key("lease_expiry"),
+       worker_leases(worker), attempt_key(), attempt_key(":usage"), attempt_key(":policy"),
+       exec_key("attempts"), exec_key("lease:current"), exec_key("lease:history"),
+       lane_key("active"), index_key("attempt_timeout"), index_key("execution_deadline")},
+      {E, worker, instance(worker), "main", "", lease(number), "30000", "20000", attempt_id(number),
+       "{}", "", ""}};
 }
 
 Call claim_resumed(int number, const std::string& worker) {
-  return {"ff_claim_resumed_execution",
-          {exec_key("core"), exec_key("claim_grant"), lane_key("eligible"),
-           index_key("lease_expiry"), worker_leases(worker), attempt_key(),
-           exec_key("lease:current"), exec_key("lease:history"), lane_key("active"),
-           index_key("attempt_timeout"), index_key("execution_deadline")},
-          {E, worker, instance(worker), "main", "", lease(number), "30000", ""}};
+  return {
+      "ff_claim_resumed_execution",
+      {exec_key("core"), exec_key("claim_grant"), lane_key("eligible"), index_key("lease_expiry"),
+       worker_leases(worker), attempt_key(), exec_key("lease:current"), exec_key("lease:history"),
+       lane_key("active"), index_key("attempt_timeout"), index_key("execution_deadline")},
+      {E, worker, instance(worker), "main", "", lease(number), "30000", ""}};
 }
 
 Call grant_and_claim(int number, const std::string& worker) {
@@ -226,17 +228,19 @@ Call grant_and_claim(int number, const std::string& worker) {
            index_key("lease_expiry"), worker_leases(worker), exec_key("attempts"),
            exec_key("lease:current"), exec_key("lease:history"), lane_key("active"),
            index_key("attempt_timeout"), index_key("execution_deadline")},
-          {E, worker, instance(worker), "main", "", lease(number), "30000", attempt_id(number), "{}",
-           "", ""}};
+          {E, worker, instance(worker), "main", "", lease(number), "30000", attempt_id(number),
+           "{}", "", ""}};
 }
 
 Call reclaim(int number, const std::string& worker) {
-  return {"ff_reclaim_execution",
-          {exec_key("core"), exec_key("claim_grant"), attempt_key(), "ff:stream:" + tag + ":" + E + ":0:meta",
-           attempt_key(), attempt_key(":usage"), exec_key("attempts"), exec_key("lease:current"),
-           exec_key("lease:history"), index_key("lease_expiry"), worker_leases(worker),
-           lane_key("active"), index_key("attempt_timeout"), index_key("execution_deadline")},
-          {E, worker, instance(worker), "main", lease(number), "30000", attempt_id(number), "", "100"}};
+  return {
+      "ff_reclaim_execution",
+      {exec_key("core"), exec_key("claim_grant"), attempt_key(),
+       "ff:stream:" + tag + ":" + E + ":0:meta", attempt_key(), attempt_key(":usage"),
+       exec_key("attempts"), exec_key("lease:current"), exec_key("lease:history"),
+       index_key("lease_expiry"), worker_leases(worker), lane_key("active"),
+       index_key("attempt_timeout"), index_key("execution_deadline")},
+      {E, worker, instance(worker), "main", lease(number), "30000", attempt_id(number), "", "100"}};
 }
 
 Call complete(int number) {
@@ -288,11 +292,20 @@ Call progress(int number) {
 }
 
 Call cancel(const std::string& source) {
-  Texts keys{exec_key("core"), attempt_key(), "ff:stream:" + tag + ":" + E + ":0:meta",
-             exec_key("lease:current"), exec_key("lease:history"), index_key("lease_expiry"),
-             worker_leases("w1"), exec_key("suspension:current"), "ff:wp:" + tag + ":none",
-             "ff:wp:" + tag + ":none:condition", index_key("suspension_timeout"),
-             lane_key("terminal"), index_key("attempt_timeout"), index_key("execution_deadline")};
+  Texts keys{exec_key("core"),
+             attempt_key(),
+             "ff:stream:" + tag + ":" + E + ":0:meta",
+             exec_key("lease:current"),
+             exec_key("lease:history"),
+             index_key("lease_expiry"),
+             worker_leases("w1"),
+             exec_key("suspension:current"),
+             "ff:wp:" + tag + ":none",
+             "ff:wp:" + tag + ":none:condition",
+             index_key("suspension_timeout"),
+             lane_key("terminal"),
+             index_key("attempt_timeout"),
+             index_key("execution_deadline")};
   for (const auto* set : {"eligible", "delayed", "blocked:dependencies", "blocked:budget",
                           "blocked:quota", "blocked:route", "blocked:operator"})
     keys.push_back(lane_key(set));
@@ -356,10 +369,10 @@ Call unblock() {
 }
 
 Call register_worker() {
-  return {"ff_register_worker",
-          {"ff:worker:default:w1-i1:alive", "ff:worker:default:w1-i1:caps",
-           "ff:idx:default:workers"},
-          {"w1-i1", "w1", "main", "cpu,gpu", "60000", "1234"}};
+  return {
+      "ff_register_worker",
+      {"ff:worker:default:w1-i1:alive", "ff:worker:default:w1-i1:caps", "ff:idx:default:workers"},
+      {"w1-i1", "w1", "main", "cpu,gpu", "60000", "1234"}};
 }
 
 Call heartbeat() {
@@ -411,14 +424,26 @@ void Contract::bring_to(const std::string& state) {
     if (!reply.starts_with("1 ")) throw std::runtime_error(call.name + ": " + reply);
   };
   // A state and the one before it.
-  static const std::map<std::string, std::string> steps{
-      {"waiting", ""},          {"delayed", ""},         {"granted", "waiting"},
-      {"active", "granted"},    {"overdue", "active"},   {"expired", "overdue"},
-      {"revoked", "active"},    {"retrying", "active"},  {"paused", "active"},
-      {"resumable", "paused"},  {"resumed", "resumable"}, {"children", "active"},
-      {"completed", "active"},  {"failed", "active"},    {"cancelled", "waiting"},
-      {"blocked", "waiting"},   {"none", ""},            {"lost_granted", "expired"},
-      {"resumable_granted", "resumable"}, {"replayed", "failed"}};
+  static const std::map<std::string, std::string> steps{{"waiting", ""},
+                                                        {"delayed", ""},
+                                                        {"granted", "waiting"},
+                                                        {"active", "granted"},
+                                                        {"overdue", "active"},
+                                                        {"expired", "overdue"},
+                                                        {"revoked", "active"},
+                                                        {"retrying", "active"},
+                                                        {"paused", "active"},
+                                                        {"resumable", "paused"},
+                                                        {"resumed", "resumable"},
+                                                        {"children", "active"},
+                                                        {"completed", "active"},
+                                                        {"failed", "active"},
+                                                        {"cancelled", "waiting"},
+                                                        {"blocked", "waiting"},
+                                                        {"none", ""},
+                                                        {"lost_granted", "expired"},
+                                                        {"resumable_granted", "resumable"},
+                                                        {"replayed", "failed"}};
   const auto before = steps.at(state);
   if (before.empty())
     server_.flushall();

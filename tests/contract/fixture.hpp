@@ -98,6 +98,7 @@ class Contract : public testing::Test {
   std::int64_t now();
   Store store();
   valkey::Reply command(const Texts& command) { return server_.call(command); }
+  std::uint16_t port() const { return server_.port(); }
 
  private:
   std::string read(const Texts& command);

@@ -7,7 +7,8 @@ namespace {
 
 using Grant = Contract;
 
-const std::string gpu_policy = R"({"routing_requirements":{"required_capabilities":["gpu","cuda"]}})";
+const std::string gpu_policy =
+    R"({"routing_requirements":{"required_capabilities":["gpu","cuda"]}})";
 
 TEST_F(Grant, SetsAReadyExecutionAside) {
   bring_to("waiting");
@@ -71,7 +72,8 @@ TEST_F(Grant, LimitsCapabilities) {
   bring_to("waiting");
   std::string many = "a";
   for (int i = 1; i < 257; ++i) many += ",a";
-  expect_refused(issue_claim_grant().with(9, many), "0 invalid_capabilities worker:too_many_tokens");
+  expect_refused(issue_claim_grant().with(9, many),
+                 "0 invalid_capabilities worker:too_many_tokens");
   expect_refused(issue_claim_grant().with(9, std::string(4097, 'a')),
                  "0 invalid_capabilities worker:too_many_bytes");
   command({"HSET", exec_key("core"), "required_capabilities", std::string(4097, 'a')});

@@ -72,8 +72,9 @@ TEST_F(Samples, FailAndRetry) {
   EXPECT_EQ(run(promote()), "1 OK promoted");
   run(issue_claim_grant());
   EXPECT_EQ(run(claim(2)), "1 OK L2 2 X A2 1 retry");
-  const auto again = reply_of(
-      fail(2, R"({"max_retries":2,"backoff":{"type":"exponential","initial_delay_ms":100,"multiplier":3}})"));
+  const auto again = reply_of(fail(
+      2,
+      R"({"max_retries":2,"backoff":{"type":"exponential","initial_delay_ms":100,"multiplier":3}})"));
   EXPECT_EQ(std::stoll(again.at(3)), time_in_core("last_mutation_at") + 300);
 }
 

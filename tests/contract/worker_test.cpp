@@ -1,41 +1,78 @@
 #include "tests/contract/fixture.hpp"
-#include <cstdio>
-namespace ff::test { namespace {
-struct Eff : Contract {};
-TEST_F(Eff, All) {
-  auto show=[&](const char* st, const Call& c){ bring_to(st); printf("---- %s [%s]\n%s", c.name.c_str(), st, change(c).c_str()); };
-  show("none", create());
-  show("none", create().with(5,"5").with(7,R"({"x":1,"routing_requirements":{"required_capabilities":["gpu","cpu"]},"timeout_policy":{"attempt_timeout_ms":1000,"execution_deadline_ms":5000},"dedup_window_ms":7000,"stream_policy":{"retention_ttl_ms":9000}})").with(8,"input").with(9,far_future).with(10,"60000").with(11,R"({"a":"b","n":5,"f":1.5,"t":true})").with(12,"4000000000000").key(6,"ff:idem:"+tag+":default:once"));
-  show("waiting", issue_claim_grant().with(5,"hash").with(7,"{}").with(8,"sum"));
-  show("granted", claim());
-  show("granted", claim().with(11,"1000").with(12,"4000000000000"));
-  show("resumable_granted", claim_resumed());
-  show("waiting", grant_and_claim());
-  show("paused", grant_and_claim(2));
-  show("active", complete());
-  show("active", fail(1,R"({"max_retries":2})"));
-  show("active", fail());
-  show("active", cancel());
-  show("waiting", cancel(""));
-  show("active", delay());
-  show("children", cancel());
-  show("active", wait_for_children());
-  show("delayed", promote());
-  rewind_delay(); printf("due %s", change(promote()).c_str());
-  show("active", renew());
-  show("overdue", mark_expired());
-  show("active", revoke());
-  show("expired", issue_reclaim_grant());
-  show("lost_granted", reclaim());
-  show("active", expire());
-  show("waiting", expire());
-  show("active", progress());
-  show("waiting", change_priority("5"));
-  show("waiting", set_tags({"a.b","c"}));
-  show("failed", replay());
-  show("waiting", block());
-  show("blocked", unblock());
-  show("none", register_worker());
-  printf("%s", change(heartbeat()).c_str());
+
+namespace ff::test {
+namespace {
+
+class Workers : public Contract {
+ protected:
+  const std::string alive = "ff:worker:default:w1-i1:alive";
+  const std::string caps = "ff:worker:default:w1-i1:caps";
+
+  std::int64_t ttl(const std::string& key) { return *command({"PTTL", key}).as_int(); }
+};
+
+TEST_F(Workers, Register) {
+  EXPECT_EQ(run(register_worker()), "1 OK registered");
+  auto stored = store();
+  EXPECT_EQ(stored[alive][""], "1");
+  EXPECT_EQ(stored["ff:idx:default:workers"].count("w1-i1"), 1U);
+  stored[caps].erase("(expires)");
+  EXPECT_EQ(stored[caps], (std::map<std::string, std::string>{{"caps_csv", "cpu,gpu"},
+                                                              {"lanes_csv", "main"},
+                                                              {"last_heartbeat_ms", "1234"},
+                                                              {"registered_at_ms", "1234"},
+                                                              {"ttl_ms", "60000"},
+                                                              {"worker_id", "w1"}}));
+  for (const auto& key : {alive, caps}) {
+    EXPECT_GT(ttl(key), 50000);
+    EXPECT_LE(ttl(key), 60000);
+  }
 }
-}}
+
+TEST_F(Workers, RegisterAgain) {
+  run(register_worker());
+  EXPECT_EQ(run(register_worker().with(5, "1000").with(6, "99")), "1 OK refreshed");
+  EXPECT_LE(ttl(alive), 1000);
+  EXPECT_LE(ttl(caps), 1000);
+  EXPECT_EQ(store()[caps]["registered_at_ms"], "99");
+}
+
+TEST_F(Workers, RegisterRefusesATtlOfNothing) {
+  for (const std::string none : {"0", "-1", "0.5"})
+    expect_refused(register_worker().with(5, none),
+                   "0 invalid_input ttl_ms must be from 1 to 315569520000, got: " + none);
+  expect_refused(register_worker().with(5, "x").with(6, "y"),
+                 "0 invalid_input ttl_ms must be a number, got: x");
+  expect_refused(register_worker().with(6, "y"), "0 invalid_input now_ms must be a number, got: y");
+}
+
+TEST_F(Workers, HeartBeat) {
+  run(register_worker());
+  command({"PEXPIRE", alive, "5000"});
+  command({"PEXPIRE", caps, "5000"});
+  EXPECT_EQ(run(heartbeat()), "1 OK refreshed 60000");
+  EXPECT_GT(ttl(alive), 50000);
+  EXPECT_GT(ttl(caps), 50000);
+  EXPECT_EQ(store()[caps]["last_heartbeat_ms"], "5678");
+}
+
+TEST_F(Workers, HeartBeatOfAnUnknownWorker) {
+  expect_refused(heartbeat(), "1 OK not_registered");
+  expect_refused(heartbeat().with(1, "x"), "0 invalid_input now_ms must be a number, got: x");
+  run(register_worker());
+  command({"HSET", caps, "ttl_ms", "soon"});
+  EXPECT_EQ(run(heartbeat()), "1 OK not_registered");
+  run(register_worker());
+  command({"DEL", alive});
+  EXPECT_EQ(run(heartbeat()), "1 OK not_registered");
+}
+
+// A hash tag in their names lets the three keys stand on one node of a cluster.
+TEST_F(Workers, MayHaveAnyKeys) {
+  const auto named = register_worker().key(1, "{w}:alive").key(2, "{w}:caps").key(3, "{w}:all");
+  EXPECT_EQ(run(named), "1 OK registered");
+  EXPECT_EQ(run(heartbeat().key(1, "{w}:alive").key(2, "{w}:caps")), "1 OK refreshed 60000");
+}
+
+}  // namespace
+}  // namespace ff::test
