@@ -279,6 +279,28 @@ idx:lane:main:delayed -<E>
 )") + resumed_attempt_and_core);
 }
 
+TEST_F(GrantAndClaim, SetsTheTimesOfNewAttemptsOnly) {
+  const auto timed = [](const Call& call) { return call.with(10, "1000").with(11, far_future); };
+  bring_to("paused");
+  run(timed(grant_and_claim(2)));
+  EXPECT_EQ(core("attempt_deadline_at") + core("deadline"), "");
+  bring_to("waiting");
+  run(timed(grant_and_claim()));
+  EXPECT_EQ(time_in_core("attempt_deadline_at"), time_in_core("lease_acquired_at") + 1000);
+  EXPECT_EQ(core("deadline"), far_future);
+}
+
+// Other programs may have written a core in the original's way.
+TEST_F(Claim, TakesAnEmptyFieldForNone) {
+  bring_to("granted");
+  for (const Text field : {"flow_id", "current_attempt_index", "attempt_timeout_ms", "delay_until",
+                           "lease_revoked_at", "started_at"})
+    command({"HSET", exec_key("core"), field, ""});
+  EXPECT_EQ(run(claim()), "1 OK L1 1 X A1 0 initial");
+  EXPECT_EQ(run(renew()), "1 OK X");
+  EXPECT_EQ(run(complete()), "1 OK completed");
+}
+
 TEST_F(GrantAndClaim, RefusesInThisOrder) {
   expect_refused(grant_and_claim(), "0 execution_not_found");
   expect_refused(grant_and_claim().with(7, "x"),

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "tests/contract/fixture.hpp"
 
 namespace ff::test {
@@ -242,6 +240,13 @@ TEST_F(Backoff, IsSpreadByJitter) {
                    .with(4, "ffffffff")
                    .with(7, R"({"max_retries":1,"backoff":{"type":"exponential","jitter":true}})"));
   EXPECT_EQ(std::stoll(longest.at(3)), time_in_core("last_mutation_at") + 1000);
+}
+
+TEST_F(Fail, DelaysARetryThatIsDueAtOnce) {
+  bring_to("active");
+  run(fail(1, R"({"max_retries":1,"backoff":{"type":"fixed","delay_ms":0}})"));
+  EXPECT_EQ(core("public_state"), "delayed");
+  EXPECT_EQ(run(promote()), "1 OK promoted");
 }
 
 TEST_F(Fail, RetriesOnlyWhatMayBeRetried) {

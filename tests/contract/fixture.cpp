@@ -417,62 +417,45 @@ void Contract::expect_refused(const Call& call, const std::string& reply) {
   EXPECT_EQ(store(), before) << call.name << " " << line_of(call.argv);
 }
 
+// How to come to a state: from the one before, with what is over first, by these calls.
+struct Step {
+  std::string before;
+  std::vector<Call> calls;
+  std::string over = "";
+};
+
 void Contract::bring_to(const std::string& state) {
-  static const std::string retrying = R"({"max_retries":2})";
-  const auto did = [&](const Call& call) {
-    const auto reply = run(call);
-    if (!reply.starts_with("1 ")) throw std::runtime_error(call.name + ": " + reply);
-  };
-  // A state and the one before it.
-  static const std::map<std::string, std::string> steps{{"waiting", ""},
-                                                        {"delayed", ""},
-                                                        {"granted", "waiting"},
-                                                        {"active", "granted"},
-                                                        {"overdue", "active"},
-                                                        {"expired", "overdue"},
-                                                        {"revoked", "active"},
-                                                        {"retrying", "active"},
-                                                        {"paused", "active"},
-                                                        {"resumable", "paused"},
-                                                        {"resumed", "resumable"},
-                                                        {"children", "active"},
-                                                        {"completed", "active"},
-                                                        {"failed", "active"},
-                                                        {"cancelled", "waiting"},
-                                                        {"blocked", "waiting"},
-                                                        {"none", ""},
-                                                        {"lost_granted", "expired"},
-                                                        {"resumable_granted", "resumable"},
-                                                        {"replayed", "failed"}};
-  const auto before = steps.at(state);
-  if (before.empty())
+  static const std::map<std::string, Step> steps{
+      {"none", {"", {}}},
+      {"waiting", {"", {create()}}},
+      {"delayed", {"", {create().with(9, far_future)}}},
+      {"blocked", {"waiting", {block()}}},
+      {"cancelled", {"waiting", {cancel()}}},
+      {"granted", {"waiting", {issue_claim_grant()}}},
+      {"active", {"granted", {claim()}}},
+      {"overdue", {"active", {}, "lease_expires_at"}},
+      {"expired", {"overdue", {mark_expired()}}},
+      {"revoked", {"active", {revoke()}}},
+      {"lost_granted", {"expired", {issue_reclaim_grant()}}},
+      {"retrying", {"active", {fail(1, R"({"max_retries":2})")}}},
+      {"paused", {"active", {delay()}}},
+      {"resumable", {"paused", {promote()}, "delay_until"}},
+      {"resumable_granted", {"resumable", {issue_claim_grant()}}},
+      {"resumed", {"resumable", {grant_and_claim(2)}}},
+      {"children", {"active", {wait_for_children()}}},
+      {"completed", {"active", {complete()}}},
+      {"failed", {"active", {fail()}}}};
+  const auto& step = steps.at(state);
+  if (step.before.empty())
     server_.flushall();
   else
-    bring_to(before);
-  if (state == "waiting") did(create());
-  if (state == "delayed") did(create().with(9, far_future));
-  if (state == "granted" || state == "resumable_granted") did(issue_claim_grant());
-  if (state == "active") did(claim());
-  if (state == "overdue") rewind_lease();
-  if (state == "expired") did(mark_expired());
-  if (state == "revoked") did(revoke());
-  if (state == "retrying") did(fail(1, retrying));
-  if (state == "paused") did(delay());
-  if (state == "resumable") {
-    rewind_delay();
-    did(promote());
+    bring_to(step.before);
+  if (!step.over.empty()) rewind(step.over);
+  if (state == "children") server_.call({"SADD", exec_key("deps:unresolved"), "edge"});
+  for (const auto& call : step.calls) {
+    const auto reply = run(call);
+    if (!reply.starts_with("1 ")) throw std::runtime_error(call.name + ": " + reply);
   }
-  if (state == "resumed") did(grant_and_claim(2));
-  if (state == "children") {
-    server_.call({"SADD", exec_key("deps:unresolved"), "edge"});
-    did(wait_for_children());
-  }
-  if (state == "completed") did(complete());
-  if (state == "failed") did(fail());
-  if (state == "cancelled") did(cancel());
-  if (state == "blocked") did(block());
-  if (state == "lost_granted") did(issue_reclaim_grant());
-  if (state == "replayed") did(replay());
 }
 
 void Contract::rewind(const std::string& field) {
