@@ -123,9 +123,11 @@ function(ff_test library)
 endfunction()
 
 # ff_test_program(name label [SEQUENTIAL] FILES… LINK …): a program of tests; `label` is for ctest.
-# A sequential one shows the thread sanitizer nothing that others do not, and is left out there.
+# A sequential one shows the thread sanitizer nothing that others do not, and is left out there. Tests
+# whose name matches one of the TOGETHER patterns run in one process per pattern: they share something
+# that takes long to start.
 function(ff_test_program name label)
-  cmake_parse_arguments(ARG "SEQUENTIAL" "" "FILES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "SEQUENTIAL" "" "FILES;LINK;TOGETHER" ${ARGN})
   if(ARG_SEQUENTIAL AND FF_SANITIZE STREQUAL "thread")
     return()
   endif()
@@ -137,5 +139,11 @@ function(ff_test_program name label)
   target_compile_options(${name} PRIVATE -O0)  # what is tested is optimised; the tests need not be
   ff_precompile(${name} tests <gmock/gmock.h> <gtest/gtest.h>)
   include(GoogleTest)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${label} TIMEOUT 120)
+  list(JOIN ARG_TOGETHER ":" together)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER "*:-${together}"
+    PROPERTIES LABELS ${label} TIMEOUT 120)
+  foreach(pattern ${ARG_TOGETHER})
+    add_test(NAME "${name}.${pattern}" COMMAND ${name} --gtest_filter=${pattern})
+    set_tests_properties("${name}.${pattern}" PROPERTIES LABELS ${label} TIMEOUT 600)
+  endforeach()
 endfunction()

@@ -55,6 +55,7 @@ enum class Errc : std::uint8_t {
   store_locked,
   store_not_writable,
   store_too_new,
+  store_too_old,
   store_damaged,
   store_unavailable,
   address_in_use,

@@ -48,6 +48,7 @@ constexpr std::array errors{
     ErrcInfo{Errc::store_locked, "store_locked", 503, terminal},
     ErrcInfo{Errc::store_not_writable, "store_not_writable", 503, terminal},
     ErrcInfo{Errc::store_too_new, "store_too_new", 500, terminal},
+    ErrcInfo{Errc::store_too_old, "store_too_old", 500, terminal},
     ErrcInfo{Errc::store_damaged, "store_damaged", 500, terminal},
     ErrcInfo{Errc::store_unavailable, "store_unavailable", 503, retryable},
     ErrcInfo{Errc::address_in_use, "address_in_use", 503, terminal},

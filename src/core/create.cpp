@@ -2,6 +2,7 @@
 
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
+#include "core/refusals.hpp"
 #include "core/transitions.hpp"
 
 namespace ff::core {
@@ -30,9 +31,10 @@ void add(Digest& digest, const RetryPolicy& retry) {
   for (const auto& category : retry.retryable_categories) digest.add(category);
 }
 
-// Of everything that a repeated submit must have in common with the first. What may be absent or
-// repeated is counted, so that no two submits add the same bytes.
-std::uint64_t digest_of(const Submit& submit) {
+}  // namespace
+
+// What may be absent or repeated is counted, so that no two submits add the same bytes.
+std::uint64_t request_digest(const Submit& submit) {
   Digest digest;
   digest.add(submit.ns.str()).add(submit.lane.str()).add(submit.kind.str());
   digest.add(submit.priority).add(submit.payload);
@@ -52,14 +54,12 @@ std::uint64_t digest_of(const Submit& submit) {
   return digest.value();
 }
 
+namespace {
+
 Decision<Create> repeat(const Execution& existing, const Create& command) {
   const bool unknown = existing.request_digest == 0;  // stored before digests were
-  if (!unknown && existing.request_digest != digest_of(command.submit))
-    return fail(
-        Errc::duplicate_mismatch,
-        fmt::format("execution {} was submitted before with other content; use a new {}",
-                    existing.id.str(), command.submit.idempotency_key ? "idempotency key" : "id"),
-        {{"id", existing.id.str()}});
+  if (!unknown && existing.request_digest != request_digest(command.submit))
+    return refusals::duplicate_mismatch(existing.id, command.submit.idempotency_key.has_value());
   return Step<SubmitReply>{
       .reply = {.id = existing.id, .duplicate = true, .state = public_state(existing)}};
 }
@@ -87,7 +87,7 @@ Decision<Create> apply(const Execution* existing, Create command, TimePoint now)
                     .idempotency_key = submit.idempotency_key,
                     .content_type = submit.content_type,
                     .traceparent = submit.traceparent,
-                    .request_digest = digest_of(submit),
+                    .request_digest = request_digest(submit),
                     .created_at = now,
                     .queued_at = now,
                     .deadline = deadline_of(submit, now),

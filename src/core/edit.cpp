@@ -1,7 +1,6 @@
 // What an operator may change about an execution without touching its run.
-#include <fmt/format.h>
-
 #include "core/fence.hpp"
+#include "core/refusals.hpp"
 #include "core/transitions.hpp"
 
 namespace ff::core {
@@ -9,9 +8,7 @@ namespace ff::core {
 Decision<ChangePriority> apply(const Execution& execution, const ChangePriority& command,
                                TimePoint) {
   if (has_ended(execution))
-    return fail(Errc::execution_not_eligible,
-                fmt::format("execution {} is {}; a priority matters only before the end",
-                            execution.id.str(), to_string(public_state(execution))));
+    return refusals::priority_after_end(execution.id, public_state(execution));
   const PriorityReply reply{.before = execution.priority, .after = command.priority};
   if (reply.before == reply.after) return Step<PriorityReply>{.reply = reply};
   Execution next = execution;
@@ -25,9 +22,7 @@ Decision<SetTags> apply(const Execution& execution, SetTags command, TimePoint) 
   for (auto& [key, value] : command.set) next.tags[key] = std::move(value);
   for (const auto& key : command.remove) next.tags.erase(key);
   if (next.tags.size() > limits::tags_max)
-    return fail_field(Errc::invalid_input, "set",
-                      fmt::format("execution {} would have {} tags; at most {} are allowed",
-                                  execution.id.str(), next.tags.size(), limits::tags_max));
+    return refusals::too_many_tags(execution.id, next.tags.size());
   TagsReply reply{next.tags};
   if (next.tags == execution.tags) return Step<TagsReply>{.reply = std::move(reply)};
   return Step<TagsReply>{

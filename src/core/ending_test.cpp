@@ -165,7 +165,7 @@ TEST(ReadResult, OfAnotherEndTellsTheReason) {
 }
 
 TEST(NotFound, NamesTheId) {
-  const auto error = not_found(test_id()).error();
+  const auto error = refusals::not_found(test_id()).error();
   EXPECT_EQ(error.code, Errc::execution_not_found);
   EXPECT_THAT(error.message, ::testing::HasSubstr(test_id().str()));
 }

@@ -14,6 +14,8 @@ struct Happening {
   bool claimable = false;           // a worker can claim it now
   CapabilitySet required = {};      // of that worker
   std::optional<Timer> timer = {};  // what comes due next
+  // Nothing happened just now: it can be claimed, and someone may not have heard of it.
+  bool reminder = false;
 };
 
 // What to tell of `execution` as it is after the change.

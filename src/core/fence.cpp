@@ -1,40 +1,26 @@
 #include "core/fence.hpp"
 
-#include <fmt/format.h>
+#include "core/refusals.hpp"
 
 namespace ff::core {
 
 std::unexpected<Error> not_active(const Execution& execution) {
   const auto vector = state_vector(execution);
-  const auto state = std::string(to_string(public_state(execution)));
   const bool attempted = execution.attempt.has_value();
-  return fail(
-      Errc::execution_not_active,
-      fmt::format("execution {} is {}, so no worker can change it", execution.id.str(), state),
-      {{"state", state},
-       {"terminal_outcome", std::string(to_string(vector.terminal_outcome))},
-       {"lease_epoch", std::to_string(std::to_underlying(execution.last_epoch))},
-       {"lifecycle_phase", std::string(to_string(vector.lifecycle_phase))},
-       {"attempt_id", attempted ? execution.attempt->fence.attempt_id.str() : ""}});
+  return refusals::not_active(
+      execution.id, {.state = public_state(execution),
+                     .outcome = vector.terminal_outcome,
+                     .phase = vector.lifecycle_phase,
+                     .epoch = execution.last_epoch,
+                     .attempt_id = attempted ? execution.attempt->fence.attempt_id.str() : ""});
 }
 
 namespace {
 
-std::unexpected<Error> expired(const Execution& execution) {
-  return fail(
-      Errc::lease_expired,
-      fmt::format("the lease on execution {} has run out; stop working on it, another worker "
-                  "may have it",
-                  execution.id.str()));
-}
-
 std::unexpected<Error> not_held(const Execution& execution) {
   switch (state_vector(execution).ownership_state) {
-    case OwnershipState::lease_revoked:
-      return fail(Errc::lease_revoked,
-                  fmt::format("an operator took the lease on execution {} away; stop working on it",
-                              execution.id.str()));
-    case OwnershipState::lease_expired_reclaimable: return expired(execution);
+    case OwnershipState::lease_revoked: return refusals::lease_revoked(execution.id);
+    case OwnershipState::lease_expired_reclaimable: return refusals::lease_expired(execution.id);
     case OwnershipState::unowned:
     case OwnershipState::leased: break;
   }
@@ -52,11 +38,8 @@ bool is_by_worker(LeaseEnd end) {
 Result<Active> check_fence(const Execution& execution, const Fence& fence, TimePoint now) {
   const auto* active = std::get_if<Active>(&execution.state);
   if (!active) return not_held(execution);
-  if (active->lease.expires_at <= now) return expired(execution);
-  if (active->lease.fence != fence)
-    return fail(Errc::stale_lease,
-                fmt::format("another lease on execution {} has taken over; stop working on it",
-                            execution.id.str()));
+  if (active->lease.expires_at <= now) return refusals::lease_expired(execution.id);
+  if (active->lease.fence != fence) return refusals::stale_lease(execution.id);
   return *active;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/fence.hpp"
+#include "core/refusals.hpp"
 #include "core/transitions.hpp"
 
 namespace ff::core {
@@ -10,38 +11,22 @@ Result<void> has_capabilities(const Execution& execution, const CapabilitySet& c
   const auto& required = execution.policy.required_capabilities;
   if (capabilities.covers(required)) return {};
   const auto missing = fmt::format("{}", fmt::join(capabilities.missing(required), ","));
-  return fail(
-      Errc::capability_mismatch,
-      fmt::format("execution {} needs a worker that also has {}", execution.id.str(), missing),
-      {{"missing", missing}});
-}
-
-std::unexpected<Error> cannot_be_claimed(Errc code, const Execution& execution) {
-  return fail(code, fmt::format("execution {} is {} and cannot be claimed", execution.id.str(),
-                                to_string(public_state(execution))));
+  return refusals::capability_mismatch(execution.id, missing);
 }
 
 Result<void> is_free(const Execution& execution, Errc otherwise, TimePoint now) {
   if (is_claimable(execution, now)) return {};
-  if (std::holds_alternative<Granted>(execution.state))
-    return fail(Errc::grant_already_exists,
-                fmt::format("execution {} is set aside for another worker for a moment",
-                            execution.id.str()));
-  return cannot_be_claimed(otherwise, execution);
+  if (std::holds_alternative<Granted>(execution.state)) return refusals::set_aside(execution.id);
+  return refusals::cannot_be_claimed(otherwise, execution.id, public_state(execution));
 }
 
 Result<void> holds_grant(const Execution& execution, const WorkerId& worker, TimePoint now) {
   const auto* granted = std::get_if<Granted>(&execution.state);
   if (!granted && !is_claimable(execution, now))
-    return cannot_be_claimed(Errc::execution_not_leaseable, execution);
-  if (!granted || granted->worker != worker)
-    return fail(Errc::invalid_claim_grant,
-                fmt::format("worker {} has no grant for execution {}; ask for one first",
-                            worker.str(), execution.id.str()));
-  if (granted->expires_at <= now)
-    return fail(Errc::claim_grant_expired,
-                fmt::format("the grant for execution {} has run out; ask for another one",
-                            execution.id.str()));
+    return refusals::cannot_be_claimed(Errc::execution_not_leaseable, execution.id,
+                                       public_state(execution));
+  if (!granted || granted->worker != worker) return refusals::no_grant(execution.id, worker);
+  if (granted->expires_at <= now) return refusals::grant_expired(execution.id);
   return {};
 }
 
@@ -53,9 +38,7 @@ Result<void> may_claim(const Execution& execution, const LeaseGrant& command, Ti
     case LeaseSource::grant: return holds_grant(execution, command.worker, now);
     case LeaseSource::held: break;
   }
-  return fail(Errc::execution_not_leaseable,
-              fmt::format("worker {} does not hold execution {} any more", command.worker.str(),
-                          execution.id.str()));
+  return refusals::not_held(execution.id, command.worker);
 }
 
 ClaimedExecution claimed(const Execution& execution, const Active& active) {

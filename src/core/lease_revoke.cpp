@@ -1,7 +1,6 @@
-#include <fmt/format.h>
-
 #include "core/ending.hpp"
 #include "core/fence.hpp"
+#include "core/refusals.hpp"
 #include "core/transitions.hpp"
 
 namespace ff::core {
@@ -23,10 +22,7 @@ Decision<RevokeLease> apply(const Execution& execution, RevokeLease command, Tim
   if (!active) return nothing_to_revoke(execution);
   const auto& lease = active->lease;
   if (command.lease_id && *command.lease_id != lease.fence.lease_id)
-    return fail(
-        Errc::stale_lease,
-        fmt::format("expected lease {} on execution {}, but the current one is {}",
-                    command.lease_id->str(), execution.id.str(), lease.fence.lease_id.str()));
+    return refusals::another_lease(execution.id, *command.lease_id, lease.fence.lease_id);
 
   Execution next = execution;
   end_attempt(next, {.at = now, .how = LeaseEnd::revoked, .reason = command.reason},

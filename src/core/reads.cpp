@@ -38,9 +38,4 @@ Result<Bytes> read_result(const Execution& execution, std::optional<std::string>
                .absent = !result};
 }
 
-std::unexpected<Error> not_found(const ExecutionId& id) {
-  return fail(Errc::execution_not_found,
-              fmt::format("there is no execution {}; check the id and the server", id.str()));
-}
-
 }  // namespace ff::core

@@ -1,21 +1,12 @@
-#include <fmt/format.h>
-
+#include "core/refusals.hpp"
 #include "core/transitions.hpp"
 
 namespace ff::core {
 
 Decision<Replay> apply(const Execution& execution, Replay command, TimePoint now) {
-  if (!has_ended(execution))
-    return fail(Errc::execution_not_terminal,
-                fmt::format("execution {} is {}; only one that has ended can be replayed",
-                            execution.id.str(), to_string(public_state(execution))),
-                {{"state", std::string(to_string(public_state(execution)))}});
+  if (!has_ended(execution)) return refusals::not_terminal(execution.id, public_state(execution));
   if (execution.replay_count >= execution.policy.max_replay_count)
-    return fail(Errc::max_replays_exhausted,
-                fmt::format("execution {} was replayed {} times, which its policy allows at most; "
-                            "submit a new one",
-                            execution.id.str(), execution.replay_count),
-                {{"max", std::to_string(execution.policy.max_replay_count)}});
+    return refusals::replays_exhausted(execution.id, execution.policy.max_replay_count);
 
   Execution next = execution;
   next.state = Waiting{};

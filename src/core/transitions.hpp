@@ -21,6 +21,9 @@ struct Step {
 template <class Command>
 using Decision = Result<Step<typename Command::Reply>>;
 
+// Of everything that a repeated submit must have in common with the first.
+std::uint64_t request_digest(const Submit& submit);
+
 // `existing` has the id or the idempotency key already. Submitting the same again is a duplicate,
 // anything else is refused.
 Decision<Create> apply(const Execution* existing, Create command, TimePoint now);
@@ -47,7 +50,5 @@ Decision<Remove> apply(const Execution& execution, const Remove& command, TimePo
 
 // Reads that depend on the state. `result` is what is stored beside a completed execution.
 Result<Bytes> read_result(const Execution& execution, std::optional<std::string> result);
-
-std::unexpected<Error> not_found(const ExecutionId& id);
 
 }  // namespace ff::core

@@ -300,13 +300,17 @@ Async<typename Op::Reply> LocalEngine::pass_on(Op operation) {
 }
 
 void LocalEngine::on_events(std::span<const core::Happening> happenings) {
-  events_.append(happenings);
-  waiting_for_events_.wake_all(any_event);
+  const bool reminders = !happenings.empty() && happenings.front().reminder;
+  if (!reminders) {
+    events_.append(happenings);
+    waiting_for_events_.wake_all(any_event);
+  }
   const auto now = store_->now();
-  for (const auto& [event, claimable, required, timer] : happenings) {
+  for (const auto& [event, claimable, required, timer, reminder] : happenings) {
     if (claimable)
       waiting_for_work_.offer(
           {.ns = event.ns, .lane = event.lane, .id = event.id, .required = required});
+    if (reminder) continue;
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);
     metrics_.happened(event);

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/transitions.hpp"
+#include "core/refusals.hpp"
 #include "core/validate.hpp"
 #include "http/endpoints.hpp"
 
@@ -38,7 +38,7 @@ Result<void> NamespaceEngine::own(const std::optional<Namespace>& ns) const {
 Async<void> NamespaceEngine::own(ExecutionId id) {
   const auto execution = co_await engine_.run(GetExecution{id});
   if (!execution) co_return std::unexpected(execution.error());
-  if (execution->ns != ns_) co_return core::not_found(id);
+  if (execution->ns != ns_) co_return core::refusals::not_found(id);
   co_return Result<void>{};
 }
 

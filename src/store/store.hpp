@@ -118,7 +118,7 @@ class Store {
   virtual void start(std::vector<AnyCall> calls) = 0;
 
   // Events of every durable change from now on; from any thread, must not block. Set it once, before
-  // the first call.
+  // the first call. Reminders come by themselves, never together with events.
   virtual void set_event_sink(EventSink sink) = 0;
 
   virtual PartitionIndex partition_count() const = 0;

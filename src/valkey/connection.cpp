@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -96,9 +95,9 @@ Error Connection::too_late(const Call& call, bool is_written) const {
   const auto limit = context_->options.request_timeout.count();
   auto message =
       ready_ ? fmt::format("Valkey at {} did not answer within {} ms", to_text(endpoint()), limit)
-             : fmt::format("Valkey at {} was not there for {} ms ({}); the client goes on trying",
-                           to_text(endpoint()), limit,
-                           problem_.empty() ? "not yet connected" : problem_);
+             : fmt::format(
+                   "Valkey at {} could not be reached within {} ms ({}); the client goes on trying",
+                   to_text(endpoint()), limit, problem_.empty() ? "not yet connected" : problem_);
   if (is_written || call.was_written()) message += fmt::format("; {}", in_doubt);
   return {ready_ ? Errc::timed_out : Errc::store_unavailable, std::move(message)};
 }
@@ -151,19 +150,20 @@ void Connection::on_open() {
   ready_ = true;
   opened_at_ = Steady::now();
   problem_.clear();
-  if (troubled_since_)
-    spdlog::info("valkey={} reachable again after={} ms", to_text(endpoint()),
-                 std::chrono::floor<Millis>(Steady::now() - *troubled_since_).count());
-  troubled_since_.reset();
+  outage_.note_end(endpoint());
   flush();
 }
 
 void Connection::on_failed_to_open(const Error& error) {
-  note_trouble(error.message);
+  outage_.note(endpoint(), error.message);
   problem_ = error.message;
   const bool hopeless = is_hopeless(error);
+  const Error refused =
+      hopeless ? error
+               : Error{Errc::store_unavailable, fmt::format("no connection to Valkey at {}: {}",
+                                                            to_text(endpoint()), error.message)};
   for (auto& call : calls_)
-    if (hopeless || call.once) call.answer(std::unexpected(error));
+    if (hopeless || call.once) call.answer(std::unexpected(refused));
   std::erase_if(calls_, [](const Call& call) { return !call.done; });
   current_ = (current_ + 1) % endpoints_.size();
   owner_.on_lost(*this);
@@ -171,7 +171,7 @@ void Connection::on_failed_to_open(const Error& error) {
 
 // What is safe to repeat is sent again, before everything else; the rest is answered.
 void Connection::settle_written(const std::string& why) {
-  note_trouble(why);
+  outage_.note(endpoint(), why);
   const Error lost{
       Errc::store_unavailable,
       fmt::format("the connection to Valkey at {} was lost ({}) before the answer came; {}",
@@ -183,13 +183,6 @@ void Connection::settle_written(const std::string& why) {
   std::erase_if(calls_, [](const Call& call) { return !call.done; });
   if (endpoints_.size() > 1) current_ = (current_ + 1) % endpoints_.size();
   owner_.on_lost(*this);
-}
-
-void Connection::note_trouble(const std::string& why) {
-  if (troubled_since_) return;
-  troubled_since_ = Steady::now();
-  spdlog::warn("valkey={} unreachable, trying again until it is there: {}", to_text(endpoint()),
-               why);
 }
 
 asio::awaitable<void> Connection::pause(Millis time) {

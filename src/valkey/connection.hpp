@@ -5,7 +5,6 @@
 
 #include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 
 #include "base/coroutine_group.hpp"
 #include "valkey/call.hpp"
+#include "valkey/outage.hpp"
 #include "valkey/stream.hpp"
 #include "valkey/write_batch.hpp"
 
@@ -78,7 +78,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_open();
   void on_failed_to_open(const Error& error);
   void settle_written(const std::string& why);
-  void note_trouble(const std::string& why);
   Error too_late(const Call& call, bool is_written) const;
 
   std::shared_ptr<ConnectionContext> context_;
@@ -100,7 +99,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   unsigned failures_ = 0;  // since the last answer
   std::string problem_;    // why there is no connection; why it was given up
   Steady::time_point opened_at_;
-  std::optional<Steady::time_point> troubled_since_;
+  Outage outage_;
 };
 
 }  // namespace ff::valkey

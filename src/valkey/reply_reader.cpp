@@ -65,8 +65,6 @@ void ReplyReader::feed(std::string_view bytes) {
   redisReaderFeed(reader_.get(), bytes.data(), bytes.size());
 }
 
-bool ReplyReader::is_empty() const { return reader_->pos == reader_->len && reader_->ridx == -1; }
-
 Result<std::optional<Reply>> ReplyReader::next() {
   void* whole = nullptr;
   if (redisReaderGetReply(reader_.get(), &whole) != REDIS_OK) return malformed(reader_->errstr);

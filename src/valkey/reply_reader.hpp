@@ -33,7 +33,7 @@ class ReplyReader {
   Result<std::optional<Reply>> next();
 
   // Whether everything that was fed has been returned by next().
-  bool is_empty() const;
+  bool is_empty() const { return reply_bytes_ == 0; }
 
  private:
   struct Free {

@@ -4,13 +4,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include "base/assert.hpp"
 #include "base/overloaded.hpp"
@@ -107,7 +102,7 @@ void Router::drain() {
 }
 
 void Router::start() {
-  if (std::exchange(started_, true)) return;
+  if (closed_ || std::exchange(started_, true)) return;
   if (context_->options.cluster) {
     by_slot_.assign(slot_count, nullptr);
     context_->coroutines.spawn(executor(),

@@ -198,9 +198,20 @@ Async<void> introduce(Stream& stream, const Endpoint& endpoint, const ClientOpti
   co_return Result<void>{};
 }
 
-std::unexpected<Error> no_connection(const Endpoint& endpoint, std::string_view why) {
+std::unexpected<Error> too_slow(const ClientOptions& options) {
   return fail(Errc::store_unavailable,
-              fmt::format("no connection to Valkey at {}: {}", to_text(endpoint), why));
+              fmt::format("it did not answer within {} ms{}", options.connect_timeout.count(),
+                          options.tls ? "; does it speak TLS?" : ""));
+}
+
+std::string why_not_connected(const error_code& failed) {
+  const bool is_tls = failed.category() == asio::error::get_ssl_category() ||
+                      failed.category() == asio::ssl::error::get_stream_category();
+  if (!is_tls) return failed.message();
+  return fmt::format(
+      "{}; does it speak TLS, and is its certificate for this name and signed by someone you "
+      "trust?",
+      failed.message());
 }
 
 }  // namespace
@@ -222,25 +233,13 @@ Async<void> open_stream(Stream& stream, const Endpoint& endpoint, const ClientOp
   });
 
   const error_code failed = co_await stream.connect(endpoint);
-  if (limit->is_over)
-    co_return no_connection(
-        endpoint, fmt::format("it did not answer within {} ms", options.connect_timeout.count()));
-  if (failed) {
-    const bool is_tls = failed.category() == asio::error::get_ssl_category() ||
-                        failed.category() == asio::ssl::error::get_stream_category();
-    co_return no_connection(
-        endpoint, is_tls
-                      ? fmt::format("{}; does it speak TLS, and is its certificate for this name "
-                                    "and signed by someone you trust?",
-                                    failed.message())
-                      : failed.message());
-  }
+  if (limit->is_over) co_return too_slow(options);
+  if (failed) co_return fail(Errc::store_unavailable, why_not_connected(failed));
   Result<void> introduced = co_await introduce(stream, endpoint, options);
-  if (introduced || introduced.error().code == Errc::unauthenticated) co_return introduced;
-  if (limit->is_over)
-    co_return no_connection(endpoint, fmt::format("it accepted, but did not answer within {} ms",
-                                                  options.connect_timeout.count()));
-  co_return no_connection(endpoint, introduced.error().message);
+  if (limit->is_over) co_return too_slow(options);
+  if (!introduced && introduced.error().code == Errc::malformed_response)
+    co_return fail(Errc::store_unavailable, "it sent " + introduced.error().message);
+  co_return introduced;
 }
 
 }  // namespace ff::valkey

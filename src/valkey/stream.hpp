@@ -77,7 +77,7 @@ void append_command(std::string& to, std::span<const std::string> command);
 Async<Reply> read_reply(Stream& stream, ReplyReader& reader);
 
 // Connects and introduces the client, within the connect timeout. Fails with
-//  - store_unavailable: it may work later
+//  - store_unavailable: it may work later; the message is only the reason
 //  - unauthenticated: user or password is wrong or missing
 Async<void> open_stream(Stream& stream, const Endpoint& endpoint, const ClientOptions& options);
 

@@ -5,8 +5,10 @@
 #include "http/remote_engine.hpp"
 #include "http/server.hpp"
 #include "store/embedded/embedded_store.hpp"
+#include "store/valkey/valkey_store.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
+#include "tests/support/valkey_server.hpp"
 
 namespace ff::conformance {
 namespace {
@@ -25,6 +27,7 @@ class EmbeddedHome : public Home {
     local_.reset();
     open();
   }
+  bool backs_up() const override { return true; }
 
  private:
   void open() {
@@ -34,6 +37,42 @@ class EmbeddedHome : public Home {
   }
 
   test::TempDirectory temp_;
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
+  std::unique_ptr<LocalEngine> local_;
+};
+
+// On a Valkey that all tests of this process share, one after the other.
+template <class Servers>
+class ValkeyHome final : public Home {
+ public:
+  ValkeyHome() {
+    servers().flushall();
+    open();
+  }
+
+  Engine& engine() override { return *local_; }
+  TimePoint now() const override { return clock_->now(); }
+  void advance(Millis by) override { clock_->advance(by); }
+  void run_scanners() override {
+    must(test::run_blocking(local_->executor(), local_->scanners().run_once()));
+  }
+  void restart() override {
+    local_.reset();
+    open();
+  }
+  bool backs_up() const override { return false; }
+
+ private:
+  static Servers& servers() {
+    static Servers all;
+    return all;
+  }
+  void open() {
+    auto store = must(ff::valkey::ValkeyStore::open(
+        {.client = servers().client_options(), .sweep = false, .simulated_clock = clock_}));
+    local_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
+  }
+
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
   std::unique_ptr<LocalEngine> local_;
 };
@@ -53,6 +92,7 @@ class HttpHome final : public Home {
     inner_->restart();
     serve();
   }
+  bool backs_up() const override { return inner_->backs_up(); }
 
  private:
   void serve() {
@@ -67,12 +107,20 @@ class HttpHome final : public Home {
 };
 
 std::unique_ptr<Home> embedded() { return std::make_unique<EmbeddedHome>(); }
-std::unique_ptr<Home> embedded_over_http() { return std::make_unique<HttpHome>(embedded()); }
+std::unique_ptr<Home> valkey() { return std::make_unique<ValkeyHome<test::ValkeyServer>>(); }
+std::unique_ptr<Home> cluster() { return std::make_unique<ValkeyHome<test::ValkeyCluster>>(); }
+
+template <std::unique_ptr<Home> (*inner)()>
+std::unique_ptr<Home> over_http() {
+  return std::make_unique<HttpHome>(inner());
+}
 
 }  // namespace
 
 std::vector<HomeKind> home_kinds() {
-  return {{"Embedded", embedded}, {"EmbeddedOverHttp", embedded_over_http}};
+  return {{"Embedded", embedded},     {"EmbeddedOverHttp", over_http<embedded>},
+          {"Valkey", valkey},         {"ValkeyOverHttp", over_http<valkey>},
+          {"ValkeyCluster", cluster}, {"ValkeyClusterOverHttp", over_http<cluster>}};
 }
 
 }  // namespace ff::conformance

@@ -26,6 +26,9 @@ class Home {
 
   // Stops the engine and opens it again on the same store.
   virtual void restart() = 0;
+
+  // Whether it makes backups itself.
+  virtual bool backs_up() const = 0;
 };
 
 struct HomeKind {

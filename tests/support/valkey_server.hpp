@@ -84,6 +84,9 @@ class ValkeyCluster {
   std::string url() const;
   valkey::ClientOptions client_options() const;
 
+  void flushall() {
+    for (std::size_t i = 0; i < primary_count; ++i) primary(i).flushall();
+  }
   void kill_primary(std::size_t index) { primary(index).kill(); }
 
   // Between these two a slot's keys are partly here and partly there: clients are told ASK.

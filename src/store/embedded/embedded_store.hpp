@@ -72,7 +72,7 @@ class EmbeddedStore final : public store::Store {
   std::unique_ptr<Database> database_;
   Fault fault_;
   store::EventSink sink_;
-  ReadyQueue ready_;
+  store::ReadyQueue ready_;
   std::vector<std::unique_ptr<Shard>> shards_;  // they and the committer use each other
   Committer committer_;
   boost::asio::thread_pool reader_{1};

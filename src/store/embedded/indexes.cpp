@@ -19,13 +19,22 @@ bool is_ready(const core::Execution& execution) {
 
 }  // namespace
 
+store::Ready ready_of(const core::Execution& execution) {
+  return {.id = execution.id,
+          .ns = execution.ns,
+          .lane = execution.lane,
+          .priority = execution.priority,
+          .queued_at = execution.queued_at,
+          .required = execution.policy.required_capabilities};
+}
+
 void Indexes::add(const core::Execution& execution) {
   ++counts_[{execution.ns, execution.lane}][state_index(execution)];
   place(execution);
 }
 
 void Indexes::place(const core::Execution& execution) {
-  if (is_ready(execution)) ready_.add(execution);
+  if (is_ready(execution)) ready_.add(ready_of(execution));
   if (const auto timer = core::next_timer(execution))
     timers_[timer->kind].emplace(timer->due, execution.id);
 }
@@ -37,7 +46,7 @@ void Indexes::remove(const core::Execution& execution) {
   --count;
   if (std::ranges::all_of(counts->second, [](auto each) { return each == 0; }))
     counts_.erase(counts);
-  if (is_ready(execution)) ready_.remove(execution);
+  if (is_ready(execution)) ready_.remove(ready_of(execution));
   if (const auto timer = core::next_timer(execution))
     timers_[timer->kind].erase({timer->due, execution.id});
 }
@@ -94,7 +103,7 @@ CountByState Indexes::counts_of(const QueueKey& lane) const {
 }
 
 bool Indexes::has(const core::Execution& execution) const {
-  if (is_ready(execution) && !ready_.has(execution)) return false;
+  if (is_ready(execution) && !ready_.has(ready_of(execution))) return false;
   const auto timer = core::next_timer(execution);
   if (!timer) return true;
   const auto timers = timers_.find(timer->kind);

@@ -10,11 +10,14 @@
 #include <vector>
 
 #include "core/execution.hpp"
-#include "store/embedded/ready_queue.hpp"
 #include "store/embedded/records.hpp"
+#include "store/ready_queue.hpp"
 #include "store/store.hpp"
 
 namespace ff::embedded {
+
+// What the ready queue is to know of an execution.
+store::Ready ready_of(const core::Execution& execution);
 
 struct LaneCount {
   LaneId lane;
@@ -29,7 +32,7 @@ class Indexes {
  public:
   using QueueKey = std::pair<Namespace, LaneId>;
 
-  explicit Indexes(ReadyQueue& ready) : ready_(ready) {}
+  explicit Indexes(store::ReadyQueue& ready) : ready_(ready) {}
 
   void add(const core::Execution& execution);
   void remove(const core::Execution& execution);
@@ -52,7 +55,7 @@ class Indexes {
   bool has(const core::Execution& execution) const;
   void place(const core::Execution& execution);
 
-  ReadyQueue& ready_;
+  store::ReadyQueue& ready_;
   std::map<core::TimerKind, Timers> timers_;
   std::map<QueueKey, CountByState> counts_;
 };

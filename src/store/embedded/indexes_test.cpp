@@ -72,7 +72,7 @@ class IndexesTest : public ::testing::Test {
     return text;
   }
 
-  ReadyQueue ready_;
+  store::ReadyQueue ready_;
   Indexes indexes_{ready_};
 };
 

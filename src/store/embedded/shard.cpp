@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/assert.hpp"
+#include "core/refusals.hpp"
 #include "store/embedded/keys.hpp"
 
 namespace ff::embedded {
@@ -292,7 +293,7 @@ Result<Done> Shard::execute(const store::PutBack& query, Batch&) {
   const auto record = find(query.id);
   if (!record) return std::unexpected(record.error());
   if (*record && std::holds_alternative<core::Waiting>((*record)->execution.state))
-    parts_.ready.add((*record)->execution);
+    parts_.ready.add(ready_of((*record)->execution));
   return Done{};
 }
 
@@ -341,7 +342,7 @@ Result<HotRecord*> Shard::find(const ExecutionId& id) {
 
 Result<HotRecord*> Shard::load(const ExecutionId& id) {
   auto found = find(id);
-  if (found && !*found) return core::not_found(id);
+  if (found && !*found) return core::refusals::not_found(id);
   return found;
 }
 

@@ -47,7 +47,7 @@ class Shard {
     Fault& fault;
     const Clock& clock;
     const store::EventSink& sink;
-    ReadyQueue& ready;
+    store::ReadyQueue& ready;
     store::Durability durability;
     std::size_t hot_bytes_max;
   };

@@ -31,9 +31,18 @@ function fire.execution_deadline(x)
   return 'expired'
 end
 
+local index_of = {
+  lease_expiry = 'lease_expiry', delay = 'delays', attempt_timeout = 'attempt_timeout',
+  execution_deadline = 'execution_deadline', grant_expiry = 'grants',
+}
+
 server.register_function('ff_fire_timer', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
-  if not x then return reply.refuse('execution_not_found') end
+  if not x then
+    local tag, id = keys.parse_core(KEYS[1])
+    call('ZREM', keys.index(tag, index_of[ARGV[3]]), id)  -- nobody else would
+    return reply.refuse('execution_not_found')
+  end
   local kind, due = timers.next(x.f)
   if kind ~= ARGV[3] or due > x.now then
     return reply.ok('', '0', kind or '', tostring(due or ''))

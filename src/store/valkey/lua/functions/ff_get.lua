@@ -1,5 +1,6 @@
--- An execution as it is. KEYS: core. ARGV: how many attempts (newest, all or none). Replies OK core tags
--- policy attempts: each a flat list of fields, the policy a text.
+-- An execution as it is. KEYS: core. ARGV: 1 which attempts (newest, all or none), 2 maybe what
+-- is stored beside it (payload or result). Replies OK core tags policy attempts, each a flat list of
+-- fields, the policy a text, and the bytes that were asked for, nil if there are none.
 server.register_function{
   function_name = 'ff_get',
   callback = function(KEYS, ARGV)
@@ -12,8 +13,10 @@ server.register_function{
     for index = first, count - 1 do
       records[#records + 1] = call('HGETALL', keys.attempt(tag, id, index))
     end
-    return reply.ok(core, call('HGETALL', keys.of_execution(tag, id, 'tags')),
+    local answer = reply.ok(core, call('HGETALL', keys.of_execution(tag, id, 'tags')),
       call('GET', keys.of_execution(tag, id, 'policy')) or '', records)
+    if ARGV[2] then answer[#answer + 1] = call('GET', keys.of_execution(tag, id, ARGV[2])) end
+    return answer
   end,
   flags = {'no-writes'},
 }

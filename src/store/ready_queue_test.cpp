@@ -1,9 +1,9 @@
-#include "store/embedded/ready_queue.hpp"
+#include "store/ready_queue.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ff::embedded {
+namespace ff::store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -12,21 +12,18 @@ using ::testing::IsEmpty;
 constexpr TimePoint t0{Millis{1'800'000'000'000}};
 
 // The higher its number, the newer it is.
-core::Execution ready(std::uint8_t number, std::int32_t priority = 0,
-                      const char* lane = "default") {
+Ready ready(std::uint8_t number, std::int32_t priority = 0, const char* lane = "default") {
   Uuid::Bytes bytes{};
   bytes[15] = number;
   return {.id = ExecutionId{number, Uuid{bytes}},
           .ns = default_namespace(),
           .lane = *LaneId::parse(lane),
-          .kind = *Kind::parse("k"),
           .priority = priority,
-          .created_at = t0,
           .queued_at = t0 + Millis{number}};
 }
 
-core::Execution requiring(std::vector<std::string> tokens, core::Execution execution) {
-  execution.policy.required_capabilities = *CapabilitySet::parse(std::move(tokens));
+Ready requiring(std::vector<std::string> tokens, Ready execution) {
+  execution.required = *CapabilitySet::parse(std::move(tokens));
   return execution;
 }
 
@@ -37,10 +34,10 @@ struct Worker {
 };
 
 std::vector<int> take(ReadyQueue& queue, std::size_t max, const Worker& worker = {}) {
-  store::TakeReady query{.ns = *Namespace::parse(worker.ns),
-                         .lanes = {},
-                         .capabilities = *CapabilitySet::parse(worker.capabilities),
-                         .max = max};
+  TakeReady query{.ns = *Namespace::parse(worker.ns),
+                  .lanes = {},
+                  .capabilities = *CapabilitySet::parse(worker.capabilities),
+                  .max = max};
   for (const char* lane : worker.lanes) query.lanes.push_back(*LaneId::parse(lane));
   std::vector<int> numbers;
   for (const auto& id : queue.take(query)) numbers.push_back(id.partition());
@@ -49,7 +46,7 @@ std::vector<int> take(ReadyQueue& queue, std::size_t max, const Worker& worker =
 
 class ReadyQueueTest : public ::testing::Test {
  protected:
-  void add(std::initializer_list<core::Execution> executions) {
+  void add(std::initializer_list<Ready> executions) {
     for (const auto& execution : executions) queue_.add(execution);
   }
   ReadyQueue queue_;
@@ -175,4 +172,4 @@ TEST_F(ReadyQueueTest, GivesEachToOneOfManyTakers) {
 }
 
 }  // namespace
-}  // namespace ff::embedded
+}  // namespace ff::store

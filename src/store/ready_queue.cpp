@@ -1,35 +1,35 @@
-#include "store/embedded/ready_queue.hpp"
+#include "store/ready_queue.hpp"
 
 #include <algorithm>
 
-namespace ff::embedded {
+namespace ff::store {
 
-void ReadyQueue::add(const core::Execution& execution) {
+void ReadyQueue::add(const Ready& ready) {
   const std::lock_guard lock(mutex_);
-  taken_.erase(execution.id);
-  auto& queue = queues_[{execution.ns, execution.lane}];
-  auto& level = queue[execution.policy.required_capabilities].levels[execution.priority];
-  size_ += level.emplace(execution.queued_at, execution.id).second ? 1 : 0;
+  taken_.erase(ready.id);
+  auto& queue = queues_[{ready.ns, ready.lane}];
+  auto& level = queue[ready.required].levels[ready.priority];
+  size_ += level.emplace(ready.queued_at, ready.id).second ? 1 : 0;
 }
 
-void ReadyQueue::remove(const core::Execution& execution) {
+void ReadyQueue::remove(const Ready& ready) {
   const std::lock_guard lock(mutex_);
-  if (taken_.erase(execution.id) > 0) return;
-  const auto queue = queues_.find({execution.ns, execution.lane});
+  if (taken_.erase(ready.id) > 0) return;
+  const auto queue = queues_.find({ready.ns, ready.lane});
   if (queue == queues_.end()) return;
   auto& groups = queue->second;
-  const auto group = groups.find(execution.policy.required_capabilities);
+  const auto group = groups.find(ready.required);
   if (group == groups.end()) return;
   auto& levels = group->second.levels;
-  const auto level = levels.find(execution.priority);
+  const auto level = levels.find(ready.priority);
   if (level == levels.end()) return;
-  size_ -= level->second.erase({execution.queued_at, execution.id});
+  size_ -= level->second.erase({ready.queued_at, ready.id});
   if (level->second.empty()) levels.erase(level);
   if (levels.empty()) groups.erase(group);
   if (groups.empty()) queues_.erase(queue);
 }
 
-std::vector<ExecutionId> ReadyQueue::take(const store::TakeReady& query) {
+std::vector<ExecutionId> ReadyQueue::take(const TakeReady& query) {
   const std::lock_guard lock(mutex_);
   std::vector<ExecutionId> ids;
   const auto open = open_to(query);
@@ -48,7 +48,7 @@ std::vector<ExecutionId> ReadyQueue::take(const store::TakeReady& query) {
   return ids;
 }
 
-std::vector<ReadyQueue::Group*> ReadyQueue::open_to(const store::TakeReady& query) {
+std::vector<ReadyQueue::Group*> ReadyQueue::open_to(const TakeReady& query) {
   std::vector<Group*> open;
   std::vector<const LaneId*> seen;
   for (const auto& lane : query.lanes) {
@@ -93,7 +93,7 @@ ExecutionId ReadyQueue::take_head(const Spot& spot) {
   return id;
 }
 
-void ReadyQueue::drop_empty(const store::TakeReady& query) {
+void ReadyQueue::drop_empty(const TakeReady& query) {
   for (const auto& lane : query.lanes) {
     const auto queue = queues_.find({query.ns, lane});
     if (queue == queues_.end()) continue;
@@ -102,16 +102,15 @@ void ReadyQueue::drop_empty(const store::TakeReady& query) {
   }
 }
 
-bool ReadyQueue::has(const core::Execution& execution) const {
+bool ReadyQueue::has(const Ready& ready) const {
   const std::lock_guard lock(mutex_);
-  if (taken_.contains(execution.id)) return true;
-  const auto queue = queues_.find({execution.ns, execution.lane});
+  if (taken_.contains(ready.id)) return true;
+  const auto queue = queues_.find({ready.ns, ready.lane});
   if (queue == queues_.end()) return false;
-  const auto group = queue->second.find(execution.policy.required_capabilities);
+  const auto group = queue->second.find(ready.required);
   if (group == queue->second.end()) return false;
-  const auto level = group->second.levels.find(execution.priority);
-  return level != group->second.levels.end() &&
-         level->second.contains({execution.queued_at, execution.id});
+  const auto level = group->second.levels.find(ready.priority);
+  return level != group->second.levels.end() && level->second.contains({ready.queued_at, ready.id});
 }
 
 std::size_t ReadyQueue::size() const {
@@ -119,4 +118,4 @@ std::size_t ReadyQueue::size() const {
   return size_;
 }
 
-}  // namespace ff::embedded
+}  // namespace ff::store

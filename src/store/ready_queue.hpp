@@ -6,26 +6,35 @@
 #include <set>
 #include <unordered_set>
 
-#include "core/execution.hpp"
 #include "store/store.hpp"
 
-namespace ff::embedded {
+namespace ff::store {
 
-// Shared by all shards: one place knows the best of all partitions, and what one worker takes no other
-// is offered. Executions with equal requirements stand together, so those that a worker cannot run are
+// What to know of an execution to choose it.
+struct Ready {
+  ExecutionId id;
+  Namespace ns;
+  LaneId lane;
+  std::int32_t priority = 0;
+  TimePoint queued_at;
+  CapabilitySet required = {};
+  bool operator==(const Ready&) const = default;
+};
+
+// One place knows the best of all partitions, and what one worker takes no other is offered. Executions with equal requirements stand together, so those that a worker cannot run are
 // passed over without a look. Thread-safe.
 class ReadyQueue {
  public:
   // Both may be repeated.
-  void add(const core::Execution& execution);
-  void remove(const core::Execution& execution);
+  void add(const Ready& ready);
+  void remove(const Ready& ready);
 
   // The best first; every so often (limits::oldest_first_every) the oldest. What is taken stays known
   // until it is removed or added again.
-  std::vector<ExecutionId> take(const store::TakeReady& query);
+  std::vector<ExecutionId> take(const TakeReady& query);
 
   // In its place, or taken.
-  bool has(const core::Execution& execution) const;
+  bool has(const Ready& ready) const;
   std::size_t size() const;
 
  private:
@@ -44,11 +53,11 @@ class ReadyQueue {
     ByPriority::iterator level;
   };
 
-  std::vector<Group*> open_to(const store::TakeReady& query);
+  std::vector<Group*> open_to(const TakeReady& query);
   static std::optional<Spot> best_of(const std::vector<Group*>& open);
   static std::optional<Spot> oldest_of(const std::vector<Group*>& open);
   static ExecutionId take_head(const Spot& spot);
-  void drop_empty(const store::TakeReady& query);
+  void drop_empty(const TakeReady& query);
 
   mutable std::mutex mutex_;
   std::map<QueueKey, Queue> queues_;
@@ -56,4 +65,4 @@ class ReadyQueue {
   std::size_t size_ = 0;
 };
 
-}  // namespace ff::embedded
+}  // namespace ff::store

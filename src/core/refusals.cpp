@@ -1,0 +1,120 @@
+#include "core/refusals.hpp"
+
+#include <fmt/format.h>
+
+namespace ff::core::refusals {
+namespace {
+
+std::string name_of(auto value) { return std::string(to_string(value)); }
+
+}  // namespace
+
+Refusal not_found(const ExecutionId& id) {
+  return fail(Errc::execution_not_found,
+              fmt::format("there is no execution {}; check the id and the server", id.str()));
+}
+
+Refusal duplicate_mismatch(const ExecutionId& id, bool by_idempotency_key) {
+  return fail(Errc::duplicate_mismatch,
+              fmt::format("execution {} was submitted before with other content; use a new {}",
+                          id.str(), by_idempotency_key ? "idempotency key" : "id"),
+              {{"id", id.str()}});
+}
+
+Refusal not_active(const ExecutionId& id, const Standing& standing) {
+  return fail(Errc::execution_not_active,
+              fmt::format("execution {} is {}, so no worker can change it", id.str(),
+                          to_string(standing.state)),
+              {{"state", name_of(standing.state)},
+               {"terminal_outcome", name_of(standing.outcome)},
+               {"lease_epoch", std::to_string(std::to_underlying(standing.epoch))},
+               {"lifecycle_phase", name_of(standing.phase)},
+               {"attempt_id", standing.attempt_id}});
+}
+
+Refusal lease_revoked(const ExecutionId& id) {
+  return fail(
+      Errc::lease_revoked,
+      fmt::format("an operator took the lease on execution {} away; stop working on it", id.str()));
+}
+
+Refusal lease_expired(const ExecutionId& id) {
+  return fail(
+      Errc::lease_expired,
+      fmt::format("the lease on execution {} has run out; stop working on it, another worker "
+                  "may have it",
+                  id.str()));
+}
+
+Refusal stale_lease(const ExecutionId& id) {
+  return fail(
+      Errc::stale_lease,
+      fmt::format("another lease on execution {} has taken over; stop working on it", id.str()));
+}
+
+Refusal another_lease(const ExecutionId& id, const LeaseId& expected, const LeaseId& current) {
+  return fail(Errc::stale_lease,
+              fmt::format("expected lease {} on execution {}, but the current one is {}",
+                          expected.str(), id.str(), current.str()));
+}
+
+Refusal cannot_be_claimed(Errc code, const ExecutionId& id, ExecutionState state) {
+  return fail(code,
+              fmt::format("execution {} is {} and cannot be claimed", id.str(), to_string(state)));
+}
+
+Refusal capability_mismatch(const ExecutionId& id, const std::string& missing) {
+  return fail(Errc::capability_mismatch,
+              fmt::format("execution {} needs a worker that also has {}", id.str(), missing),
+              {{"missing", missing}});
+}
+
+Refusal set_aside(const ExecutionId& id) {
+  return fail(Errc::grant_already_exists,
+              fmt::format("execution {} is set aside for another worker for a moment", id.str()));
+}
+
+Refusal no_grant(const ExecutionId& id, const WorkerId& worker) {
+  return fail(Errc::invalid_claim_grant,
+              fmt::format("worker {} has no grant for execution {}; ask for one first",
+                          worker.str(), id.str()));
+}
+
+Refusal grant_expired(const ExecutionId& id) {
+  return fail(Errc::claim_grant_expired,
+              fmt::format("the grant for execution {} has run out; ask for another one", id.str()));
+}
+
+Refusal not_held(const ExecutionId& id, const WorkerId& worker) {
+  return fail(Errc::execution_not_leaseable,
+              fmt::format("worker {} does not hold execution {} any more", worker.str(), id.str()));
+}
+
+Refusal priority_after_end(const ExecutionId& id, ExecutionState state) {
+  return fail(Errc::execution_not_eligible,
+              fmt::format("execution {} is {}; a priority matters only before the end", id.str(),
+                          to_string(state)));
+}
+
+Refusal too_many_tags(const ExecutionId& id, std::size_t count) {
+  return fail_field(Errc::invalid_input, "set",
+                    fmt::format("execution {} would have {} tags; at most {} are allowed", id.str(),
+                                count, limits::tags_max));
+}
+
+Refusal not_terminal(const ExecutionId& id, ExecutionState state) {
+  return fail(Errc::execution_not_terminal,
+              fmt::format("execution {} is {}; only one that has ended can be replayed", id.str(),
+                          to_string(state)),
+              {{"state", name_of(state)}});
+}
+
+Refusal replays_exhausted(const ExecutionId& id, std::uint32_t max) {
+  return fail(Errc::max_replays_exhausted,
+              fmt::format("execution {} was replayed {} times, which its policy allows at most; "
+                          "submit a new one",
+                          id.str(), max),
+              {{"max", std::to_string(max)}});
+}
+
+}  // namespace ff::core::refusals

@@ -1,0 +1,40 @@
+// What a worker or a caller is told when the state of an execution does not allow what it asks. The
+// state machine exists twice (here and in Lua); its sentences exist once.
+#pragma once
+
+#include <flowfabric/operations.hpp>
+
+namespace ff::core::refusals {
+
+using Refusal = std::unexpected<Error>;
+
+Refusal not_found(const ExecutionId& id);
+Refusal duplicate_mismatch(const ExecutionId& id, bool by_idempotency_key);
+
+// Nobody holds it, so no worker can change it: says in what state it is, and who had it last.
+struct Standing {
+  ExecutionState state{};
+  TerminalOutcome outcome{};
+  LifecyclePhase phase{};
+  LeaseEpoch epoch{};
+  std::string attempt_id = {};
+};
+Refusal not_active(const ExecutionId& id, const Standing& standing);
+Refusal lease_revoked(const ExecutionId& id);
+Refusal lease_expired(const ExecutionId& id);
+Refusal stale_lease(const ExecutionId& id);
+Refusal another_lease(const ExecutionId& id, const LeaseId& expected, const LeaseId& current);
+
+Refusal cannot_be_claimed(Errc code, const ExecutionId& id, ExecutionState state);
+Refusal capability_mismatch(const ExecutionId& id, const std::string& missing);
+Refusal set_aside(const ExecutionId& id);
+Refusal no_grant(const ExecutionId& id, const WorkerId& worker);
+Refusal grant_expired(const ExecutionId& id);
+Refusal not_held(const ExecutionId& id, const WorkerId& worker);
+
+Refusal priority_after_end(const ExecutionId& id, ExecutionState state);
+Refusal too_many_tags(const ExecutionId& id, std::size_t count);
+Refusal not_terminal(const ExecutionId& id, ExecutionState state);
+Refusal replays_exhausted(const ExecutionId& id, std::uint32_t max);
+
+}  // namespace ff::core::refusals

@@ -1,0 +1,18 @@
+// What "acknowledged" means for the operations that must not be lost.
+#pragma once
+
+#include <flowfabric/states.hpp>
+
+namespace ff::valkey {
+
+enum class Durability : std::uint8_t {
+  server,    // as Valkey is set up
+  fsync,     // in the append-only file of the primary, on its disk
+  replicas,  // that, and in the append-only file of a replica
+};
+
+}  // namespace ff::valkey
+
+namespace ff {
+FF_NAMES(valkey::Durability, "server", "fsync", "replicas");
+}

@@ -1,0 +1,94 @@
+#include "store/valkey/event_message.hpp"
+
+#include <array>
+
+#include "store/valkey/fields.hpp"
+
+namespace ff::valkey {
+namespace {
+
+constexpr char separator = '\x1f';
+constexpr std::size_t part_count = 15;
+
+constexpr std::array<std::string_view, 5> timer_names{"lease_expiry", "delay", "attempt_timeout",
+                                                      "execution_deadline", "grant_expiry"};
+
+bool split(std::string_view text, std::array<std::string_view, part_count>& parts) {
+  for (std::size_t i = 0; i < part_count; ++i) {
+    const auto end = text.find(separator);
+    if ((end == std::string_view::npos) != (i + 1 == part_count)) return false;
+    parts[i] = text.substr(0, end);
+    if (end != std::string_view::npos) text.remove_prefix(end + 1);
+  }
+  return true;
+}
+
+std::optional<TimePoint> time_in(std::string_view text) {
+  const auto ms = parse_number<std::int64_t>(text);
+  return ms ? std::optional(TimePoint{Millis{*ms}}) : std::nullopt;
+}
+
+}  // namespace
+
+CapabilitySet capabilities_in(std::string_view csv) {
+  std::vector<std::string> tokens;
+  while (!csv.empty()) {
+    const auto end = std::min(csv.find(','), csv.size());
+    tokens.emplace_back(csv.substr(0, end));
+    csv.remove_prefix(std::min(end + 1, csv.size()));
+  }
+  auto set = CapabilitySet::parse(std::move(tokens));
+  return set ? std::move(*set) : CapabilitySet{};
+}
+
+std::int32_t priority_in(const std::string& text) {
+  return static_cast<std::int32_t>(std::strtod(text.c_str(), nullptr));
+}
+
+std::optional<core::TimerKind> timer_kind_from(std::string_view name) {
+  const auto* const found = std::ranges::find(timer_names, name);
+  if (found == timer_names.end()) return std::nullopt;
+  return static_cast<core::TimerKind>(found - timer_names.begin());
+}
+
+std::string_view name_of(core::TimerKind kind) { return timer_names[std::to_underlying(kind)]; }
+
+std::optional<EventMessage> parse_event(std::string_view text) {
+  std::array<std::string_view, part_count> parts;
+  if (!split(text, parts)) return std::nullopt;
+  const auto type = from_name<EventType>(parts[1]);
+  const auto at = time_in(parts[2]);
+  const auto id = ExecutionId::parse(parts[3]);
+  auto ns = Namespace::parse(std::string(parts[4]));
+  auto lane = LaneId::parse(std::string(parts[5]));
+  auto kind = Kind::parse(std::string(parts[6]));
+  const auto attempts = parse_number<std::uint32_t>(parts[8]);
+  const auto queued_at = time_in(parts[11]);
+  if (!type || !at || !id || !ns || !lane || !kind || !attempts || !queued_at) return std::nullopt;
+
+  EventMessage message{.origin = std::string(parts[0]), .happening = {}, .ready = {}};
+  auto& happening = message.happening;
+  happening.event = {.type = *type,
+                     .at = *at,
+                     .id = *id,
+                     .ns = *ns,
+                     .lane = *lane,
+                     .kind = std::move(*kind),
+                     // A word of other programs (rate_limited) means that it waits for something.
+                     .state = from_name<ExecutionState>(parts[7]).value_or(ExecutionState::waiting),
+                     .attempts = *attempts};
+  happening.claimable = parts[9] == "1";
+  happening.required = capabilities_in(parts[12]);
+  const auto timer = timer_kind_from(parts[13]);
+  const auto due = time_in(parts[14]);
+  if (timer && due) happening.timer = core::Timer{.kind = *timer, .due = *due};
+  message.ready = {.id = *id,
+                   .ns = std::move(*ns),
+                   .lane = std::move(*lane),
+                   .priority = priority_in(std::string(parts[10])),
+                   .queued_at = *queued_at,
+                   .required = happening.required};
+  return message;
+}
+
+}  // namespace ff::valkey

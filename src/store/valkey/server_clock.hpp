@@ -1,0 +1,25 @@
+// Valkey's clock, as seen from here.
+#pragma once
+
+#include <flowfabric/time.hpp>
+
+#include <atomic>
+#include <chrono>
+
+namespace ff::valkey {
+
+// The server's time when it was last asked, plus what has passed here since. Lock-free.
+class ServerClock {
+ public:
+  void set(TimePoint server_now) { lead_ = (server_now - steady()).count(); }
+  TimePoint now() const { return steady() + Millis{lead_.load()}; }
+
+ private:
+  static TimePoint steady() {
+    return TimePoint{
+        std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch())};
+  }
+  std::atomic<Millis::rep> lead_ = 0;
+};
+
+}  // namespace ff::valkey

@@ -1,0 +1,38 @@
+// What comes due in the near future, as this process knows it. Valkey's own indexes are the truth; this
+// is what spares looking at all of them all the time.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+
+#include "store/store.hpp"
+
+namespace ff::valkey {
+
+// Thread-safe.
+class TimerMirror {
+ public:
+  // The next timer of an execution, or that it has none.
+  void put(const ExecutionId& id, const std::optional<core::Timer>& timer);
+
+  // One of its timers, if none that comes earlier is known.
+  void put_earliest(const ExecutionId& id, const core::Timer& timer);
+
+  store::DueReply due(const store::TimersDue& query, TimePoint now) const;
+
+  // Timers beyond what was looked up last are not kept: a million far delays cost no memory.
+  TimePoint known_until() const;
+  void looked_up(TimePoint until);
+
+ private:
+  void erase(const ExecutionId& id);
+
+  mutable std::mutex mutex_;
+  TimePoint known_until_{};
+  std::map<core::TimerKind, std::set<std::pair<TimePoint, ExecutionId>>> timers_;
+  std::unordered_map<ExecutionId, core::Timer> by_id_;
+};
+
+}  // namespace ff::valkey

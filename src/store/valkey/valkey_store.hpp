@@ -1,0 +1,129 @@
+// The store whose state is in Valkey: every change is one call of the function library.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "base/coroutine_group.hpp"
+#include "base/runtime.hpp"
+#include "base/wakeup.hpp"
+#include "store/store.hpp"
+#include "store/valkey/calls.hpp"
+#include "store/valkey/confirmations.hpp"
+#include "store/valkey/durability.hpp"
+#include "store/valkey/event_message.hpp"
+#include "store/valkey/ready_cache.hpp"
+#include "store/valkey/server_clock.hpp"
+#include "store/valkey/timer_mirror.hpp"
+#include "valkey/client.hpp"
+#include "valkey/subscriber.hpp"
+
+namespace ff::valkey {
+
+struct ValkeyStoreOptions {
+  ClientOptions client;
+  Durability durability = Durability::server;
+  PartitionIndex partitions = 0;  // 0: as the store has them, 256 if it is new
+  // Look from time to time whether something was missed. Those who only submit or work need not.
+  bool sweep = true;
+  Millis version_budget = std::chrono::seconds{60};
+  std::shared_ptr<const Clock> simulated_clock = {};  // tests: instead of the server's
+};
+
+class ValkeyStore final : public store::Store {
+ public:
+  using Options = ValkeyStoreOptions;
+
+  static Result<std::unique_ptr<ValkeyStore>> open(Options options);
+  ~ValkeyStore() override;
+
+  void start(std::vector<store::AnyCall> calls) override;
+  void set_event_sink(store::EventSink sink) override;
+  PartitionIndex partition_count() const override { return partitions_; }
+  TimePoint now() const override;
+  Result<void> health() const override { return {}; }
+
+  // What a crash or a failover could lose, as found at the start.
+  const std::vector<std::string>& losses() const { return losses_; }
+
+ private:
+  explicit ValkeyStore(Options options);
+  Async<void> prepare();
+  asio::awaitable<void> keep_up();
+
+  template <class Command>
+  void route(store::Call<Command>& call);
+  void route(store::Call<GetExecution>& call);
+  void route(store::Call<GetPayload>& call);
+  void route(store::Call<store::ReadResult>& call);
+  void route(store::Call<GetAttempts>& call);
+  void route(store::Call<GetLeaseHistory>& call);
+  void route(store::Call<ListExecutions>& call);
+  void route(store::Call<CountExecutions>& call);
+  void route(store::Call<store::CountAll>& call);
+  void route(store::Call<store::TakeReady>& call);
+  void route(store::Call<store::PutBack>& call);
+  void route(store::Call<store::TimersDue>& call);
+  void route(store::Call<store::RetentionDue>& call);
+  void route(store::Call<store::Reconcile>& call);
+  void route(store::Call<store::Probe>& call);
+  void route(store::Call<Backup>& call);
+
+  // Runs a coroutine that answers the call.
+  template <class Op, class Run>
+  void answer_with(store::Call<Op>& call, Run run);
+
+  template <class Command>
+  Result<typename Command::Reply> take_in(const Command& command, const RefusalContext& context,
+                                          Result<Reply> reply);
+  void learn(EventMessage message);
+
+  using Done = std::move_only_function<void(Result<Reply>)>;
+  // Sends it; if Valkey has lost the function library, loads it and sends it once more.
+  void call_function(Request request, Done done);
+  Request request_for(const ExecutionId& id, FunctionCall call) const;
+  Request read_request(const ExecutionId& id, std::vector<std::string> arguments) const;
+
+  // A read-only function for partitions, each asked at its own node in one call per node.
+  Async<std::vector<std::vector<Reply>>> ask(std::string function,
+                                             std::vector<std::string> arguments,
+                                             std::vector<PartitionIndex> partitions);
+  std::vector<PartitionIndex> all_partitions() const;
+
+  Async<StateCounts> count(std::optional<Namespace> ns, std::optional<LaneId> lane);
+  Async<ExecutionList> list(ListExecutions query);
+  Async<std::vector<core::Execution>> read_all(const std::vector<ExecutionId>& ids);
+  Async<std::vector<ExecutionId>> take_ready(store::TakeReady query);
+  Async<void> look_for_ready(std::vector<PartitionIndex> partitions, std::size_t ask_for);
+  Async<store::DueReply> timers_due(store::TimersDue query);
+  Async<void> look_for_timers();
+  Async<store::DueReply> retention_due(store::RetentionDue query);
+  Async<store::ReconcileReply> reconcile(store::Reconcile query);
+  Async<ff::Done> probe();
+  Async<void> set_clock();
+  std::string time_argument() const;
+
+  Options options_;
+  std::string origin_;  // names this process in the events it causes
+  PartitionIndex partitions_ = 0;
+  std::vector<std::uint16_t> slots_;  // of each partition
+  std::vector<std::string> losses_;
+  ServerClock server_clock_;
+  ReadyCache ready_;
+  TimerMirror timers_;
+
+  std::mutex sink_mutex_;
+  store::EventSink sink_;
+
+  std::atomic<bool> stopping_ = false;
+  std::atomic<bool> missed_something_ = false;
+  Runtime runtime_{1};
+  Wakeup wakeup_{runtime_.executor()};
+  std::unique_ptr<Client> client_;
+  std::unique_ptr<Confirmations> confirmations_;
+  std::unique_ptr<Subscriber> subscriber_;
+  CoroutineGroup coroutines_;
+};
+
+}  // namespace ff::valkey

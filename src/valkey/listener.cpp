@@ -1,0 +1,129 @@
+#include "valkey/listener.hpp"
+
+#include <map>
+#include <utility>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "valkey/backoff.hpp"
+#include "valkey/slot.hpp"
+
+namespace ff::valkey {
+namespace {
+
+constexpr Millis reconnect_min{50};
+constexpr Millis reconnect_max{1000};
+constexpr Millis ping_interval = std::chrono::seconds{10};
+
+}  // namespace
+
+Listener::Listener(std::shared_ptr<ConnectionContext> context, Task task,
+                   Subscriber::Handlers handlers, std::function<void()> on_lost)
+    : context_(std::move(context)),
+      task_(std::move(task)),
+      handlers_(std::move(handlers)),
+      on_lost_(std::move(on_lost)),
+      ping_timer_(context_->executor),
+      pause_timer_(context_->executor) {}
+
+void Listener::close() {
+  closed_ = true;
+  ping_timer_.cancel();
+  pause_timer_.cancel();
+  if (stream_) stream_->close();
+}
+
+asio::awaitable<void> Listener::run() {
+  while (!closed_) {
+    const Result<void> opened = co_await open();
+    std::string problem;
+    if (opened)
+      problem = co_await listen();
+    else
+      problem = opened.error().message;
+    ping_timer_.cancel();
+    if (stream_) stream_->close();
+    if (closed_) break;
+    outage_.note(task_.endpoints[current_], problem);
+    current_ = (current_ + 1) % task_.endpoints.size();
+    on_lost_();
+    error_code ignored;
+    pause_timer_.expires_after(pause_after(failures_++, reconnect_min, reconnect_max));
+    co_await pause_timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+  }
+}
+
+asio::awaitable<Result<void>> Listener::open() {
+  if (!context_->tls) co_return std::unexpected(context_->tls.error());
+  stream_ = std::make_shared<Stream>(context_->executor, *context_->tls);
+  co_return co_await open_stream(*stream_, task_.endpoints[current_], context_->options);
+}
+
+// As few commands as possible: in a cluster, one may only name channels of one slot.
+std::string Listener::subscriptions() const {
+  std::map<int, std::vector<std::string>> by_slot;
+  for (const auto& channel : task_.channels) {
+    auto& command = by_slot[context_->options.cluster ? slot_of(channel) : 0];
+    if (command.empty()) command.push_back("SSUBSCRIBE");
+    command.push_back(channel);
+  }
+  std::string bytes;
+  for (const auto& [slot, command] : by_slot) append_command(bytes, command);
+  return bytes;
+}
+
+asio::awaitable<std::string> Listener::listen() {
+  confirmed_ = 0;
+  heard_ = true;
+  const std::string commands = subscriptions();
+  const error_code failed = co_await stream_->write(commands);
+  if (failed) co_return failed.message();
+  arm_ping();
+  ReplyReader reader;
+  while (true) {
+    const Result<Reply> reply = co_await read_reply(*stream_, reader);
+    if (closed_) co_return "closed";
+    if (!reply) co_return heard_ ? reply.error().message : "it does not answer a ping";
+    heard_ = true;
+    std::string problem;
+    if (!take(*reply, problem)) co_return problem;
+  }
+}
+
+// False, and why, if the subscription is over.
+bool Listener::take(const Reply& reply, std::string& problem) {
+  const auto* fields = reply.as_array();
+  const auto* kind = fields && !fields->empty() ? (*fields)[0].as_text() : nullptr;
+  const auto text = [&](std::size_t index) { return (*fields)[index].as_text(); };
+  if (kind && *kind == "smessage" && fields->size() == 3 && text(1) && text(2)) {
+    handlers_.on_message(*text(1), *text(2));
+    return true;
+  }
+  if (kind && *kind == "ssubscribe") {
+    if (++confirmed_ != task_.channels.size()) return true;
+    failures_ = 0;
+    outage_.note_end(task_.endpoints[current_]);
+    handlers_.on_gap();
+    return true;
+  }
+  if (kind && *kind == "pong") return true;
+  problem = kind && *kind == "sunsubscribe" ? "it serves the channels no longer" : to_text(reply);
+  return false;
+}
+
+void Listener::arm_ping() {
+  ping_timer_.expires_after(ping_interval);
+  ping_timer_.async_wait([self = shared_from_this(), stream = stream_](error_code cancelled) {
+    if (!cancelled && stream == self->stream_ && !self->closed_) self->ping(stream);
+  });
+}
+
+void Listener::ping(const std::shared_ptr<Stream>& stream) {
+  static const std::string command = "*1\r\n$4\r\nPING\r\n";
+  if (!std::exchange(heard_, false)) return stream->close();
+  stream->write({asio::buffer(command)}, [stream](error_code) {});
+  arm_ping();
+}
+
+}  // namespace ff::valkey
