@@ -11,7 +11,9 @@ function execution.load(core_key, now)
   local flat = call('HGETALL', core_key)
   if #flat == 0 then return nil end
   local fields = {}
-  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  for i = 1, #flat, 2 do
+    if flat[i + 1] ~= '' then fields[flat[i]] = flat[i + 1] end  -- other programs store '' for none
+  end
   local tag, id = keys.parse_core(core_key)
   local x = object(core_key, tag, id, fields, now)
   x.places, x.holder, x.ended_as = placement.of(tag, fields), placement.holder(fields), nil
