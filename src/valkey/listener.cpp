@@ -14,7 +14,6 @@ namespace {
 
 constexpr Millis reconnect_min{50};
 constexpr Millis reconnect_max{1000};
-constexpr Millis ping_interval = std::chrono::seconds{10};
 
 }  // namespace
 
@@ -113,7 +112,7 @@ bool Listener::take(const Reply& reply, std::string& problem) {
 }
 
 void Listener::arm_ping() {
-  ping_timer_.expires_after(ping_interval);
+  ping_timer_.expires_after(context_->options.ping_interval);
   ping_timer_.async_wait([self = shared_from_this(), stream = stream_](error_code cancelled) {
     if (!cancelled && stream == self->stream_ && !self->closed_) self->ping(stream);
   });

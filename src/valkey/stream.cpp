@@ -169,18 +169,36 @@ Async<Reply> read_reply(Stream& stream, ReplyReader& reader) {
 
 namespace {
 
+using Command = std::vector<std::string>;
+
 // AUTH, if there is a password, and a name for the server's own lists.
-Async<void> introduce(Stream& stream, const Endpoint& endpoint, const ClientOptions& options) {
-  std::vector<std::vector<std::string>> commands;
+std::vector<Command> greeting(const ClientOptions& options) {
+  std::vector<Command> commands;
   if (!options.password.empty()) {
-    auto& auth = commands.emplace_back(std::vector<std::string>{"AUTH"});
-    if (!options.user.empty()) auth.push_back(options.user);
-    auth.push_back(options.password);
+    commands.push_back({"AUTH"});
+    if (!options.user.empty()) commands.back().push_back(options.user);
+    commands.back().push_back(options.password);
   }
   commands.push_back({"CLIENT", "SETNAME", "flowfabric"});
+  return commands;
+}
+
+// What an error in answer to one of those means. Being without a name is no harm.
+Result<void> judge(const std::string& command, const std::string& error) {
+  const auto kind = refusal_of(error).kind;
+  const bool is_turned_away =
+      error.starts_with("ERR max number of clients") || error.starts_with("DENIED");
+  if (is_turned_away || (command == "AUTH" && kind == Refusal::Kind::not_now))
+    return fail(Errc::store_unavailable, "it said " + error);
+  if (command == "AUTH" || kind == Refusal::Kind::unauthenticated)
+    return fail(Errc::unauthenticated, error);
+  return {};
+}
+
+Async<void> introduce(Stream& stream, const ClientOptions& options) {
+  const std::vector<Command> commands = greeting(options);
   std::string bytes;
   for (const auto& command : commands) append_command(bytes, command);
-
   const error_code failed = co_await stream.write(bytes);
   if (failed) co_return fail(Errc::store_unavailable, failed.message());
   ReplyReader reader;
@@ -189,10 +207,8 @@ Async<void> introduce(Stream& stream, const Endpoint& endpoint, const ClientOpti
     if (!reply) co_return std::unexpected(reply.error());
     const ReplyError* error = reply->as_error();
     if (!error) continue;
-    const bool is_denied = refusal_of(error->text).kind == Refusal::Kind::unauthenticated;
-    // Whatever AUTH is refused for, without it nothing works. A name is not worth a connection.
-    if (is_denied || command[0] == "AUTH")
-      co_return fail(Errc::unauthenticated, to_advice(options, endpoint));
+    const Result<void> judged = judge(command[0], error->text);
+    if (!judged) co_return judged;
   }
   if (!reader.is_empty()) co_return fail(Errc::malformed_response, "bytes that nobody asked for");
   co_return Result<void>{};
@@ -235,9 +251,12 @@ Async<void> open_stream(Stream& stream, const Endpoint& endpoint, const ClientOp
   const error_code failed = co_await stream.connect(endpoint);
   if (limit->is_over) co_return too_slow(options);
   if (failed) co_return fail(Errc::store_unavailable, why_not_connected(failed));
-  Result<void> introduced = co_await introduce(stream, endpoint, options);
+  Result<void> introduced = co_await introduce(stream, options);
   if (limit->is_over) co_return too_slow(options);
-  if (!introduced && introduced.error().code == Errc::malformed_response)
+  if (introduced) co_return introduced;
+  if (introduced.error().code == Errc::unauthenticated)
+    co_return fail(Errc::unauthenticated, to_advice(options, endpoint));
+  if (introduced.error().code == Errc::malformed_response)
     co_return fail(Errc::store_unavailable, "it sent " + introduced.error().message);
   co_return introduced;
 }
