@@ -170,6 +170,17 @@ TEST_F(ClientTest, TheNextEndpointIsTried) {
   EXPECT_EQ(run(*client, {"PING"}), "\"PONG\"");
 }
 
+TEST_F(ClientTest, AReplicaIsLeftForTheNextEndpoint) {
+  ff::test::ValkeyServer first, second;
+  auto options = first.client_options();
+  options.endpoints.push_back(second.client_options().endpoints[0]);
+  const auto client = connect(options);
+  EXPECT_EQ(run(*client, {"SET", "a", "first"}), "\"OK\"");
+  first.call({"REPLICAOF", "127.0.0.1", std::to_string(second.port())});
+  EXPECT_EQ(run(*client, {"SET", "a", "second"}), "\"OK\"");
+  EXPECT_EQ(to_text(second.call({"GET", "a"})), "\"second\"");
+}
+
 TEST_F(ClientTest, HostsHaveNames) {
   ff::test::ValkeyServer server;
   auto options = server.client_options();

@@ -109,6 +109,11 @@ void Connection::reconnect(std::string why) {
   stream_->close();
 }
 
+void Connection::leave(std::string why) {
+  leaving_ = ready_;
+  reconnect(std::move(why));
+}
+
 void Connection::stop(const Error& error) {
   stopped_ = true;
   ready_ = false;
@@ -165,7 +170,7 @@ void Connection::on_failed_to_open(const Error& error) {
   for (auto& call : calls_)
     if (hopeless || call.once) call.answer(std::unexpected(refused));
   std::erase_if(calls_, [](const Call& call) { return !call.done; });
-  current_ = (current_ + 1) % endpoints_.size();
+  use_next_endpoint();
   owner_.on_lost(*this);
 }
 
@@ -181,7 +186,7 @@ void Connection::settle_written(const std::string& why) {
     if (call.once || call.request.repeat == Repeat::unsafe) call.answer(std::unexpected(lost));
   }
   std::erase_if(calls_, [](const Call& call) { return !call.done; });
-  if (endpoints_.size() > 1) current_ = (current_ + 1) % endpoints_.size();
+  if (std::exchange(leaving_, false)) use_next_endpoint();
   owner_.on_lost(*this);
 }
 
