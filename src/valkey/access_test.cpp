@@ -79,6 +79,8 @@ TEST_F(AccessTest, UnixSockets) {
   ClientOptions options;
   options.endpoints.push_back(UnixEndpoint{server.socket_path().string()});
   EXPECT_EQ(ping(options), "\"PONG\"");
+  options.tls = true;  // is for TCP
+  EXPECT_EQ(ping(options), "\"PONG\"");
   options.endpoints[0] = UnixEndpoint{"/nowhere/socket"};
   EXPECT_THAT(ping(options), AllOf(StartsWith("store_unavailable: Valkey at /nowhere/socket"),
                                    HasSubstr("No such file")));

@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "valkey/backoff.hpp"
+#include "valkey/open_stream.hpp"
 
 namespace ff::valkey {
 namespace {
@@ -27,6 +28,13 @@ bool is_hopeless(const Error& error) {
 }
 
 }  // namespace
+
+Result<std::shared_ptr<Stream>> ConnectionContext::make_stream(const Endpoint& endpoint) const {
+  if (std::holds_alternative<UnixEndpoint>(endpoint))
+    return std::make_shared<Stream>(executor, nullptr);
+  if (!tls) return std::unexpected(tls.error());
+  return std::make_shared<Stream>(executor, *tls);
+}
 
 Connection::Connection(std::shared_ptr<ConnectionContext> context, std::vector<Endpoint> endpoints,
                        Owner& owner)
@@ -146,8 +154,9 @@ asio::awaitable<void> Connection::run() {
 }
 
 asio::awaitable<Result<void>> Connection::open() {
-  if (!context_->tls) co_return std::unexpected(context_->tls.error());
-  stream_ = std::make_shared<Stream>(context_->executor, *context_->tls);
+  auto made = context_->make_stream(endpoint());
+  if (!made) co_return std::unexpected(made.error());
+  stream_ = std::move(*made);
   co_return co_await open_stream(*stream_, endpoint(), context_->options);
 }
 

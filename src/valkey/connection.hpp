@@ -13,6 +13,7 @@
 #include "base/coroutine_group.hpp"
 #include "valkey/call.hpp"
 #include "valkey/outage.hpp"
+#include "valkey/reply_reader.hpp"
 #include "valkey/stream.hpp"
 #include "valkey/write_batch.hpp"
 
@@ -24,6 +25,9 @@ struct ConnectionContext {
   ClientOptions options;
   Result<std::shared_ptr<TlsContext>> tls;
   CoroutineGroup coroutines;
+
+  // Not connected yet. A unix socket is never under TLS.
+  Result<std::shared_ptr<Stream>> make_stream(const Endpoint& endpoint) const;
 };
 
 // Requests are written in the order of add(); whatever has gathered goes in one write. Answers are matched

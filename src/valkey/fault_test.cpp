@@ -44,7 +44,7 @@ TEST_F(FaultTest, MoreAnswersThanRequests) {
   const auto client = connect(server.client_options());
   EXPECT_EQ(run(*client, {"request"}), "\"one\"");
   EXPECT_EQ(run(*client, {"request"}), "\"one\"");
-  EXPECT_EQ(server.connections(), 2);
+  EXPECT_GE(server.connections(), 2);
 }
 
 TEST_F(FaultTest, HalfAReply) {
