@@ -193,8 +193,26 @@ void ValkeyStore::start(std::vector<store::AnyCall> calls) {
 
 template <class Command>
 void ValkeyStore::route(store::Call<Command>& call) {
+  auto request = request_for(call.operation.id, call_for(call.operation));
+  send(std::move(call), std::move(request));
+}
+
+// A payload that is sent ahead goes by itself if the call behind it does not keep it.
+void ValkeyStore::route(store::Call<core::Create>& call) {
   const auto id = call.operation.id;
+  const bool ahead = sends_payload_ahead(call.operation);
   auto request = request_for(id, call_for(call.operation));
+  if (ahead) {
+    Request set{.command = {"SET", keys::of_execution(id, "payload"),
+                            std::move(call.operation.submit.payload), "EX", "600"},
+                .route = slots_[id.partition()]};
+    client_->send(std::move(set), [](const Result<Reply>&) {});
+  }
+  send(std::move(call), std::move(request));
+}
+
+template <class Command>
+void ValkeyStore::send(store::Call<Command> call, Request request) {
   call_function(std::move(request), [this, context = context_of(call.operation),
                                      call = std::move(call)](Result<Reply> reply) mutable {
     auto result = take_in(call.operation, context, std::move(reply));

@@ -61,6 +61,9 @@ class ValkeyStore final : public store::Store {
 
   template <class Command>
   void route(store::Call<Command>& call);
+  template <class Command>
+  void send(store::Call<Command> call, Request request);
+  void route(store::Call<core::Create>& call);
   void route(store::Call<core::LeaseGrant>& call);
   void route(store::Call<GetExecution>& call);
   void route(store::Call<GetPayload>& call);

@@ -76,10 +76,10 @@ function placement.of(f)
   return places
 end
 
--- The worker whose set of leases it stands in.
+-- The instance of a worker whose set of leases it stands in. Our own engine's workers have none.
 function placement.holder(f)
-  if f.lifecycle_phase == 'active' and f.ownership_state == 'leased' then
-    return f.current_worker_instance_id or f.current_worker_id
+  if f.current_worker_instance_id and f.ownership_state == 'leased' then
+    return f.current_worker_instance_id
   end
 end
 
