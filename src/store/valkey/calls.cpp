@@ -28,6 +28,13 @@ std::vector<std::string> with_fence(const Fence& fence, More... more) {
           std::move(more)...};
 }
 
+// Eight bytes: of every waiting execution there is one.
+std::string raw_bytes(std::uint64_t number) {
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift);
+  return bytes;
+}
+
 std::string_view name_of(core::LeaseSource source) {
   switch (source) {
     case core::LeaseSource::ready: return "ready";
@@ -50,7 +57,7 @@ bool sends_payload_ahead(const core::Create& command) {
 
 FunctionCall call_for(core::Create& command) {
   auto& submit = command.submit;
-  auto digest = fmt::format("{:016x}", core::request_digest(submit));
+  auto digest = raw_bytes(core::request_digest(submit));
   const auto& policy = submit.policy;
   const auto retention = policy.retention.value_or(command.retention_default);
   const bool usual_window = policy.dedup_window == Policy{}.dedup_window;

@@ -16,21 +16,29 @@ server.register_function{
       counts[#counts + 1] = state
       counts[#counts + 1] = tostring(count)
     end
+    local function add_live(tag, queue)
+      for state, index in pairs(live) do
+        add(queue, state, call('ZCARD', keys.lane_index(tag, queue, index)))
+      end
+      for _, index in ipairs(blocked) do
+        add(queue, 'waiting', call('ZCARD', keys.lane_index(tag, queue, index)))
+      end
+    end
     for _, tag in ipairs(ARGV) do
-      local totals = call('HGETALL', keys.index(tag, 'totals'))
-      for i = 1, #totals, 2 do
-        local queue, what = string.match(totals[i], '^(.*)\31(.*)$')
-        if what ~= 'all' then
-          add(queue, what, tonumber(totals[i + 1]))
+      local completed, fields = {}, call('HGETALL', keys.index(tag, 'totals'))
+      for i = 1, #fields, 2 do
+        local queue, what = string.match(fields[i], '^(.*)\31(.*)$')
+        local count = tonumber(fields[i + 1])
+        if what == 'all' then
+          completed[queue] = (completed[queue] or 0)
+            + call('ZCARD', keys.lane_index(tag, queue, 'terminal'))
+          add_live(tag, queue)
         else
-          for state, index in pairs(live) do
-            add(queue, state, call('ZCARD', keys.lane_index(tag, queue, index)))
-          end
-          for _, index in ipairs(blocked) do
-            add(queue, 'waiting', call('ZCARD', keys.lane_index(tag, queue, index)))
-          end
+          completed[queue] = (completed[queue] or 0) - count
+          add(queue, what, count)
         end
       end
+      for queue, count in pairs(completed) do add(queue, 'completed', count) end
     end
     return counts
   end,

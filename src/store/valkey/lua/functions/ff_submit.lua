@@ -35,7 +35,8 @@ server.register_function('ff_submit', function(KEYS, ARGV)
   local deadline, time_in_all = tonumber(ARGV[10]), tonumber(ARGV[19])
   if time_in_all then deadline = math.min(deadline or math.huge, now + time_in_all) end
   local fields = {
-    namespace = namespace, lane_id = lane, execution_kind = ARGV[5], priority = ARGV[6],
+    namespace = namespace, lane_id = lane, execution_kind = ARGV[5],
+    priority = ARGV[6] ~= '0' and ARGV[6] or nil,
     created_at = x.at, digest = ARGV[8], deadline = deadline, idempotency_key = idempotency_key,
     dedup_ms = given(ARGV[12]), retention_ms = given(ARGV[13]), content_type = given(ARGV[14]),
     traceparent = given(ARGV[15]), required_capabilities = given(ARGV[17]),

@@ -127,7 +127,7 @@ function attempts.finish(x, ending)
     end
   end
   call('HSET', attempts.key(x), unpack(record))
-  close_stream(x, ending.stream)
+  if x.by_contract then close_stream(x, ending.stream) end
 end
 
 function attempts.is_open(x)

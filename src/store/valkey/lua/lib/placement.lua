@@ -9,7 +9,7 @@ placement.retention_default = day
 
 -- Lowest first: a higher priority beats any age, then the older beats the newer.
 function placement.ready_score(f)
-  return (f.queued_at or f.created_at) - f.priority * 1000000000000
+  return (f.queued_at or f.created_at) - (f.priority or 0) * 1000000000000
 end
 
 function placement.queue(f)
