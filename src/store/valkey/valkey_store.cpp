@@ -77,17 +77,14 @@ Async<void> ValkeyStore::prepare() {
     channels.push_back(keys::events(partition));
   }
   if (auto set = co_await set_clock(); !set) co_return std::unexpected(set.error());
-  Subscriber::Handlers handlers{.on_message =
-                                    [this](std::string_view, std::string_view text) {
-                                      auto message = parse_event(text);
-                                      if (message && message->origin != origin_)
-                                        learn(std::move(*message));
-                                    },
-                                .on_gap =
-                                    [this] {
-                                      missed_something_ = true;
-                                      wakeup_.wake();
-                                    }};
+  Subscriber::Handlers handlers{
+      .on_message = [this](std::string_view, std::string_view text) { hear(text); },
+      .on_gap =
+          [this] {
+            greet();
+            missed_something_ = true;
+            wakeup_.wake();
+          }};
   subscriber_ = std::make_unique<Subscriber>(*client_, std::move(channels), std::move(handlers));
   auto looked = co_await look_for_ready(all_partitions(), ReadyCache::ask_for_min);
   if (!looked) co_return std::unexpected(looked.error());
@@ -102,6 +99,7 @@ asio::awaitable<void> ValkeyStore::keep_up() {
     co_await wakeup_.wait_until(SteadyClock::now() + clock_interval);
     if (stopping_) co_return;
     static_cast<void>(co_await set_clock());
+    static_cast<void>(co_await look_for_others());
     const bool sweep = options_.sweep && SteadyClock::now() >= next_sweep;
     if (!missed_something_.exchange(false) && !sweep) continue;
     next_sweep = SteadyClock::now() + sweep_interval;
@@ -109,6 +107,33 @@ asio::awaitable<void> ValkeyStore::keep_up() {
     const auto looked = co_await look_for_ready(all_partitions(), ReadyCache::ask_for_min);
     if (!looked) missed_something_ = true;
   }
+}
+
+void ValkeyStore::hear(std::string_view text) {
+  if (text.starts_with(origin_)) return;
+  ++heard_;
+  alone_ = false;
+  if (auto message = parse_event(text)) learn(std::move(*message));
+}
+
+// Whoever thinks that it is alone hears that it is not.
+void ValkeyStore::greet() {
+  ++heard_;
+  alone_ = false;
+  Request hello{.command = {"SPUBLISH", keys::events(0), origin_ + "\x1fhello"},
+                .route = slots_.front()};
+  client_->send(std::move(hello), [](const Result<Reply>&) {});
+}
+
+Async<void> ValkeyStore::look_for_others() {
+  const auto heard_before = heard_.load();
+  Request request{.command = {"PUBSUB", "SHARDNUMSUB", keys::events(0)}, .route = slots_.front()};
+  const auto reply = co_await client_->run(std::move(request));
+  if (!reply) co_return std::unexpected(reply.error());
+  const auto* counts = reply->as_array();
+  const auto* count = counts && counts->size() == 2 ? (*counts)[1].as_int() : nullptr;
+  alone_ = count && *count == 1 && heard_ == heard_before;
+  co_return Result<void>{};
 }
 
 Async<void> ValkeyStore::set_clock() {
@@ -155,7 +180,7 @@ Request ValkeyStore::request_for(const ExecutionId& id, FunctionCall call) const
   command.emplace_back("1");
   command.push_back(keys::core(id));
   command.push_back(time_argument());
-  command.push_back(origin_);
+  command.push_back(alone_ ? "-" : origin_);
   std::ranges::move(call.arguments, std::back_inserter(command));
   return {.command = std::move(command), .route = slots_[id.partition()]};
 }

@@ -114,6 +114,7 @@ class ValkeyStore final : public store::Store {
   Async<ff::Done> probe();
   Async<void> set_clock();
   Async<void> look_for_others();
+  void hear(std::string_view message);
   void greet();
   std::string time_argument() const;
 
