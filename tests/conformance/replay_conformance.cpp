@@ -35,6 +35,15 @@ TEST_P(Conformance, EveryEndCanBeReplayed) {
   EXPECT_EQ(claim_many(9).size(), ids.size());
 }
 
+TEST_P(Conformance, EndBeforeTheReplaysAttemptKeepsThatOnePending) {
+  const auto id = submit();
+  must(run(Cancel{.id = id}));
+  EXPECT_EQ(info(id).state_vector.attempt_state, AttemptState::pending_first_attempt);
+  must(run(Replay{.id = id}));
+  must(run(Cancel{.id = id}));
+  EXPECT_EQ(info(id).state_vector.attempt_state, AttemptState::pending_replay_attempt);
+}
+
 TEST_P(Conformance, ReplayBeforeTheEndIsRefused) {
   const auto id = submit();
   EXPECT_EQ(error_of(Replay{.id = id}), Errc::execution_not_terminal);

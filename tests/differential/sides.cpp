@@ -139,7 +139,8 @@ std::vector<std::string> Sides::stored_states(const ExecutionId& id) {
                                       "terminal_outcome", "attempt_state", "public_state"}};
   const auto reply = must(test::run_blocking(runtime_.executor(), client_.run(std::move(request))));
   std::vector<std::string> words;
-  for (const auto& each : *reply.as_array()) words.push_back(valkey::to_text(each));
+  for (const auto& each : *reply.as_array())
+    words.push_back(each.as_text() ? *each.as_text() : "nothing");
   return words;
 }
 
@@ -166,8 +167,10 @@ std::vector<ExecutionInfo> Sides::list(Engine& engine, ListExecutions query) {
 }
 
 void Sides::compare(std::string_view what, const std::string& embedded, const std::string& valkey) {
+  constexpr std::size_t shown_max = 3'000;
   if (embedded != valkey)
-    disagree(fmt::format("{}\n  embedded {}\n  valkey   {}", what, embedded, valkey));
+    disagree(fmt::format("{}\n  embedded {}\n  valkey   {}", what, embedded.substr(0, shown_max),
+                         valkey.substr(0, shown_max)));
 }
 
 }  // namespace ff::differential

@@ -27,6 +27,15 @@ std::string make_origin() {
   return make_uuid(TimePoint{}, random).str().substr(24);
 }
 
+// Whether its refusal means something for others who might want the execution. Not that a worker does not
+// hold it any more: it may be ready, or another's.
+template <class Command>
+bool tells_of_readiness(const Command& command) {
+  if constexpr (std::is_same_v<Command, core::LeaseGrant>)
+    return command.source != core::LeaseSource::held;
+  return std::is_same_v<Command, core::GrantIssue>;
+}
+
 // Whoever asked for it hears that nobody can have it now.
 bool is_not_ready(Errc code) {
   return code == Errc::execution_not_leaseable || code == Errc::execution_not_eligible ||
@@ -223,7 +232,7 @@ Result<typename Command::Reply> ValkeyStore::take_in(const Command& command,
   }
   if (is_refusal(*list)) {
     auto refusal = refused(context, *list);
-    if constexpr (is_lease || std::is_same_v<Command, core::GrantIssue>) {
+    if (tells_of_readiness(command)) {
       if (is_not_ready(refusal.error().code))
         ready_.erase(context.id);
       else
