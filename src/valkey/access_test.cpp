@@ -60,10 +60,26 @@ TEST_F(AccessTest, APasswordThatIsSetRightLater) {
   ff::test::await("it is accepted", [&] { return run(*client, {"PING"}) == "\"PONG\""; });
 }
 
+TEST_F(AccessTest, AServerThatIsFullIsTriedAgain) {
+  for (const auto* password : {"", "s3cret"}) {
+    ValkeyServer server({.password = password, .arguments = {"--maxclients", "1"}});
+    auto first = connect(server.client_options());
+    EXPECT_EQ(run(*first, {"PING"}), "\"PONG\"");
+    EXPECT_THAT(ping(server.client_options()),
+                AllOf(StartsWith("store_unavailable"), HasSubstr("max number of clients")));
+    const auto second = connect(server.client_options());
+    auto waiting = start(*second, {.command = {"PING"}});
+    first.reset();
+    EXPECT_EQ(show(waiting.get()), "\"PONG\"");
+  }
+}
+
 TEST_F(AccessTest, UnixSockets) {
   ValkeyServer server({.unix_socket = true});
   ClientOptions options;
   options.endpoints.push_back(UnixEndpoint{server.socket_path().string()});
+  EXPECT_EQ(ping(options), "\"PONG\"");
+  options.tls = true;  // is for TCP
   EXPECT_EQ(ping(options), "\"PONG\"");
   options.endpoints[0] = UnixEndpoint{"/nowhere/socket"};
   EXPECT_THAT(ping(options), AllOf(StartsWith("store_unavailable: Valkey at /nowhere/socket"),

@@ -19,7 +19,7 @@ struct Call {
   Request request;
   Done done;  // empty: nobody waits for the answer any more
   Steady::time_point deadline;
-  Steady::time_point written_at = {};  // first of all: never
+  Steady::time_point written_at = {};  // default: never
   bool asking = false;                 // ASKING goes before it, and its answer before this one's
   bool once = false;                   // the first trouble is its answer
   unsigned tries = 0;

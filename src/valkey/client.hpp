@@ -32,9 +32,11 @@ class Client {
   // Works on any executor: state is kept on a strand of it. Connects when the first request comes.
   Client(asio::any_io_executor executor, ClientOptions options);
 
-  // Answers every pending request with store_unavailable and waits until nothing of it runs any more. Not
-  // from a thread that the executor needs.
+  // Answers every pending request with store_unavailable and waits until nothing of it runs any more. The
+  // executor must still be running, and not need this thread.
   ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
 
   // From any thread. `done` is called exactly once, on the client's executor; it must not block.
   void send(Request request, std::move_only_function<void(Result<Reply>)> done);

@@ -123,6 +123,35 @@ TEST_F(ClientTest, SafeRequestsSurviveARestart) {
   EXPECT_EQ(show(unsafe_while_down.get()), "1");  // it was not sent before
 }
 
+TEST_F(ClientTest, UnsafeRequestsAreNeverCarriedOutTwice) {
+  ff::test::ValkeyServer server({.append_only = true, .arguments = {"--appendfsync", "always"}});
+  const auto client = connect(server.client_options());
+  std::atomic<int> pending = 0, done = 0, in_doubt = 0;
+  std::atomic<bool> enough = false;
+  std::jthread sender([&] {
+    while (!enough) {
+      ff::test::await("room", [&] { return pending < 100 || enough; });
+      ++pending;
+      client->send({.command = {"INCR", "n"}, .repeat = Repeat::unsafe}, [&](Result<Reply> reply) {
+        ++(reply ? done : in_doubt);
+        --pending;
+      });
+    }
+  });
+  for (int i = 0; i < 5; ++i) {
+    const int before = done;
+    ff::test::await("some are done", [&] { return done > before + 200; });
+    server.kill();
+    server.start();
+  }
+  enough = true;
+  ff::test::await("all answers", [&] { return pending == 0; });
+  const auto counted = start(*client, {.command = {"GET", "n"}}).get();
+  const int n = std::stoi(*must(counted).as_text());
+  EXPECT_GE(n, done);
+  EXPECT_LE(n, done + in_doubt);
+}
+
 TEST_F(ClientTest, WithoutAServerRequestsFailInTime) {
   ClientOptions options;
   options.endpoints.push_back(TcpEndpoint{"127.0.0.1", ff::test::free_port()});
@@ -139,6 +168,17 @@ TEST_F(ClientTest, TheNextEndpointIsTried) {
                            TcpEndpoint{"127.0.0.1", ff::test::free_port()});
   const auto client = connect(options);
   EXPECT_EQ(run(*client, {"PING"}), "\"PONG\"");
+}
+
+TEST_F(ClientTest, AReplicaIsLeftForTheNextEndpoint) {
+  ff::test::ValkeyServer first, second;
+  auto options = first.client_options();
+  options.endpoints.push_back(second.client_options().endpoints[0]);
+  const auto client = connect(options);
+  EXPECT_EQ(run(*client, {"SET", "a", "first"}), "\"OK\"");
+  first.call({"REPLICAOF", "127.0.0.1", std::to_string(second.port())});
+  EXPECT_EQ(run(*client, {"SET", "a", "second"}), "\"OK\"");
+  EXPECT_EQ(to_text(second.call({"GET", "a"})), "\"second\"");
 }
 
 TEST_F(ClientTest, HostsHaveNames) {

@@ -9,6 +9,7 @@
 
 #include "base/assert.hpp"
 #include "valkey/backoff.hpp"
+#include "valkey/open_stream.hpp"
 
 namespace ff::valkey {
 namespace {
@@ -27,6 +28,13 @@ bool is_hopeless(const Error& error) {
 }
 
 }  // namespace
+
+Result<std::shared_ptr<Stream>> ConnectionContext::make_stream(const Endpoint& endpoint) const {
+  if (std::holds_alternative<UnixEndpoint>(endpoint))
+    return std::make_shared<Stream>(executor, nullptr);
+  if (!tls) return std::unexpected(tls.error());
+  return std::make_shared<Stream>(executor, *tls);
+}
 
 Connection::Connection(std::shared_ptr<ConnectionContext> context, std::vector<Endpoint> endpoints,
                        Owner& owner)
@@ -109,6 +117,11 @@ void Connection::reconnect(std::string why) {
   stream_->close();
 }
 
+void Connection::leave(std::string why) {
+  leaving_ = ready_;
+  reconnect(std::move(why));
+}
+
 void Connection::stop(const Error& error) {
   stopped_ = true;
   ready_ = false;
@@ -141,8 +154,9 @@ asio::awaitable<void> Connection::run() {
 }
 
 asio::awaitable<Result<void>> Connection::open() {
-  if (!context_->tls) co_return std::unexpected(context_->tls.error());
-  stream_ = std::make_shared<Stream>(context_->executor, *context_->tls);
+  auto made = context_->make_stream(endpoint());
+  if (!made) co_return std::unexpected(made.error());
+  stream_ = std::move(*made);
   co_return co_await open_stream(*stream_, endpoint(), context_->options);
 }
 
@@ -165,7 +179,7 @@ void Connection::on_failed_to_open(const Error& error) {
   for (auto& call : calls_)
     if (hopeless || call.once) call.answer(std::unexpected(refused));
   std::erase_if(calls_, [](const Call& call) { return !call.done; });
-  current_ = (current_ + 1) % endpoints_.size();
+  use_next_endpoint();
   owner_.on_lost(*this);
 }
 
@@ -181,7 +195,7 @@ void Connection::settle_written(const std::string& why) {
     if (call.once || call.request.repeat == Repeat::unsafe) call.answer(std::unexpected(lost));
   }
   std::erase_if(calls_, [](const Call& call) { return !call.done; });
-  if (endpoints_.size() > 1) current_ = (current_ + 1) % endpoints_.size();
+  if (std::exchange(leaving_, false)) use_next_endpoint();
   owner_.on_lost(*this);
 }
 

@@ -13,6 +13,7 @@
 #include "base/coroutine_group.hpp"
 #include "valkey/call.hpp"
 #include "valkey/outage.hpp"
+#include "valkey/reply_reader.hpp"
 #include "valkey/stream.hpp"
 #include "valkey/write_batch.hpp"
 
@@ -24,6 +25,9 @@ struct ConnectionContext {
   ClientOptions options;
   Result<std::shared_ptr<TlsContext>> tls;
   CoroutineGroup coroutines;
+
+  // Not connected yet. A unix socket is never under TLS.
+  Result<std::shared_ptr<Stream>> make_stream(const Endpoint& endpoint) const;
 };
 
 // Requests are written in the order of add(); whatever has gathered goes in one write. Answers are matched
@@ -41,7 +45,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     ~Owner() = default;
   };
 
-  // With several endpoints, the next is tried when one fails. The owner outlives everything but stop().
+  // With several endpoints, the next is tried when there is no connection to one. The owner outlives everything but stop().
   Connection(std::shared_ptr<ConnectionContext> context, std::vector<Endpoint> endpoints,
              Owner& owner);
 
@@ -61,8 +65,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Answers the calls whose time is over, and gives the connection up if it is stuck.
   void sweep(Steady::time_point now);
 
-  // Goes on with the next endpoint.
-  void reconnect(std::string why);
+  // Makes the connection anew, if there is one; to the next endpoint.
+  void leave(std::string why);
 
   // For good: answers everything with `error`.
   void stop(const Error& error);
@@ -74,10 +78,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> pause(Millis time);
   bool take_answers(ReplyReader& reader, std::string& problem);
   void take_answer(Reply reply);
+  void reconnect(std::string why);
   void on_written();
   void on_open();
   void on_failed_to_open(const Error& error);
   void settle_written(const std::string& why);
+  void use_next_endpoint() { current_ = (current_ + 1) % endpoints_.size(); }
   Error too_late(const Call& call, bool is_written) const;
 
   std::shared_ptr<ConnectionContext> context_;
@@ -95,6 +101,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::steady_timer timer_;
   bool started_ = false;
   bool ready_ = false;
+  bool leaving_ = false;
   bool stopped_ = false;
   unsigned failures_ = 0;  // since the last answer
   std::string problem_;    // why there is no connection; why it was given up

@@ -7,14 +7,15 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "valkey/backoff.hpp"
+#include "valkey/open_stream.hpp"
 #include "valkey/slot.hpp"
+#include "valkey/write_batch.hpp"
 
 namespace ff::valkey {
 namespace {
 
 constexpr Millis reconnect_min{50};
 constexpr Millis reconnect_max{1000};
-constexpr Millis ping_interval = std::chrono::seconds{10};
 
 }  // namespace
 
@@ -55,29 +56,32 @@ asio::awaitable<void> Listener::run() {
 }
 
 asio::awaitable<Result<void>> Listener::open() {
-  if (!context_->tls) co_return std::unexpected(context_->tls.error());
-  stream_ = std::make_shared<Stream>(context_->executor, *context_->tls);
+  auto made = context_->make_stream(task_.endpoints[current_]);
+  if (!made) co_return std::unexpected(made.error());
+  stream_ = std::move(*made);
   co_return co_await open_stream(*stream_, task_.endpoints[current_], context_->options);
 }
 
 // As few commands as possible: in a cluster, one may only name channels of one slot.
-std::string Listener::subscriptions() const {
+std::vector<std::vector<std::string>> Listener::subscriptions() const {
   std::map<int, std::vector<std::string>> by_slot;
   for (const auto& channel : task_.channels) {
     auto& command = by_slot[context_->options.cluster ? slot_of(channel) : 0];
     if (command.empty()) command.push_back("SSUBSCRIBE");
     command.push_back(channel);
   }
-  std::string bytes;
-  for (const auto& [slot, command] : by_slot) append_command(bytes, command);
-  return bytes;
+  std::vector<std::vector<std::string>> commands;
+  for (auto& [slot, command] : by_slot) commands.push_back(std::move(command));
+  return commands;
 }
 
 asio::awaitable<std::string> Listener::listen() {
   confirmed_ = 0;
   heard_ = true;
-  const std::string commands = subscriptions();
-  const error_code failed = co_await stream_->write(commands);
+  const auto commands = subscriptions();
+  WriteBatch batch;
+  for (const auto& command : commands) batch.add(command);
+  const error_code failed = co_await stream_->write(batch.buffers());
   if (failed) co_return failed.message();
   arm_ping();
   ReplyReader reader;
@@ -113,7 +117,7 @@ bool Listener::take(const Reply& reply, std::string& problem) {
 }
 
 void Listener::arm_ping() {
-  ping_timer_.expires_after(ping_interval);
+  ping_timer_.expires_after(context_->options.ping_interval);
   ping_timer_.async_wait([self = shared_from_this(), stream = stream_](error_code cancelled) {
     if (!cancelled && stream == self->stream_ && !self->closed_) self->ping(stream);
   });

@@ -35,7 +35,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
  private:
   asio::awaitable<Result<void>> open();
   asio::awaitable<std::string> listen();
-  std::string subscriptions() const;
+  std::vector<std::vector<std::string>> subscriptions() const;
   bool take(const Reply& reply, std::string& problem);
   void arm_ping();
   void ping(const std::shared_ptr<Stream>& stream);

@@ -36,6 +36,7 @@ struct ClientOptions {
   std::string password;                // empty: no AUTH
   Millis connect_timeout = std::chrono::seconds{10};
   Millis request_timeout = std::chrono::seconds{5};
+  Millis ping_interval = std::chrono::seconds{10};  // of a connection that only listens
 };
 
 }  // namespace ff::valkey

@@ -7,39 +7,35 @@
 #include <hiredis/read.h>
 
 namespace ff::valkey {
-namespace {
 
 // Where the value of `task` belongs: the root, or behind its brothers. An array grows with what arrives,
-// not with what was announced. Nothing points into an array while it grows.
+// not with what was announced. Nothing points into an array while it grows. Null, which is a failure, if there are too many.
 Reply* place(const redisReadTask* task) {
-  if (!task->parent) return static_cast<Reply*>(task->privdata);
+  auto& target = *static_cast<ReplyReader::Target*>(task->privdata);
+  if (++target.values > ReplyReader::reply_values_max) return nullptr;
+  if (!task->parent) return &target.root;
   auto& siblings = *static_cast<Reply*>(task->parent->obj)->as_array();
   return &siblings.emplace_back();
 }
 
+namespace {
+
+template <class Value>
+void* make(const redisReadTask* task, Value value) {
+  Reply* reply = place(task);
+  if (reply) reply->value = std::move(value);
+  return reply;
+}
+
 void* make_string(const redisReadTask* task, char* bytes, std::size_t size) {
-  Reply* reply = place(task);
-  if (task->type == REDIS_REPLY_ERROR)
-    reply->value = ReplyError{std::string(bytes, size)};
-  else
-    reply->value.emplace<std::string>(bytes, size);
-  return reply;
+  if (task->type == REDIS_REPLY_ERROR) return make(task, ReplyError{std::string(bytes, size)});
+  return make(task, std::string(bytes, size));
 }
-void* make_array(const redisReadTask* task, int) {
-  Reply* reply = place(task);
-  reply->value.emplace<std::vector<Reply>>();
-  return reply;
-}
+void* make_array(const redisReadTask* task, int) { return make(task, std::vector<Reply>{}); }
 void* make_integer(const redisReadTask* task, long long number) {
-  Reply* reply = place(task);
-  reply->value.emplace<std::int64_t>(number);
-  return reply;
+  return make(task, std::int64_t{number});
 }
-void* make_nil(const redisReadTask* task) {
-  Reply* reply = place(task);
-  reply->value.emplace<Nil>();
-  return reply;
-}
+void* make_nil(const redisReadTask* task) { return make(task, Nil{}); }
 void free_nothing(void*) {}  // the root is the reader's own
 
 redisReplyObjectFunctions functions{make_string, make_array, make_integer, make_nil, free_nothing};
@@ -54,7 +50,7 @@ void ReplyReader::Free::operator()(redisReader* reader) const { redisReaderFree(
 
 ReplyReader::ReplyReader() : reader_(redisReaderCreateWithFunctions(&functions)) {
   if (!reader_) throw std::bad_alloc();
-  reader_->privdata = &root_;
+  reader_->privdata = &target_;
   reader_->maxbuf = 1024 * 1024;
 }
 
@@ -67,11 +63,14 @@ void ReplyReader::feed(std::string_view bytes) {
 
 Result<std::optional<Reply>> ReplyReader::next() {
   void* whole = nullptr;
-  if (redisReaderGetReply(reader_.get(), &whole) != REDIS_OK) return malformed(reader_->errstr);
+  if (redisReaderGetReply(reader_.get(), &whole) != REDIS_OK)
+    return malformed(target_.values > reply_values_max
+                         ? fmt::format("a reply of more than {} values", reply_values_max)
+                         : reader_->errstr);
   const auto left = reader_->len - reader_->pos;
   if (whole) {
     reply_bytes_ = left;
-    return std::exchange(root_, {});
+    return std::exchange(target_, {}).root;
   }
   if (reply_bytes_ > reply_bytes_max)
     return malformed(fmt::format("a reply of more than {} bytes", reply_bytes_max));

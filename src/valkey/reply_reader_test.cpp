@@ -69,6 +69,13 @@ TEST(ReplyReader, RefusesWhatIsNoReply) {
     EXPECT_THAT(read(bytes), ElementsAre(StartsWith("malformed_response"))) << bytes;
 }
 
+TEST(ReplyReader, RefusesTooManyValues) {
+  std::string bytes = "*2000000000\r\n";
+  for (std::size_t i = 0; i < ReplyReader::reply_values_max; ++i) bytes += ":1\r\n";
+  EXPECT_THAT(read(bytes, ReplyReader::feed_bytes_best),
+              ElementsAre(StartsWith("malformed_response: a reply of more than")));
+}
+
 TEST(ReplyReader, RefusesALineWithoutEnd) {
   EXPECT_THAT(read("+" + std::string(ReplyReader::line_bytes_max + 1, 'x'), 1000),
               ElementsAre(StartsWith("malformed_response: a line of more than")));

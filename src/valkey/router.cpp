@@ -222,7 +222,7 @@ void Router::on_replica(Connection& from) {
   if (context_->options.cluster)
     want_refresh();
   else if (from.age() > replica_reconnect_gap)
-    from.reconnect("it has become a replica");
+    from.leave("it has become a replica");
 }
 
 void Router::on_lost(Connection&) {

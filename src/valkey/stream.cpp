@@ -6,14 +6,9 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/redirect_error.hpp>
-#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
-
-#include "valkey/refusal.hpp"
 
 namespace ff::valkey {
 
@@ -138,108 +133,13 @@ void Stream::write(const std::vector<asio::const_buffer>& buffers,
     asio::async_write(std::get<TlsSocket>(socket_), buffers, std::move(written));
 }
 
-asio::awaitable<error_code> Stream::write(std::string_view bytes) {
+asio::awaitable<error_code> Stream::write(const std::vector<asio::const_buffer>& buffers) {
   error_code failed;
   if (auto* plain = std::get_if<Socket>(&socket_))
-    co_await asio::async_write(*plain, asio::buffer(bytes), into(failed));
+    co_await asio::async_write(*plain, buffers, into(failed));
   else
-    co_await asio::async_write(std::get<TlsSocket>(socket_), asio::buffer(bytes), into(failed));
+    co_await asio::async_write(std::get<TlsSocket>(socket_), buffers, into(failed));
   co_return failed;
-}
-
-void append_command(std::string& to, std::span<const std::string> command) {
-  fmt::format_to(std::back_inserter(to), "*{}\r\n", command.size());
-  for (const auto& argument : command) {
-    fmt::format_to(std::back_inserter(to), "${}\r\n", argument.size());
-    to += argument;
-    to += "\r\n";
-  }
-}
-
-Async<Reply> read_reply(Stream& stream, ReplyReader& reader) {
-  while (true) {
-    auto reply = reader.next();
-    if (!reply) co_return std::unexpected(std::move(reply.error()));
-    if (*reply) co_return std::move(**reply);
-    const Stream::Received received = co_await stream.read();
-    if (received.failed) co_return fail(Errc::store_unavailable, received.failed.message());
-    reader.feed(received.bytes);
-  }
-}
-
-namespace {
-
-// AUTH, if there is a password, and a name for the server's own lists.
-Async<void> introduce(Stream& stream, const Endpoint& endpoint, const ClientOptions& options) {
-  std::vector<std::vector<std::string>> commands;
-  if (!options.password.empty()) {
-    auto& auth = commands.emplace_back(std::vector<std::string>{"AUTH"});
-    if (!options.user.empty()) auth.push_back(options.user);
-    auth.push_back(options.password);
-  }
-  commands.push_back({"CLIENT", "SETNAME", "flowfabric"});
-  std::string bytes;
-  for (const auto& command : commands) append_command(bytes, command);
-
-  const error_code failed = co_await stream.write(bytes);
-  if (failed) co_return fail(Errc::store_unavailable, failed.message());
-  ReplyReader reader;
-  for (const auto& command : commands) {
-    const Result<Reply> reply = co_await read_reply(stream, reader);
-    if (!reply) co_return std::unexpected(reply.error());
-    const ReplyError* error = reply->as_error();
-    if (!error) continue;
-    const bool is_denied = refusal_of(error->text).kind == Refusal::Kind::unauthenticated;
-    // Whatever AUTH is refused for, without it nothing works. A name is not worth a connection.
-    if (is_denied || command[0] == "AUTH")
-      co_return fail(Errc::unauthenticated, to_advice(options, endpoint));
-  }
-  if (!reader.is_empty()) co_return fail(Errc::malformed_response, "bytes that nobody asked for");
-  co_return Result<void>{};
-}
-
-std::unexpected<Error> too_slow(const ClientOptions& options) {
-  return fail(Errc::store_unavailable,
-              fmt::format("it did not answer within {} ms{}", options.connect_timeout.count(),
-                          options.tls ? "; does it speak TLS?" : ""));
-}
-
-std::string why_not_connected(const error_code& failed) {
-  const bool is_tls = failed.category() == asio::error::get_ssl_category() ||
-                      failed.category() == asio::ssl::error::get_stream_category();
-  if (!is_tls) return failed.message();
-  return fmt::format(
-      "{}; does it speak TLS, and is its certificate for this name and signed by someone you "
-      "trust?",
-      failed.message());
-}
-
-}  // namespace
-
-Async<void> open_stream(Stream& stream, const Endpoint& endpoint, const ClientOptions& options) {
-  // The timer's handler may come after this coroutine's end, but not after its cancellation.
-  struct Limit {
-    asio::steady_timer timer;
-    bool is_over = false;
-  };
-  auto limit = std::make_shared<Limit>(
-      asio::steady_timer(co_await asio::this_coro::executor, options.connect_timeout));
-  std::weak_ptr<Limit> watched = limit;
-  limit->timer.async_wait([watched, &stream](error_code cancelled) {
-    const auto running = watched.lock();
-    if (cancelled || !running) return;
-    running->is_over = true;
-    stream.close();
-  });
-
-  const error_code failed = co_await stream.connect(endpoint);
-  if (limit->is_over) co_return too_slow(options);
-  if (failed) co_return fail(Errc::store_unavailable, why_not_connected(failed));
-  Result<void> introduced = co_await introduce(stream, endpoint, options);
-  if (limit->is_over) co_return too_slow(options);
-  if (!introduced && introduced.error().code == Errc::malformed_response)
-    co_return fail(Errc::store_unavailable, "it sent " + introduced.error().message);
-  co_return introduced;
 }
 
 }  // namespace ff::valkey

@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,8 +16,6 @@
 #include <boost/asio/ssl/stream.hpp>
 
 #include "valkey/options.hpp"
-#include "valkey/reply.hpp"
-#include "valkey/reply_reader.hpp"
 
 namespace ff::valkey {
 
@@ -47,7 +44,7 @@ class Stream {
 
   // The buffers, and what they refer to, stay as they are until `done`.
   void write(const std::vector<asio::const_buffer>& buffers, std::function<void(error_code)> done);
-  asio::awaitable<error_code> write(std::string_view bytes);
+  asio::awaitable<error_code> write(const std::vector<asio::const_buffer>& buffers);
 
   // Ends what is under way; it then fails, and so does everything started later.
   void close();
@@ -68,17 +65,5 @@ class Stream {
   std::unique_ptr<char[]> buffer_;
   bool closed_ = false;
 };
-
-// Appends a command as the server reads it.
-void append_command(std::string& to, std::span<const std::string> command);
-
-// The next reply on a connection where nobody else reads. Fails with store_unavailable, or with
-// malformed_response.
-Async<Reply> read_reply(Stream& stream, ReplyReader& reader);
-
-// Connects and introduces the client, within the connect timeout. Fails with
-//  - store_unavailable: it may work later; the message is only the reason
-//  - unauthenticated: user or password is wrong or missing
-Async<void> open_stream(Stream& stream, const Endpoint& endpoint, const ClientOptions& options);
 
 }  // namespace ff::valkey

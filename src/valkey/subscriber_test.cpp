@@ -67,6 +67,30 @@ TEST_F(SubscriberTest, TellsOfAGapAfterARestart) {
   await("the message", [&] { return heard_.has("a=1"); });
 }
 
+TEST_F(SubscriberTest, NoticesAServerThatStandsStill) {
+  ValkeyServer server;
+  auto options = server.client_options();
+  options.ping_interval = 20ms;
+  options.connect_timeout = 100ms;
+  const auto client = connect(options);
+  Subscriber subscriber(*client, {"a"}, heard_.handlers());
+  await("subscribed", [&] { return heard_.gaps() == 1; });
+  const auto pings = [&] {
+    const auto stats = *server.call({"INFO", "commandstats"}).as_text();
+    const auto at = stats.find("cmdstat_ping:calls=");
+    return at == std::string::npos ? 0 : std::stoi(stats.substr(at + 19));
+  };
+  const int before = pings();
+  await("pings", [&] { return pings() > before + 3; });
+  EXPECT_EQ(heard_.gaps(), 1);
+  server.pause();
+  EXPECT_THROW(await(
+                   "a gap", [&] { return heard_.gaps() > 1; }, 150ms),
+               std::runtime_error);
+  server.resume();
+  await("subscribed again", [&] { return heard_.gaps() >= 2; });
+}
+
 TEST_F(SubscriberTest, BeginsBeforeTheServer) {
   ValkeyServer server;
   server.kill();

@@ -64,7 +64,8 @@ FunctionCall call_for(core::Create& command) {
       to_policy_json(policy),
       policy.required_capabilities.csv(),
       text_or_none(policy.attempt_timeout),
-      text_or_none(policy.execution_deadline)};
+      text_or_none(policy.execution_deadline),
+      std::string(command.id.uuid().bytes().begin(), command.id.uuid().bytes().end())};
   for (auto& [key, value] : submit.tags) {
     arguments.push_back(key);
     arguments.push_back(std::move(value));
@@ -215,7 +216,6 @@ ClaimedExecution read_answer(const core::LeaseGrant& command, Answer& answer) {
   claimed.ns = answer.id<Namespace>();
   claimed.lane = answer.id<LaneId>();
   claimed.kind = answer.id<Kind>();
-  claimed.payload = answer.text();
   claimed.content_type = read_optional<ContentType>(answer);
   claimed.traceparent = read_optional<TraceParent>(answer);
   claimed.attempt_index = static_cast<std::uint32_t>(answer.number());

@@ -13,13 +13,6 @@ namespace {
 constexpr std::size_t looked_at_max = 10'000;  // of one page, whether they match or not
 constexpr std::size_t read_at_once = 100;
 
-// Where an execution stands in the list.
-struct Moment {
-  TimePoint at;
-  ExecutionId id;
-  auto operator<=>(const Moment&) const = default;
-};
-
 std::string to_cursor(const Moment& moment) {
   return fmt::format("{}.{}.{}", moment.at.time_since_epoch().count(), moment.id.partition(),
                      moment.id.uuid().str());
@@ -49,131 +42,168 @@ bool matches(const core::Execution& execution, const ListExecutions& query) {
          (!query.kind || execution.kind == *query.kind);
 }
 
-// The newest of what one partition has left, as far as it was read.
-struct Share {
-  std::vector<Moment> moments;  // the newest last
-  bool more = false;            // there are older ones
-  TimePoint read_down_to;
+// Executions of a namespace in all partitions, the newest first, read as far as they are asked for.
+class Newest {
+ public:
+  // What is known of one partition.
+  struct Share {
+    std::vector<Moment> moments;  // the newest last
+    bool more = false;            // there are older ones, not later than this:
+    TimePoint read_down_to{};
+  };
+
+  explicit Newest(std::optional<Moment> before) : before_(before) {}
+
+  // `records` are 24 bytes each, as lua/lib/created.lua has them, the newest last.
+  void add(PartitionIndex partition, std::string_view records, bool more) {
+    Share share{.moments = {}, .more = more};
+    for (; records.size() >= record_bytes; records.remove_prefix(record_bytes)) {
+      const auto moment = read_moment(partition, records.substr(0, record_bytes));
+      if (share.moments.empty()) share.read_down_to = moment.at;
+      share.moments.push_back(moment);
+    }
+    // Of the oldest millisecond some may not have been read; it comes with the next part.
+    std::erase_if(share.moments, [&](const Moment& moment) {
+      return (before_ && moment >= *before_) || (more && moment.at == share.read_down_to);
+    });
+    std::ranges::sort(share.moments);
+    shares_[partition] = std::move(share);
+  }
+
+  // The next one, if it is certain; else dry() says where to read on.
+  std::optional<Moment> take() {
+    if (!dry().empty()) return std::nullopt;
+    Share* newest = nullptr;
+    for (auto& [partition, share] : shares_)
+      if (!share.moments.empty() && (!newest || share.moments.back() > newest->moments.back()))
+        newest = &share;
+    if (!newest) return std::nullopt;
+    before_ = newest->moments.back();
+    newest->moments.pop_back();
+    return before_;
+  }
+
+  std::vector<PartitionIndex> dry() const {
+    std::vector<PartitionIndex> partitions;
+    for (const auto& [partition, share] : shares_)
+      if (share.moments.empty() && share.more) partitions.push_back(partition);
+    return partitions;
+  }
+
+  // The latest time from which on one of the dry partitions is to be read.
+  TimePoint read_from() const {
+    TimePoint latest{};
+    for (const auto partition : dry())
+      latest = std::max(latest, shares_.at(partition).read_down_to);
+    return latest;
+  }
+
+ private:
+  static constexpr std::size_t record_bytes = 24;
+
+  static Moment read_moment(PartitionIndex partition, std::string_view record) {
+    std::int64_t ms = 0;
+    for (std::size_t i = 0; i < 8; ++i) ms = ms << 8 | static_cast<std::uint8_t>(record[i]);
+    Uuid::Bytes bytes{};
+    std::ranges::transform(record.substr(8), bytes.begin(),
+                           [](char c) { return static_cast<std::uint8_t>(c); });
+    return {TimePoint{Millis{ms}}, {partition, Uuid{bytes}}};
+  }
+
+  std::optional<Moment> before_;  // the last one taken
+  std::map<PartitionIndex, Share> shares_;
 };
 
 }  // namespace
 
 Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
-  auto newest = query.created_before ? *query.created_before - Millis{1} : limits::time_max;
   std::optional<Moment> before;
+  std::optional<TimePoint> newest;
+  if (query.created_before) newest = *query.created_before - Millis{1};
   if (query.cursor) {
     const auto cursor = from_cursor(*query.cursor);
     if (!cursor) co_return std::unexpected(cursor.error());
     before = *cursor;
-    newest = std::min(newest, cursor->at);
+    newest = newest ? std::min(*newest, cursor->at) : cursor->at;
   }
-  const auto oldest = query.created_from.value_or(TimePoint{});
-  const auto text_of = [](TimePoint time) {
-    return std::to_string(time.time_since_epoch().count());
-  };
-
-  std::map<PartitionIndex, Share> shares;
-  // Reads on in some partitions; `per_partition` must be more than can share one millisecond there.
-  std::size_t per_partition = query.limit / partitions_ + 8;
-  auto to_read = all_partitions();
-  auto read_from = newest;
+  Newest all(before);
   ExecutionList page;
+  auto partitions = all_partitions();
+  std::size_t per_partition = query.limit / partitions_ + 8;
   std::size_t looked_at = 0;
   while (true) {
-    if (!to_read.empty()) {
-      std::vector<std::string> arguments{query.ns.str(), text_of(read_from), text_of(oldest),
-                                         std::to_string(per_partition)};
-      const auto answers = co_await ask("ff_list", std::move(arguments), to_read);
+    if (!partitions.empty()) {
+      std::vector<std::string> arguments{
+          query.ns.str(), newest ? std::to_string(newest->time_since_epoch().count()) : "",
+          std::to_string(per_partition)};
+      const auto answers = co_await ask("ff_list", std::move(arguments), std::move(partitions));
       if (!answers) co_return std::unexpected(answers.error());
-      for (const auto partition : to_read) shares[partition] = {};
       for (const auto& answer : *answers)
-        for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
+        for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
           const auto partition = parse_tag(answer[i]);
-          const auto* entries = answer[i + 1].as_array();
-          if (!partition || !entries) co_return malformed("ff_list");
-          auto& share = shares[*partition];
-          for (std::size_t j = 0; j + 1 < entries->size(); j += 2) {
-            const auto uuid = Uuid::parse(text_in((*entries)[j]));
-            const auto at = parse_number<std::int64_t>(text_in((*entries)[j + 1]));
-            if (!uuid || !at) co_return malformed("ff_list");
-            const Moment moment{TimePoint{Millis{*at}}, {*partition, *uuid}};
-            share.read_down_to = moment.at;
-            if (!before || moment < *before) share.moments.push_back(moment);
-          }
-          share.more = entries->size() / 2 == per_partition;
-          std::ranges::reverse(share.moments);
+          if (!partition) co_return malformed("ff_list");
+          all.add(*partition, text_in(answer[i + 1]), text_in(answer[i + 2]) == "1");
         }
-      to_read.clear();
     }
 
-    // The newest of all, in order, for as long as every partition that has more is known to that point.
-    std::vector<ExecutionId> ids;
     std::vector<Moment> moments;
-    while (ids.size() < std::min<std::size_t>(read_at_once, query.limit - page.executions.size())) {
-      Share* best = nullptr;
-      for (auto& [partition, share] : shares) {
-        if (share.moments.empty()) {
-          if (share.more) to_read.push_back(partition);
-          continue;
-        }
-        if (!best || share.moments.back() > best->moments.back()) best = &share;
-      }
-      if (!to_read.empty() || !best) break;
-      moments.push_back(best->moments.back());
-      ids.push_back(moments.back().id);
-      best->moments.pop_back();
+    const auto wanted = std::min<std::size_t>(read_at_once, query.limit - page.executions.size());
+    bool too_old = false;
+    while (moments.size() < wanted && !too_old) {
+      const auto moment = all.take();
+      if (!moment) break;
+      too_old = query.created_from && moment->at < *query.created_from;
+      if (!too_old) moments.push_back(*moment);
     }
-    const auto executions = co_await read_all(ids);
+    const auto executions = co_await read_all(moments);
     if (!executions) co_return std::unexpected(executions.error());
     for (const auto& execution : *executions)
       if (matches(execution, query)) page.executions.push_back(core::info_of(execution));
-    looked_at += ids.size();
-    if (!moments.empty()) before = moments.back();
+    looked_at += moments.size();
 
-    const bool all_seen = ids.empty() && to_read.empty();
-    if (all_seen) co_return page;
+    partitions = all.dry();
+    if (too_old || (moments.size() < wanted && partitions.empty())) co_return page;
     if (page.executions.size() >= query.limit || looked_at >= looked_at_max) {
-      page.next = to_cursor(*before);
+      page.next = to_cursor(moments.back());
       co_return page;
     }
-    if (!to_read.empty()) {
-      // From where the furthest of them stands, so that no millisecond is cut in two.
-      read_from = TimePoint{};
-      for (const auto partition : to_read)
-        read_from = std::max(read_from, shares[partition].read_down_to);
+    if (!partitions.empty()) {
+      newest = all.read_from();
       per_partition *= 2;
     }
   }
 }
 
-// Those that are still there, in order.
-Async<std::vector<core::Execution>> ValkeyStore::read_all(const std::vector<ExecutionId>& ids) {
+// Those that are still there, in order. An id may have been given again after its first execution was
+// forgotten; the one that is meant began at that moment.
+Async<std::vector<core::Execution>> ValkeyStore::read_all(const std::vector<Moment>& moments) {
   std::vector<core::Execution> executions;
-  if (ids.empty()) co_return executions;
+  if (moments.empty()) co_return executions;
   struct Gather {
     std::vector<Result<Reply>> replies;
     std::size_t missing;
     std::unique_ptr<Wakeup> all_there;
   };
   auto gather = std::make_shared<Gather>();
-  gather->replies.resize(ids.size(), Result<Reply>(Reply{}));
-  gather->missing = ids.size();
+  gather->replies.resize(moments.size(), Result<Reply>(Reply{}));
+  gather->missing = moments.size();
   gather->all_there = std::make_unique<Wakeup>(runtime_.executor());
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    call_function(read_request(ids[i], {"newest"}), [gather, i](Result<Reply> reply) {
+  for (std::size_t i = 0; i < moments.size(); ++i)
+    call_function(read_request(moments[i].id, {"newest"}), [gather, i](Result<Reply> reply) {
       gather->replies[i] = std::move(reply);
       if (--gather->missing == 0) gather->all_there->wake();
     });
   while (gather->missing > 0)
     co_await gather->all_there->wait_until(std::chrono::steady_clock::now() +
                                            std::chrono::seconds{1});
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  for (std::size_t i = 0; i < moments.size(); ++i) {
     auto list = list_of(std::move(gather->replies[i]));
     if (!list) co_return std::unexpected(list.error());
     if (is_refusal(*list)) continue;  // removed meanwhile
-    auto record = read_record(ids[i], without(std::move(*list), 2));
+    auto record = read_record(moments[i].id, without(std::move(*list), 2));
     if (!record) co_return std::unexpected(record.error());
-    executions.push_back(std::move(record->execution));
+    if (record->execution.created_at == moments[i].at)
+      executions.push_back(std::move(record->execution));
   }
   co_return executions;
 }

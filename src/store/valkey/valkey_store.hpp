@@ -21,6 +21,13 @@
 
 namespace ff::valkey {
 
+// When an execution was created: where it stands in a list.
+struct Moment {
+  TimePoint at;
+  ExecutionId id;
+  auto operator<=>(const Moment&) const = default;
+};
+
 struct ValkeyStoreOptions {
   ClientOptions client;
   Durability durability = Durability::server;
@@ -54,6 +61,7 @@ class ValkeyStore final : public store::Store {
 
   template <class Command>
   void route(store::Call<Command>& call);
+  void route(store::Call<core::LeaseGrant>& call);
   void route(store::Call<GetExecution>& call);
   void route(store::Call<GetPayload>& call);
   void route(store::Call<store::ReadResult>& call);
@@ -93,7 +101,7 @@ class ValkeyStore final : public store::Store {
 
   Async<StateCounts> count(std::optional<Namespace> ns, std::optional<LaneId> lane);
   Async<ExecutionList> list(ListExecutions query);
-  Async<std::vector<core::Execution>> read_all(const std::vector<ExecutionId>& ids);
+  Async<std::vector<core::Execution>> read_all(const std::vector<Moment>& moments);
   Async<std::vector<ExecutionId>> take_ready(store::TakeReady query);
   Async<void> look_for_ready(std::vector<PartitionIndex> partitions, std::size_t ask_for);
   Async<store::DueReply> timers_due(store::TimersDue query);

@@ -55,6 +55,10 @@ server.register_function('ff_create_execution', function(KEYS, ARGV)
   local tag, refused = contract.identify(KEYS[1], ARGV[1])
   if read.refused or not tag then return read.refused or refused end
 
+  local raw = created.raw_of(tag, ARGV[1])
+  if #raw ~= 16 or created.id_of(tag, raw) ~= ARGV[1] then
+    return reply.refuse('invalid_input', 'execution_id must end in a UUID in lower case, got: ' .. ARGV[1])
+  end
   local x = execution.new(KEYS[1], arguments.now())
   local remembered = idempotency_key(KEYS[6])
   local before = repeated(x, remembered, ARGV[2])
@@ -74,7 +78,9 @@ server.register_function('ff_create_execution', function(KEYS, ARGV)
   end
   dedup_ms = wanted.dedup_ms or dedup_ms
   if remembered and dedup_ms and dedup_ms > 0 then remember(x, remembered, dedup_ms) end
-  creation.write(x, ARGV[8] or '', ARGV[7] or '')
+  if tags[1] then execution.put(x, {has_tags = 1}) end
+  creation.write(x, ARGV[8] or '', ARGV[7] or '', raw)
+  call('SADD', keys.index(x.tag, 'all_executions'), x.id)
   creation.set_tags(x, tags, 1)
   events.tell(x, 'submitted')
   return reply.ok(x.id, x.f.public_state)

@@ -14,7 +14,7 @@ server.register_function('ff_set_execution_tags', function(KEYS, ARGV)
   end
 
   creation.set_tags(x, ARGV, 1)
-  execution.put(x, {last_mutation_at = x.now})
+  execution.put(x, {last_mutation_at = x.now, has_tags = 1})
   contract.save(x, 'tags_changed')
   return reply.ok(tostring(#ARGV / 2))
 end)

@@ -2,7 +2,7 @@
 --   3 source (ready, grant or held), 4 worker, 5 capabilities (CSV), 6 lease_id, 7 attempt_id,
 --   8 lease_ttl_ms
 -- Repeated with the same lease id and worker it answers as the first time. Replies OK event and what
--- the worker needs to begin.
+-- the worker needs to begin, but for the payload: bytes that pass through Lua cost more than a GET.
 local function grant_refusal(x, worker)
   local f = x.f
   if not f.grant_expires_at then
@@ -30,15 +30,18 @@ local function is_lost_too_often(x)
     and execution.count(x, 'lease_reclaim_count') >= policy.max_reclaims(x)
 end
 
-local function claimed(x, event)
-  local f = x.f
-  local attempt = call('HMGET', attempts.key(x), 'attempt_type', 'past_leases')
-  local answer = reply.ok(event, f.namespace, f.lane_id, f.execution_kind,
-    call('GET', keys.of_execution(x.tag, x.id, 'payload')) or '', f.content_type or '',
-    f.traceparent or '', tostring(f.current_attempt_index), attempt[1], attempt[2] and '1' or '0',
-    f.current_lease_id, tostring(f.current_lease_epoch), f.current_attempt_id,
-    tostring(f.lease_expires_at), tostring(f.attempt_deadline_at or ''),
-    tostring(f.deadline or ''))
+-- `kind` is the type of an attempt that has just begun.
+local function claimed(x, event, kind)
+  local f, resumed = x.f, '0'
+  if not kind then
+    local attempt = call('HMGET', attempts.key(x), 'attempt_type', 'past_leases')
+    kind, resumed = attempt[1], attempt[2] and '1' or '0'
+  end
+  local answer = reply.ok(event, f.namespace, f.lane_id, f.execution_kind, f.content_type or '',
+    f.traceparent or '', tostring(f.current_attempt_index), kind, resumed, f.current_lease_id,
+    tostring(f.current_lease_epoch), f.current_attempt_id, f.lease_expires_at,
+    tostring(f.attempt_deadline_at or ''), tostring(f.deadline or ''))
+  if not f.has_tags then return answer end
   for _, text in ipairs(call('HGETALL', keys.of_execution(x.tag, x.id, 'tags'))) do
     answer[#answer + 1] = text
   end
@@ -61,9 +64,9 @@ server.register_function('ff_lease', function(KEYS, ARGV)
     events.tell(x, 'failed')
     return reply.refuse('execution_not_leaseable', x.f.public_state)
   end
-  leases.begin(x, {
+  local kind = leases.begin(x, {
     worker = worker, lease_id = lease_id, attempt_id = ARGV[7], ttl = tonumber(ARGV[8]),
   })
   execution.save(x)
-  return claimed(x, events.tell(x, 'claimed', ARGV[2]))
+  return claimed(x, events.tell(x, 'claimed', ARGV[2]), kind)
 end)

@@ -1,16 +1,21 @@
 -- Executions of a namespace, the newest first, in many partitions at once. No KEYS. ARGV: 1 namespace,
--- 2 newest created_at (inclusive), 3 oldest (inclusive), 4 how many of each partition at most, 5… tags.
--- Replies OK and for each partition with any: tag, and a list of short id, created_at.
+-- 2 newest created_at (inclusive, empty: all), 3 how many of each partition at most, 4… tags. Replies OK
+-- and for each partition with any: tag, records as lib/created.lua has them, whether there are older ones.
 server.register_function{
   function_name = 'ff_list',
   callback = function(_, ARGV)
+    local newest, most = tonumber(ARGV[2]), tonumber(ARGV[3])
     local found = reply.ok()
-    for i = 5, #ARGV do
-      local page = call('ZREVRANGEBYSCORE', keys.created(ARGV[i], ARGV[1]), ARGV[2], ARGV[3],
-        'WITHSCORES', 'LIMIT', 0, ARGV[4])
-      if #page > 0 then
+    for i = 4, #ARGV do
+      local key = keys.created(ARGV[i], ARGV[1])
+      local last = call('STRLEN', key) / created.record_bytes
+      if newest then last = created.count_until(key, last, newest) end
+      if last > 0 then
+        local first = math.max(last - most, 0)
         found[#found + 1] = ARGV[i]
-        found[#found + 1] = page
+        found[#found + 1] = call('GETRANGE', key, first * created.record_bytes,
+          last * created.record_bytes - 1)
+        found[#found + 1] = first > 0 and '1' or '0'
       end
     end
     return found

@@ -1,34 +1,29 @@
 -- Puts executions back into the indexes that they belong in. KEYS: any key of the partition. ARGV: 1 now,
--- 2 cursor, 3 about how many. Replies OK next cursor, checked, mended.
-local function mend_execution(tag, id, now)
-  local core_key = keys.of_execution(tag, id, 'core')
-  local x = execution.load(core_key, now)
-  if not x then return false end
+-- 2 namespace, 3 from which of its executions on, 4 how many. Replies OK where to go on ('' at the end),
+-- checked, mended.
+local function mend(tag, id, now)
+  local x = execution.load(keys.of_execution(tag, id, 'core'), now)
+  if not x then return 0, 0 end
   local mended = 0
-  for key, score in pairs(x.places) do
-    local stored = call('ZSCORE', key, id)
-    if not stored or tonumber(stored) ~= score then
-      call('ZADD', key, score, id)
-      mended = mended + 1
-    end
-  end
-  return true, mended
+  placement.each(tag, placement.queue(x.f), x.places, function(key, score)
+    if tonumber(call('ZSCORE', key, id) or 'nan') == score then return end
+    call('ZADD', key, score, id)
+    mended = mended + 1
+  end)
+  return 1, mended
 end
 
 server.register_function('ff_mend', function(KEYS, ARGV)
   local tag = string.match(KEYS[1], '{[^}]*}')
-  local now = arguments.now(ARGV[1])
-  local page = call('SSCAN', keys.index(tag, 'all_executions'), ARGV[2], 'COUNT', ARGV[3])
+  local now, first, count = arguments.now(ARGV[1]), tonumber(ARGV[3]), tonumber(ARGV[4])
+  local bytes = created.record_bytes
+  local records = call('GETRANGE', keys.created(tag, ARGV[2]), first * bytes,
+    (first + count) * bytes - 1)
   local checked, mended = 0, 0
-  for _, id in ipairs(page[2]) do
-    local found, changes = mend_execution(tag, id, now)
-    checked = checked + 1
-    if found then
-      mended = mended + changes
-    else
-      call('SREM', keys.index(tag, 'all_executions'), id)
-      mended = mended + 1
-    end
+  for i = 1, #records, bytes do
+    local found, changes = mend(tag, created.id_of(tag, string.sub(records, i + 8, i + bytes - 1)), now)
+    checked, mended = checked + found, mended + changes
   end
-  return reply.ok(page[1], tostring(checked), tostring(mended))
+  local at_end = #records < count * bytes
+  return reply.ok(at_end and '' or tostring(first + count), tostring(checked), tostring(mended))
 end)

@@ -26,7 +26,7 @@ server.register_function('ff_set_tags', function(KEYS, ARGV)
   if #set > 0 or #gone > 0 then
     if #set > 0 then call('HSET', key, unpack(set)) end
     if #gone > 0 then call('HDEL', key, unpack(gone)) end
-    execution.put(x, {last_mutation_at = x.now})
+    execution.put(x, {last_mutation_at = x.at, has_tags = 1})
     execution.save(x)
     event = events.tell(x, 'tags_changed', ARGV[2])
   end

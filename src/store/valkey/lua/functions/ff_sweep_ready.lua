@@ -24,13 +24,10 @@ server.register_function{
     local found = reply.ok()
     for i = 3, #ARGV do
       local tag, list, more = ARGV[i], {}, {}
-      for _, field in ipairs(call('HKEYS', keys.index(tag, 'totals'))) do
-        local queue = string.match(field, '^(.*)\31all$')
-        if queue then
-          local eligible = add_ready(list, tag, keys.lane_index(tag, queue, 'eligible'), now, most)
-          local lost = add_ready(list, tag, keys.lane_index(tag, queue, 'reclaimable'), now, most)
-          if eligible or lost then more[#more + 1] = queue end
-        end
+      for _, queue in ipairs(totals.queues(tag)) do
+        local eligible = add_ready(list, tag, keys.lane_index(tag, queue, 'eligible'), now, most)
+        local lost = add_ready(list, tag, keys.lane_index(tag, queue, 'reclaimable'), now, most)
+        if eligible or lost then more[#more + 1] = queue end
       end
       if #list > 0 or #more > 0 then
         found[#found + 1] = tag

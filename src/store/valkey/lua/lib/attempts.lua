@@ -45,13 +45,19 @@ local function add_lineage(record, f, kind)
   end
 end
 
+local of_the_attempt_before = {
+  'pending_retry_reason', 'pending_previous_attempt_index', 'pending_replay_reason',
+  'pending_replay_requested_by', 'pending_replay_at', 'pending_replay_attempt', 'progress_pct',
+  'progress_message', 'progress_updated_at',
+}
+
 -- `want` has worker, instance, lease_id, attempt_id.
 function attempts.start(x, kind, want, epoch)
   local f = x.f
   local index = execution.count(x, 'total_attempt_count')
   local record = {
     'attempt_id', want.attempt_id, 'attempt_index', index, 'attempt_type', kind,
-    'attempt_state', 'started', 'started_at', x.now, 'lease_id', want.lease_id,
+    'attempt_state', 'started', 'started_at', x.at, 'lease_id', want.lease_id,
     'lease_epoch', epoch, 'worker_id', want.worker,
   }
   if want.instance then
@@ -60,14 +66,11 @@ function attempts.start(x, kind, want, epoch)
   end
   add_lineage(record, f, kind)
   call('HSET', keys.attempt(x.tag, x.id, index), unpack(record))
-  execution.put(x, {
-    current_attempt_index = index,
-    current_attempt_id = want.attempt_id,
-    total_attempt_count = index + 1,
-  })
-  execution.drop(x, 'pending_retry_reason', 'pending_previous_attempt_index',
-    'pending_replay_reason', 'pending_replay_requested_by', 'pending_replay_at',
-    'pending_replay_attempt', 'progress_pct', 'progress_message', 'progress_updated_at')
+  local changed = x.changed
+  f.current_attempt_index, changed.current_attempt_index = index, true
+  f.current_attempt_id, changed.current_attempt_id = want.attempt_id, true
+  f.total_attempt_count, changed.total_attempt_count = index + 1, true
+  execution.drop_all(x, of_the_attempt_before)
 end
 
 -- The lease before goes to the past ones; the oldest is forgotten beyond the limit.
@@ -90,7 +93,7 @@ function attempts.resume(x, want, epoch)
 end
 
 function attempts.pause(x, how, reason)
-  local record = {'attempt_state', 'suspended', 'suspended_at', x.now, 'suspension_id', how}
+  local record = {'attempt_state', 'suspended', 'suspended_at', x.at, 'suspension_id', how}
   if reason and reason ~= '' then
     record[#record + 1] = 'suspension_reason'
     record[#record + 1] = reason
@@ -110,7 +113,7 @@ attempts.close_stream = close_stream
 -- maybe lease_end (how the lease ended, if the state does not say it), reason, category, retry_at.
 function attempts.finish(x, ending)
   if not x.f.current_attempt_index then return end
-  local record = {'attempt_state', ending.state, 'ended_at', x.now}
+  local record = {'attempt_state', ending.state, 'ended_at', x.at}
   local function add(field, value)
     if value == nil or value == '' then return end
     record[#record + 1] = field

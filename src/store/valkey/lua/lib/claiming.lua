@@ -3,10 +3,9 @@ local claiming = {}
 
 -- Members of a cancelled flow are not begun any more, even before their own cancel arrives.
 function claiming.is_cancelled_with_flow(x)
-  local flow = x.f.flow_id
-  if not flow or flow == '' then return false end
-  return call('HGET', 'ff:flow:' .. x.tag .. ':' .. flow .. ':core', 'public_flow_state')
-    == 'cancelled'
+  if not x.f.flow_id then return false end
+  local flow = 'ff:flow:' .. x.tag .. ':' .. x.f.flow_id .. ':core'
+  return call('HGET', flow, 'public_flow_state') == 'cancelled'
 end
 
 -- Whether the lease that is asked for is the one that runs: the first reply was lost.
@@ -29,7 +28,7 @@ function claiming.renew_before(ttl)
   return math.floor(ttl * 2 / 3)
 end
 
--- What lacks for a worker to be able to run it: nil, or the refusal.
+-- Refuses a worker that lacks what the execution requires.
 function claiming.check_capabilities(x, worker_csv)
   local _, refused = leases.tokens(x.f.required_capabilities or '', 'required')
   if refused then return refused end
@@ -63,9 +62,10 @@ end
 function claiming.take(x, want)
   grants.remove(x)
   local kind = leases.begin(x, want)
-  execution.put(x, {lease_last_renewed_at = x.now})
-  execution.put_text(x, 'current_lane', want.lane)
-  if want.deadline then execution.put(x, {deadline = want.deadline}) end
+  execution.put(x, {
+    lease_last_renewed_at = x.now, current_lane = arguments.given(want.lane),
+    deadline = want.deadline,
+  })
   if kind then
     call('HSET', attempts.key(x), 'execution_id', x.id, 'created_at', x.now)
   end

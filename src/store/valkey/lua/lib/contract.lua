@@ -43,5 +43,10 @@ end
 
 -- Removes an index entry that should not be there.
 function contract.clean(x, key)
-  if key and not x.places[key] then call('ZREM', key, x.id) end
+  if not key then return end
+  local belongs = false
+  placement.each(x.tag, placement.queue(x.f), x.places, function(place)
+    belongs = belongs or place == key
+  end)
+  if not belongs then call('ZREM', key, x.id) end
 end

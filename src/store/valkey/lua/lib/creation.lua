@@ -15,6 +15,7 @@ end
 
 -- `list` has key and value of each, from its place `first` on.
 function creation.set_tags(x, list, first)
+  if not list[first] then return end
   local key = keys.of_execution(x.tag, x.id, 'tags')
   for i = first, #list, 2 * pairs_max do
     call('HSET', key, unpack(list, i, math.min(i + 2 * pairs_max - 1, #list)))
@@ -30,12 +31,11 @@ function creation.remember(x, key, ms)
   end
 end
 
--- Writes the core, and what belongs to it beside the core.
-function creation.write(x, payload, policy_json)
+-- Writes the core, and what belongs to it beside the core. `raw` is created.raw_of its id.
+function creation.write(x, payload, policy_json, raw)
   execution.save(x)
   if payload ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'payload'), payload) end
   if policy_json ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'policy'), policy_json) end
-  call('SADD', keys.index(x.tag, 'all_executions'), x.id)
-  call('ZADD', keys.created(x.tag, x.f.namespace), x.now, keys.short_id(x.tag, x.id))
-  execution.add_to_total(x, 'all', 1)
+  created.add(x, raw)
+  totals.add(x.tag, placement.queue(x.f), 'all', 1)
 end

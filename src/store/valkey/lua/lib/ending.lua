@@ -3,7 +3,7 @@ local ending = {}
 
 -- Those who follow flows hear of every end of a member.
 local function announce(x, outcome)
-  if not x.f.flow_id or x.f.flow_id == '' then return end
+  if not x.f.flow_id then return end
   call('PUBLISH', 'ff:dag:completions', cjson.encode({
     execution_id = x.id, flow_id = x.f.flow_id, outcome = outcome,
   }))

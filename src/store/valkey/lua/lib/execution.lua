@@ -2,8 +2,12 @@
 -- fields, and saves it in one go.
 local execution = {}
 
+-- `now` is a number, to count with; `at` the same time as it is stored.
 local function object(core_key, tag, id, fields, now)
-  return {key = core_key, tag = tag, id = id, now = now, f = fields, changed = {}}
+  return {
+    key = core_key, tag = tag, id = id, now = now, at = string.format('%.0f', now), f = fields,
+    changed = {},
+  }
 end
 
 -- nil if there is none.
@@ -11,10 +15,12 @@ function execution.load(core_key, now)
   local flat = call('HGETALL', core_key)
   if #flat == 0 then return nil end
   local fields = {}
-  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  for i = 1, #flat, 2 do
+    if flat[i + 1] ~= '' then fields[flat[i]] = flat[i + 1] end  -- other programs store '' for none
+  end
   local tag, id = keys.parse_core(core_key)
   local x = object(core_key, tag, id, fields, now)
-  x.places, x.holder, x.ended_as = placement.of(tag, fields), placement.holder(fields), nil
+  x.places, x.holder = placement.of(fields), placement.holder(fields)
   if fields.lifecycle_phase == 'terminal' then x.ended_as = fields.public_state end
   return x
 end
@@ -27,19 +33,26 @@ function execution.new(core_key, now)
 end
 
 function execution.put(x, values)
+  local f, changed = x.f, x.changed
   for field, value in pairs(values) do
-    x.f[field] = value
-    x.changed[field] = true
+    f[field] = value
+    changed[field] = true
+  end
+end
+
+function execution.drop_all(x, fields)
+  local f, changed = x.f, x.changed
+  for i = 1, #fields do
+    local field = fields[i]
+    if f[field] ~= nil then
+      f[field] = nil
+      changed[field] = true
+    end
   end
 end
 
 function execution.drop(x, ...)
-  for _, field in ipairs({...}) do
-    if x.f[field] ~= nil then
-      x.f[field] = nil
-      x.changed[field] = true
-    end
-  end
+  execution.drop_all(x, {...})
 end
 
 -- An empty text is no value.
@@ -55,38 +68,32 @@ function execution.count(x, field)
   return tonumber(x.f[field] or 0)
 end
 
-local function add_to_total(x, what, by)
-  local totals = keys.index(x.tag, 'totals')
-  local field = placement.queue(x.f) .. '\31' .. what
-  if call('HINCRBY', totals, field, by) == 0 then call('HDEL', totals, field) end
-end
-execution.add_to_total = add_to_total
-
 -- Writes what changed, the indexes included.
 function execution.save(x)
-  local set, gone = {}, {}
+  local f, set, gone, n = x.f, {}, {}, 0
   for field in pairs(x.changed) do
-    local value = x.f[field]
+    local value = f[field]
     if value == nil then
       gone[#gone + 1] = field
     else
-      set[#set + 1] = field
-      set[#set + 1] = value
+      set[n + 1], set[n + 2] = field, value
+      n = n + 2
     end
   end
-  if #set > 0 then call('HSET', x.key, unpack(set)) end
+  if n > 0 then call('HSET', x.key, unpack(set)) end
   if #gone > 0 then call('HDEL', x.key, unpack(gone)) end
 
-  local places, holder = placement.of(x.tag, x.f), placement.holder(x.f)
-  placement.move(x.tag, x.id, x.places, places)
+  local places, holder = placement.of(x.f), placement.holder(x.f)
+  placement.move(x.tag, placement.queue(x.f), x.id, x.places, places)
   if x.holder ~= holder then
     if x.holder then call('SREM', keys.worker_leases(x.tag, x.holder), x.id) end
     if holder then call('SADD', keys.worker_leases(x.tag, holder), x.id) end
   end
   local ended_as = x.f.lifecycle_phase == 'terminal' and x.f.public_state or nil
   if x.ended_as ~= ended_as then
-    if x.ended_as then add_to_total(x, x.ended_as, -1) end
-    if ended_as then add_to_total(x, ended_as, 1) end
+    local queue = placement.queue(f)
+    if x.ended_as then totals.add(x.tag, queue, x.ended_as, -1) end
+    if ended_as then totals.add(x.tag, queue, ended_as, 1) end
   end
   x.places, x.holder, x.ended_as, x.changed = places, holder, ended_as, {}
 end
@@ -102,24 +109,23 @@ end
 -- ---- The state vector ---------------------------------------------------------------------------
 
 local function become(x, phase, ownership, eligibility, blocking, outcome, attempt, public)
-  execution.put(x, {
-    lifecycle_phase = phase,
-    ownership_state = ownership,
-    eligibility_state = eligibility,
-    blocking_reason = blocking,
-    terminal_outcome = outcome,
-    attempt_state = attempt or x.f.attempt_state,
-    public_state = public,
-    last_transition_at = x.now,
-    last_mutation_at = x.now,
-  })
-  execution.drop(x, 'blocking_detail')
+  local f, changed = x.f, x.changed
+  f.lifecycle_phase, changed.lifecycle_phase = phase, true
+  f.ownership_state, changed.ownership_state = ownership, true
+  f.eligibility_state, changed.eligibility_state = eligibility, true
+  f.blocking_reason, changed.blocking_reason = blocking, true
+  f.public_state, changed.public_state = public, true
+  f.last_transition_at, changed.last_transition_at = x.at, true
+  f.last_mutation_at, changed.last_mutation_at = x.at, true
+  if f.terminal_outcome ~= outcome then f.terminal_outcome, changed.terminal_outcome = outcome, true end
+  if attempt then f.attempt_state, changed.attempt_state = attempt, true end
+  if f.blocking_detail then f.blocking_detail, changed.blocking_detail = nil, true end
 end
 
 function execution.become_waiting(x, attempt_state)
   become(x, 'runnable', 'unowned', 'eligible_now', 'waiting_for_worker', 'none', attempt_state,
     'waiting')
-  execution.drop(x, 'delay_until')
+  if x.f.delay_until then execution.drop(x, 'delay_until') end
 end
 
 function execution.become_delayed(x, due, why, attempt_state)
@@ -148,11 +154,12 @@ function execution.become_lost(x, ownership)
 end
 
 local public_outcome = {success = 'completed'}
+local of_what_has_not_ended = {'delay_until', 'grant_expires_at', 'granted_to', 'attempt_left_ms'}
 
 function execution.become_ended(x, outcome)
   local attempted = x.f.current_attempt_index ~= nil
   become(x, 'terminal', 'unowned', 'not_applicable', 'none', outcome,
     attempted and 'attempt_terminal' or nil, public_outcome[outcome] or outcome)
-  execution.put(x, {completed_at = x.now})
-  execution.drop(x, 'delay_until', 'grant_expires_at', 'granted_to', 'attempt_left_ms')
+  x.f.completed_at, x.changed.completed_at = x.at, true
+  execution.drop_all(x, of_what_has_not_ended)
 end

@@ -8,7 +8,7 @@ local lease_fields = {
 }
 
 function leases.clear(x)
-  execution.drop(x, unpack(lease_fields))
+  execution.drop_all(x, lease_fields)
 end
 
 function leases.not_active(x)
@@ -45,6 +45,8 @@ function leases.attempt_of(x, lease_id, epoch, attempt_id, ...)
   return {unpack(stored, 4)}
 end
 
+local of_the_queue = {'grant_expires_at', 'granted_to', 'attempt_left_ms', 'delay_until'}
+
 -- Gives it to a worker under a new lease. `want` has worker, instance, lease_id, attempt_id, ttl, and
 -- maybe renew_before, attempt_timeout.
 function leases.begin(x, want)
@@ -64,21 +66,20 @@ function leases.begin(x, want)
   end
   if f.grant_expires_at then call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant')) end
   leases.clear(x)
-  execution.drop(x, 'grant_expires_at', 'granted_to', 'attempt_left_ms', 'delay_until')
+  execution.drop_all(x, of_the_queue)
   execution.become_active(x)
-  execution.put(x, {
-    current_lease_id = want.lease_id,
-    current_lease_epoch = epoch,
-    current_worker_id = want.worker,
-    lease_acquired_at = now,
-    lease_expires_at = now + want.ttl,
-  })
+  local changed = x.changed
+  f.current_lease_id, changed.current_lease_id = want.lease_id, true
+  f.current_lease_epoch, changed.current_lease_epoch = epoch, true
+  f.current_worker_id, changed.current_worker_id = want.worker, true
+  f.lease_acquired_at, changed.lease_acquired_at = x.at, true
+  f.lease_expires_at, changed.lease_expires_at = string.format('%.0f', now + want.ttl), true
   if want.instance then execution.put(x, {current_worker_instance_id = want.instance}) end
   if want.renew_before then
     execution.put(x, {lease_renewal_deadline = now + want.renew_before})
   end
   if time_left then execution.put(x, {attempt_deadline_at = now + time_left}) end
-  if not f.started_at then execution.put(x, {started_at = now}) end
+  if not f.started_at then f.started_at, changed.started_at = x.at, true end
   return kind, epoch
 end
 

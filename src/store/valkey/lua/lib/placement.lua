@@ -2,8 +2,10 @@
 -- an execution compares this before and after; nobody moves entries by hand.
 local placement = {}
 
-local hour = 3600000
-local retention_default = 24 * hour
+local day = 24 * 3600000
+
+-- How long an ended execution is kept if nothing else is said.
+placement.retention_default = day
 
 -- Lowest first: a higher priority beats any age, then the older beats the newer.
 function placement.ready_score(f)
@@ -17,13 +19,14 @@ end
 -- How long its idempotency key is remembered.
 function placement.remembered_until(f)
   if not f.idempotency_key then return f.created_at + 0 end
-  return f.created_at + (f.dedup_ms or 24 * hour)
+  return f.created_at + (f.dedup_ms or day)
 end
 
 -- An ended execution is kept until then; never shorter than its idempotency key is remembered.
 function placement.retained_until(f)
-  return math.max(f.completed_at + (f.retention_ms or retention_default),
-    placement.remembered_until(f))
+  local until_then = f.completed_at + (f.retention_ms or day)
+  if not f.idempotency_key then return until_then end
+  return math.max(until_then, placement.remembered_until(f))
 end
 
 local runnable_index = {
@@ -44,38 +47,32 @@ local function runnable_score(f)
   return tonumber(f.last_transition_at)
 end
 
--- Key → score of every sorted set that an execution with these fields stands in.
-function placement.of(tag, f)
-  local places = {}
-  local queue = placement.queue(f)
+-- `lane` is its index of the lane and `score` its score there; the others are scores in the indexes of
+-- those names: `reclaimable` of the lane, the rest of the partition.
+function placement.of(f)
   local phase = f.lifecycle_phase
   if phase == 'terminal' then
-    places[keys.lane_index(tag, queue, 'terminal')] = tonumber(f.completed_at)
-    places[keys.index(tag, 'retention')] = placement.retained_until(f)
-    return places
+    -- The end, for those that are kept as long as is usual: in the order in which they may be forgotten.
+    return {lane = 'terminal', score = placement.retained_until(f) - day}
   end
+  local places
   if phase == 'runnable' then
-    places[keys.lane_index(tag, queue, runnable_index[f.eligibility_state])] = runnable_score(f)
-    if f.eligibility_state == 'not_eligible_until_time' then
-      places[keys.index(tag, 'delays')] = tonumber(f.delay_until)
-    end
+    places = {lane = runnable_index[f.eligibility_state], score = runnable_score(f)}
+    if places.lane == 'delayed' then places.delays = places.score end
   elseif phase == 'active' then
-    places[keys.lane_index(tag, queue, 'active')] = tonumber(f.lease_expires_at)
+    local expires_at = tonumber(f.lease_expires_at)
+    places = {lane = 'active', score = expires_at}
     if f.ownership_state == 'leased' then
-      places[keys.index(tag, 'lease_expiry')] = tonumber(f.lease_expires_at)
-      if f.attempt_deadline_at then
-        places[keys.index(tag, 'attempt_timeout')] = tonumber(f.attempt_deadline_at)
-      end
+      places.lease_expiry = expires_at
+      if f.attempt_deadline_at then places.attempt_timeout = tonumber(f.attempt_deadline_at) end
     else
-      places[keys.lane_index(tag, queue, 'reclaimable')] = placement.ready_score(f)
+      places.reclaimable = placement.ready_score(f)
     end
+  else
+    places = {}
   end
-  if f.grant_expires_at then
-    places[keys.index(tag, 'grants')] = tonumber(f.grant_expires_at)
-  end
-  if f.deadline then
-    places[keys.index(tag, 'execution_deadline')] = tonumber(f.deadline)
-  end
+  if f.grant_expires_at then places.grants = tonumber(f.grant_expires_at) end
+  if f.deadline then places.execution_deadline = tonumber(f.deadline) end
   return places
 end
 
@@ -86,11 +83,43 @@ function placement.holder(f)
   end
 end
 
-function placement.move(tag, id, before, after)
-  for key in pairs(before) do
-    if not after[key] then call('ZREM', key, id) end
+local of_partition = {
+  'lease_expiry', 'attempt_timeout', 'execution_deadline', 'delays', 'grants',
+}
+
+local function put(key, id, before, after)
+  if before == after then return end
+  if after then
+    call('ZADD', key, after, id)
+  else
+    call('ZREM', key, id)
   end
-  for key, score in pairs(after) do
-    if before[key] ~= score then call('ZADD', key, score, id) end
+end
+
+-- `before` and `after` are what placement.of said then and says now.
+function placement.move(tag, queue, id, before, after)
+  if before.lane ~= after.lane then
+    if before.lane then call('ZREM', keys.lane_index(tag, queue, before.lane), id) end
+    if after.lane then call('ZADD', keys.lane_index(tag, queue, after.lane), after.score, id) end
+  elseif before.score ~= after.score then
+    call('ZADD', keys.lane_index(tag, queue, after.lane), after.score, id)
+  end
+  if before.reclaimable ~= after.reclaimable then
+    put(keys.lane_index(tag, queue, 'reclaimable'), id, before.reclaimable, after.reclaimable)
+  end
+  for i = 1, #of_partition do
+    local name = of_partition[i]
+    if before[name] ~= after[name] then put(keys.index(tag, name), id, before[name], after[name]) end
+  end
+end
+
+-- Calls visit(key, score) for each sorted set that it stands in.
+function placement.each(tag, queue, places, visit)
+  if places.lane then visit(keys.lane_index(tag, queue, places.lane), places.score) end
+  if places.reclaimable then
+    visit(keys.lane_index(tag, queue, 'reclaimable'), places.reclaimable)
+  end
+  for _, name in ipairs(of_partition) do
+    if places[name] then visit(keys.index(tag, name), places[name]) end
   end
 end

@@ -24,9 +24,9 @@ function removal.forget(x)
     local remembered = keys.idempotency(x.tag, f.namespace, f.idempotency_key)
     if call('GET', remembered) == x.id then call('DEL', remembered) end
   end
-  placement.move(x.tag, x.id, x.places, {})
+  placement.move(x.tag, placement.queue(f), x.id, x.places, {})
   call('SREM', keys.index(x.tag, 'all_executions'), x.id)
-  call('ZREM', keys.created(x.tag, f.namespace), keys.short_id(x.tag, x.id))
-  execution.add_to_total(x, x.ended_as, -1)
-  execution.add_to_total(x, 'all', -1)
+  created.forget(x)
+  totals.add(x.tag, placement.queue(f), x.ended_as, -1)
+  totals.add(x.tag, placement.queue(f), 'all', -1)
 end

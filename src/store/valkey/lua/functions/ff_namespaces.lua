@@ -1,0 +1,14 @@
+-- The namespaces that have executions in a partition. KEYS: any key of it. Replies OK and their names.
+server.register_function{
+  function_name = 'ff_namespaces',
+  callback = function(KEYS)
+    local seen, names = {}, reply.ok()
+    for _, queue in ipairs(totals.queues(string.match(KEYS[1], '{[^}]*}'))) do
+      local name = string.match(queue, '^(.-)\30') or 'default'
+      if not seen[name] then names[#names + 1] = name end
+      seen[name] = true
+    end
+    return names
+  end,
+  flags = {'no-writes'},
+}

@@ -1,0 +1,64 @@
+-- All executions of a namespace in a partition, in the order in which they came: one string of records,
+-- each 8 bytes of time (milliseconds, big-endian) and 16 bytes of UUID. Who is forgotten leaves a record
+-- that leads nowhere, until half of them do.
+local created = {}
+
+local record_bytes = 24
+created.record_bytes = record_bytes
+
+local function to_raw(uuid)
+  return (string.gsub(string.gsub(uuid, '-', ''), '%x%x', function(pair)
+    return string.char(tonumber(pair, 16))
+  end))
+end
+
+-- The UUID in an execution id, as a record has it.
+function created.raw_of(tag, id)
+  return to_raw(string.sub(id, #tag + 2))
+end
+
+function created.id_of(tag, raw)
+  local hex = string.gsub(raw, '.', function(byte) return string.format('%02x', string.byte(byte)) end)
+  return tag .. ':' .. string.sub(hex, 1, 8) .. '-' .. string.sub(hex, 9, 12) .. '-'
+    .. string.sub(hex, 13, 16) .. '-' .. string.sub(hex, 17, 20) .. '-' .. string.sub(hex, 21)
+end
+
+function created.add(x, raw)
+  call('APPEND', keys.created(x.tag, x.f.namespace), struct.pack('>I8', x.now) .. raw)
+end
+
+function created.time_at(key, index)
+  return (struct.unpack('>I8', call('GETRANGE', key, index * record_bytes, index * record_bytes + 7)))
+end
+
+-- How many records are not later than `time`, of `count`.
+function created.count_until(key, count, time)
+  if count == 0 or created.time_at(key, count - 1) <= time then return count end
+  local low, high = 0, count - 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if created.time_at(key, middle) <= time then low = middle + 1 else high = middle end
+  end
+  return low
+end
+
+-- One more record leads nowhere. When half of them do, the others move together.
+function created.forget(x)
+  local key, tag = keys.created(x.tag, x.f.namespace), x.tag
+  local gone = call('HINCRBY', keys.index(tag, 'gone'), x.f.namespace, 1)
+  local count = call('STRLEN', key) / record_bytes
+  if gone < 16 or gone * 2 < count then return end
+  local records, kept = call('GET', key), {}
+  for i = 1, #records, record_bytes do
+    local record = string.sub(records, i, i + record_bytes - 1)
+    local core = keys.of_execution(tag, created.id_of(tag, string.sub(record, 9)), 'core')
+    local at = call('HGET', core, 'created_at')
+    if at and tonumber(at) == struct.unpack('>I8', record) then kept[#kept + 1] = record end
+  end
+  if #kept == 0 then
+    call('DEL', key)
+  else
+    call('SET', key, table.concat(kept))
+  end
+  call('HDEL', keys.index(tag, 'gone'), x.f.namespace)
+end

@@ -1,0 +1,16 @@
+-- How many executions a queue has in a partition, in all and ended in each way. A queue with any is known
+-- by its entry here: lanes need no registration.
+local totals = {}
+
+function totals.add(tag, queue, what, by)
+  local key, field = keys.index(tag, 'totals'), queue .. '\31' .. what
+  if call('HINCRBY', key, field, by) == 0 then call('HDEL', key, field) end
+end
+
+function totals.queues(tag)
+  local queues = {}
+  for _, field in ipairs(call('HKEYS', keys.index(tag, 'totals'))) do
+    queues[#queues + 1] = string.match(field, '^(.*)\31all$')
+  end
+  return queues
+end
