@@ -345,13 +345,7 @@ void Driver::run(const property::Scan&) {
     if (known.info) touch(id);
 }
 
-void Driver::run(const Restart&) {
-  sides_.restart();
-  // A grant that ran out may be found at the start, or by its scanner: both are in time.
-  const bool has_grants = std::ranges::any_of(
-      known_, [](const auto& entry) { return entry.second.granted_to.has_value(); });
-  if (has_grants) run(property::Scan{});
-}
+void Driver::run(const Restart&) { sides_.restart(); }
 
 std::optional<TimePoint> Driver::next_timer() const {
   std::optional<TimePoint> next;

@@ -105,7 +105,8 @@ void Load::work(Engine& engine, int number) {
       continue;
     }
     for (const auto& execution : claimed->executions) ledger_.claimed(execution, lease_ttl);
-    for (const auto& execution : claimed->executions) handle(engine, execution, static_cast<unsigned>(random() % 100));
+    for (const auto& execution : claimed->executions)
+      handle(engine, execution, static_cast<unsigned>(random() % 100));
   }
 }
 

@@ -10,6 +10,13 @@ namespace ff::faults {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
+namespace {
+
+// Whatever is being read, it is not this.
+constexpr std::string_view garbage = "\x80\xff garbage \r\n\x01 more of it";
+
+}  // namespace
+
 Proxy::Proxy(std::uint16_t to)
     : to_(to), acceptor_(runtime_.executor(), {asio::ip::address_v4::loopback(), 0}) {
   asio::co_spawn(runtime_.executor(), accept(), asio::detached);
@@ -62,7 +69,7 @@ asio::awaitable<void> Proxy::copy(std::shared_ptr<Pair> pair, bool to_client) {
       const auto size = co_await from.async_read_some(asio::buffer(buffer), asio::use_awaitable);
       if (swallowing_) continue;
       if (to_client && pair->corrupt.exchange(false))
-        for (std::size_t i = size / 2; i < size; ++i) buffer[i] = static_cast<char>(0x80 + i % 100);
+        co_await asio::async_write(to, asio::buffer(garbage), asio::use_awaitable);
       co_await asio::async_write(to, asio::buffer(buffer.data(), size), asio::use_awaitable);
     }
   } catch (const boost::system::system_error&) {

@@ -19,7 +19,7 @@ class Proxy {
 
   valkey::ClientOptions client_options() const;
 
-  // Garbage in the middle of what the server says, once on every connection.
+  // Garbage in what the server says, once on every connection.
   void corrupt();
   // Nothing gets through any more, in either direction; nobody is told. Connections can still be made.
   void swallow() { swallowing_ = true; }

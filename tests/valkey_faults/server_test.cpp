@@ -45,8 +45,8 @@ TEST(ValkeyServerFault, KilledLosesNothingThatWasConfirmed) {
   kill_under_load("everysec", valkey::Durability::fsync);
 }
 
-// The log is not a list of every call that failed.
-TEST(ValkeyServerFault, LogSaysOnceThatItIsLostAndOnceThatItIsBack) {
+// The log is not a list of every call that failed: each of the two connections says it once.
+TEST(ValkeyServerFault, LogSaysThatItIsLostAndThatItIsBack) {
   std::ostringstream log;
   auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(log);
   spdlog::default_logger()->sinks().push_back(sink);
@@ -69,8 +69,8 @@ TEST(ValkeyServerFault, LogSaysOnceThatItIsLostAndOnceThatItIsBack) {
     for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
     return found;
   };
-  EXPECT_EQ(count("not available, trying again until it is"), 1) << log.str();
-  EXPECT_EQ(count("available again"), 1) << log.str();
+  EXPECT_EQ(count("not available, trying again until it is"), 2) << log.str();
+  EXPECT_EQ(count("available again"), 2) << log.str();
 }
 
 TEST(ValkeyServerFault, FunctionLibraryIsFlushedUnderLoad) {
@@ -162,7 +162,8 @@ TEST(ValkeyServerFault, LoadingServerIsWaitedForAndSaidSo) {
   started = true;
   const auto said = watched.get();
   EXPECT_THAT(said, ::testing::Contains(HasSubstr("LOADING")));
-  for (const auto& each : said) EXPECT_THAT(each, HasSubstr("store_unavailable: "));
+  for (const auto& each : said)
+    EXPECT_THAT(each, ::testing::AnyOf(HasSubstr("store_unavailable: "), HasSubstr("timed_out: ")));
   load.await_progress();
   EXPECT_EQ(load.finish(), "");
 }

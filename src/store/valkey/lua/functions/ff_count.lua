@@ -1,5 +1,5 @@
 -- How many executions there are in each state, in many partitions at once. No KEYS. ARGV: tags. Replies
--- OK and for each queue of each partition: queue, state, count.
+-- as lib/sweeping.lua, for each queue of each partition: queue, state, count.
 local live = {
   waiting = 'eligible', delayed = 'delayed', waiting_children = 'blocked:dependencies',
   active = 'active',
@@ -9,19 +9,18 @@ local blocked = {'blocked:budget', 'blocked:quota', 'blocked:route', 'blocked:op
 server.register_function{
   function_name = 'ff_count',
   callback = function(_, ARGV)
-    local counts = reply.ok()
-    local function add(queue, state, count)
-      if count == 0 then return end
-      counts[#counts + 1] = queue
-      counts[#counts + 1] = state
-      counts[#counts + 1] = tostring(count)
-    end
-    for _, tag in ipairs(ARGV) do
-      local totals = call('HGETALL', keys.index(tag, 'totals'))
-      for i = 1, #totals, 2 do
-        local queue, what = string.match(totals[i], '^(.*)\31(.*)$')
+    return sweeping.each(ARGV, 1, function(tag, counts)
+      local function add(queue, state, count)
+        if count == 0 then return end
+        counts[#counts + 1] = queue
+        counts[#counts + 1] = state
+        counts[#counts + 1] = tostring(count)
+      end
+      local stored = call('HGETALL', keys.index(tag, 'totals'))
+      for i = 1, #stored, 2 do
+        local queue, what = string.match(stored[i], '^(.*)\31(.*)$')
         if what ~= 'all' then
-          add(queue, what, tonumber(totals[i + 1]))
+          add(queue, what, tonumber(stored[i + 1]))
         else
           for state, index in pairs(live) do
             add(queue, state, call('ZCARD', keys.lane_index(tag, queue, index)))
@@ -31,8 +30,7 @@ server.register_function{
           end
         end
       end
-    end
-    return counts
+    end)
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }
