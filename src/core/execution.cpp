@@ -64,8 +64,8 @@ StateVector ended_vector(const Execution& execution, const Ended& ended) {
           .eligibility_state = EligibilityState::not_applicable,
           .blocking_reason = BlockingReason::none,
           .terminal_outcome = outcome,
-          .attempt_state = execution.attempt ? AttemptState::attempt_terminal
-                                             : AttemptState::pending_first_attempt};
+          .attempt_state =
+              execution.attempt ? AttemptState::attempt_terminal : pending_attempt(execution)};
 }
 
 constexpr StateVector active_vector{.lifecycle_phase = LifecyclePhase::active,

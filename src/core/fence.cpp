@@ -6,13 +6,15 @@ namespace ff::core {
 
 std::unexpected<Error> not_active(const Execution& execution) {
   const auto vector = state_vector(execution);
-  const bool attempted = execution.attempt.has_value();
-  return refusals::not_active(
-      execution.id, {.state = public_state(execution),
-                     .outcome = vector.terminal_outcome,
-                     .phase = vector.lifecycle_phase,
-                     .epoch = execution.last_epoch,
-                     .attempt_id = attempted ? execution.attempt->fence.attempt_id.str() : ""});
+  // After a failure that is retried there is no attempt: the next has not begun.
+  const auto& attempt = execution.attempt;
+  const bool has_attempt = attempt && !(attempt->end && attempt->end->retry_at);
+  return refusals::not_active(execution.id,
+                              {.state = public_state(execution),
+                               .outcome = vector.terminal_outcome,
+                               .phase = vector.lifecycle_phase,
+                               .epoch = execution.last_epoch,
+                               .attempt_id = has_attempt ? attempt->fence.attempt_id.str() : ""});
 }
 
 namespace {

@@ -40,9 +40,9 @@ bool left_behind(const Offer& offer, const ClaimReply& reply) {
 LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions options)
     : options_(std::move(options)),
       runtime_(options_.threads),
-      events_(make_uuid(store->now(), random_).str().substr(24), options_.events_max),
+      events_(make_uuid(store->now(), *options_.random).str().substr(24), options_.events_max),
       store_(std::move(store)),
-      scheduler_(*store_, random_),
+      scheduler_(*store_, *options_.random),
       scanners_(runtime_.executor(),
                 {.on_run = [this](std::string_view scanner, SteadyClock::duration took) {
                   metrics_.scanned(scanner, took);
@@ -75,7 +75,7 @@ core::Create LocalEngine::to_create(Submit operation) {
   if (operation.id) {
     id = *operation.id;
   } else {
-    const Uuid uuid = make_uuid(store_->now(), random_);
+    const Uuid uuid = make_uuid(store_->now(), *options_.random);
     const auto partitions = store_->partition_count();
     id = {operation.idempotency_key
               ? core::partition_of(operation.ns, *operation.idempotency_key, partitions)

@@ -36,6 +36,7 @@ struct LocalEngineOptions {
   std::size_t events_max = 65'536;  // that are remembered for those who follow them
   // Every lifecycle event, from any thread; must not block.
   std::function<void(const Event&)> on_event = {};
+  std::shared_ptr<Random> random = std::make_shared<SystemRandom>();  // tests: one that repeats
 };
 
 class LocalEngine final : public Engine {
@@ -98,7 +99,6 @@ class LocalEngine final : public Engine {
   // In the order in which they may go: each uses those above it.
   LocalEngineOptions options_;
   Runtime runtime_;
-  SystemRandom random_;
   EngineMetrics metrics_;
   EventLog events_;
   WorkWaiters waiting_for_work_;

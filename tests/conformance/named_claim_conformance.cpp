@@ -83,6 +83,16 @@ TEST_P(Conformance, RepeatedClaimAnswersOnlyWithWhatTheWorkerStillHolds) {
   EXPECT_EQ(again[0], first[2]);
 }
 
+TEST_P(Conformance, RepeatedClaimThatHoldsNothingAnyMoreTakesNothingFromOthers) {
+  const auto id = submit();
+  auto claim = claim_by("w1");
+  claim.request_id = request_id(1);
+  must(run(claim));
+  pass(lease_ttl);
+  EXPECT_TRUE(must(run(claim)).executions.empty());
+  EXPECT_EQ(must(run(claim_by("w2"))).executions.at(0).id, id);
+}
+
 TEST_P(Conformance, RequestIdOfAnotherWorkerIsNoKeyToItsLeases) {
   submit();
   auto claim = claim_by("w1");

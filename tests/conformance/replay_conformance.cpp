@@ -21,6 +21,16 @@ TEST_P(Conformance, ReplayRunsAnEndedExecutionOnceMore) {
   EXPECT_EQ(must(run(GetAttempts{id})).attempts.at(1).requested_by, "ada");
 }
 
+TEST_P(Conformance, ReplayThatNobodySaidToWantIsToldSo) {
+  const auto id = submit();
+  must(run(complete(claim())));
+  must(run(Replay{.id = id}));
+  claim();
+  const auto attempts = must(run(GetAttempts{id})).attempts;
+  EXPECT_EQ(attempts.at(0).requested_by, std::nullopt);
+  EXPECT_EQ(attempts.at(1).requested_by, "");
+}
+
 TEST_P(Conformance, EveryEndCanBeReplayed) {
   std::vector<ExecutionId> ids;
   for (int i = 0; i < 2; ++i) ids.push_back(submit());
@@ -33,6 +43,15 @@ TEST_P(Conformance, EveryEndCanBeReplayed) {
   home_->run_scanners();
   for (const auto& id : ids) EXPECT_TRUE(run(Replay{.id = id}));
   EXPECT_EQ(claim_many(9).size(), ids.size());
+}
+
+TEST_P(Conformance, EndBeforeTheReplaysAttemptKeepsThatOnePending) {
+  const auto id = submit();
+  must(run(Cancel{.id = id}));
+  EXPECT_EQ(info(id).state_vector.attempt_state, AttemptState::pending_first_attempt);
+  must(run(Replay{.id = id}));
+  must(run(Cancel{.id = id}));
+  EXPECT_EQ(info(id).state_vector.attempt_state, AttemptState::pending_replay_attempt);
 }
 
 TEST_P(Conformance, ReplayBeforeTheEndIsRefused) {

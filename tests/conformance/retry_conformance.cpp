@@ -125,6 +125,16 @@ TEST_P(Conformance, RepeatedFailureThatIsRetriedAnswersAsTheFirstTime) {
   EXPECT_EQ(error_of(failure(claimed)), Errc::stale_lease);
 }
 
+TEST_P(Conformance, BetweenAFailureAndItsRetryThereIsNoAttempt) {
+  const auto id = submit(retried({.backoff = FixedBackoff{5s}}));
+  const auto claimed = claim();
+  must(run(failure(claimed)));
+  const auto attempt_told = [&] { return run(renew(claimed)).error().details.back(); };
+  EXPECT_EQ(attempt_told(), (Error::Detail{"attempt_id", ""}));
+  must(run(Cancel{.id = id}));
+  EXPECT_EQ(attempt_told(), (Error::Detail{"attempt_id", ""}));
+}
+
 TEST_P(Conformance, RetryKeepsItsTimeAndItsCountAcrossARestart) {
   const auto id = submit(retried({.max_retries = 1, .backoff = FixedBackoff{5s}}));
   const auto claimed = claim("w1");

@@ -65,8 +65,8 @@ StateVector vector_of(const Modelled& execution) {
     case Phase::ended:
       vector.lifecycle_phase = LifecyclePhase::terminal;
       vector.terminal_outcome = outcome_of(execution.end_state);
-      vector.attempt_state = execution.attempts.empty() ? AttemptState::pending_first_attempt
-                                                        : AttemptState::attempt_terminal;
+      vector.attempt_state =
+          execution.attempts.empty() ? pending_attempt(execution) : AttemptState::attempt_terminal;
       break;
   }
   return vector;

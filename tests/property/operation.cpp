@@ -102,7 +102,9 @@ std::string show(const Submission& s) {
                      show("id", s.id), s.tags, show(s.policy));
 }
 
-std::string text_of(const Operation& operation) {
+}  // namespace
+
+std::string show(const Operation& operation) {
   return std::visit(
       Overloaded{
           [](const SubmitOne& o) { return "submit " + show(o.submission); },
@@ -157,11 +159,7 @@ std::string text_of(const Operation& operation) {
       operation);
 }
 
-}  // namespace
-
-void showValue(const Operation& operation, std::ostream& out) {
-  out << "\n  " << text_of(operation);
-}
+void showValue(const Operation& operation, std::ostream& out) { out << "\n  " << show(operation); }
 
 void showValue(const Submission& submission, std::ostream& out) { out << show(submission); }
 

@@ -138,11 +138,13 @@ using Operation = std::variant<SubmitOne, SubmitBatch, SubmitAgain, ClaimSome, G
                                ClaimGrantedOne, ClaimOne, ByWorker, CompleteBatch, CancelOne,
                                RevokeOne, Prioritise, Tag, ReplayOne, Advance, Scan, Restart>;
 
+std::string show(const Operation& operation);
 void showValue(const Operation& operation, std::ostream& out);
 
 void showValue(const Submission& submission, std::ostream& out);
 
 rc::Gen<Submission> submissions();
+rc::Gen<Operation> operation();
 rc::Gen<std::vector<Operation>> operations();
 
 // ---- What the small numbers stand for --------------------------------------------------------------

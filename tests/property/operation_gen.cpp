@@ -164,6 +164,8 @@ rc::Gen<Operation> as_operation(rc::Gen<T> some) {
   return gen::map(std::move(some), [](T value) { return Operation{std::move(value)}; });
 }
 
+}  // namespace
+
 rc::Gen<Operation> operation() {
   const auto on = [](auto member, Among mostly) { return gen::set(member, target(mostly)); };
   return gen::weightedOneOf<Operation>({
@@ -192,8 +194,6 @@ rc::Gen<Operation> operation() {
        as_operation(build<Restart>(gen::set(&Restart::shards, gen::inRange<std::size_t>(1, 4))))},
   });
 }
-
-}  // namespace
 
 // The size is fixed: an early sequence is as rich as a late one.
 rc::Gen<Submission> submissions() { return gen::resize(100, submission()); }

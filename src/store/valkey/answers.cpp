@@ -20,6 +20,10 @@ std::unexpected<Error> server_error(const ReplyError& error) {
   if (error.text.starts_with("MISCONF") || error.text.starts_with("READONLY"))
     return fail(Errc::store_not_writable,
                 fmt::format("Valkey does not take writes: {}", printable(error.text)));
+  // It is loaded again by whoever finds it missing.
+  if (mentions(error, "Function not found") || mentions(error, "killed by user"))
+    return fail(Errc::store_unavailable,
+                fmt::format("Valkey did not run the function: {}", printable(error.text)));
   return fail(Errc::internal, fmt::format("Valkey reports: {}", printable(error.text)));
 }
 

@@ -18,6 +18,9 @@ inline std::string core(const ExecutionId& id) { return of_execution(id, "core")
 
 inline std::string events(PartitionIndex partition) { return "ff:events:" + tag(partition); }
 
+// Nothing is ever stored under it.
+inline std::string never(PartitionIndex partition) { return "ff:never:" + tag(partition); }
+
 inline constexpr std::string_view partition_config = "ff:config:partitions";
 inline constexpr std::string_view format = "ff:config:format";
 inline constexpr std::string_view probe = "ff:probe";

@@ -133,10 +133,12 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
   std::size_t looked_at = 0;
   while (true) {
     if (!partitions.empty()) {
-      std::vector<std::string> arguments{
-          query.ns.str(), newest ? std::to_string(newest->time_since_epoch().count()) : "",
-          std::to_string(per_partition)};
-      const auto answers = co_await ask("ff_list", std::move(arguments), std::move(partitions));
+      Question question{
+          .function = "ff_list",
+          .arguments = {query.ns.str(),
+                        newest ? std::to_string(newest->time_since_epoch().count()) : "",
+                        std::to_string(per_partition)}};
+      const auto answers = co_await ask(std::move(question), std::move(partitions));
       if (!answers) co_return std::unexpected(answers.error());
       for (const auto& answer : *answers)
         for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {

@@ -129,7 +129,8 @@ core::Attempt read_attempt(Fields& fields) {
       .past_leases = past_leases(fields)};
   for (const auto* cause : {"retry_reason", "reclaim_reason", "replay_reason"})
     if (fields.has(cause)) attempt.cause = fields.text(cause);
-  attempt.requested_by = fields.optional_text("replay_requested_by");
+  if (attempt.type == AttemptType::replay)
+    attempt.requested_by = fields.text("replay_requested_by");
   attempt.requested_at = fields.optional_time("replay_requested_at");
   if (const auto outcome = outcome_of(fields.text("attempt_state")))
     attempt.end = core::AttemptEnd{.at = fields.time("ended_at"),

@@ -81,9 +81,10 @@ core::Happening reminder_of(const store::Ready& ready, TimePoint now) {
 
 Async<void> ValkeyStore::look_for_ready(std::vector<PartitionIndex> partitions,
                                         std::size_t ask_for) {
-  std::vector<std::string> arguments{time_argument(), std::to_string(ask_for)};
+  Question question{
+      .function = "ff_sweep_ready", .arguments = {std::to_string(ask_for)}, .moving = Moving::skip};
   ReadyCache::Look look(ready_);
-  const auto answers = co_await ask("ff_sweep_ready", std::move(arguments), std::move(partitions));
+  const auto answers = co_await ask(std::move(question), std::move(partitions));
   if (!answers) co_return std::unexpected(answers.error());
   std::vector<core::Happening> reminders;
   for (const auto& answer : *answers) {
@@ -115,9 +116,11 @@ Async<store::DueReply> ValkeyStore::timers_due(store::TimersDue query) {
 
 Async<void> ValkeyStore::look_for_timers() {
   auto until = now() + horizon;
-  std::vector<std::string> arguments{std::to_string(until.time_since_epoch().count()),
-                                     std::to_string(timers_per_look_max)};
-  const auto answers = co_await ask("ff_sweep_timers", std::move(arguments), all_partitions());
+  Question question{.function = "ff_sweep_timers",
+                    .arguments = {std::to_string(until.time_since_epoch().count()),
+                                  std::to_string(timers_per_look_max)},
+                    .moving = Moving::skip};
+  const auto answers = co_await ask(std::move(question), all_partitions());
   if (!answers) co_return std::unexpected(answers.error());
 
   struct Found {

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
 #include "base/random.hpp"
@@ -27,6 +29,15 @@ std::string make_origin() {
   return make_uuid(TimePoint{}, random).str().substr(24);
 }
 
+// Whether its refusal means something for others who might want the execution. Not that a worker does not
+// hold it any more: it may be ready, or another's.
+template <class Command>
+bool tells_of_readiness(const Command& command) {
+  if constexpr (std::is_same_v<Command, core::LeaseGrant>)
+    return command.source != core::LeaseSource::held;
+  return std::is_same_v<Command, core::GrantIssue>;
+}
+
 // Whoever asked for it hears that nobody can have it now.
 bool is_not_ready(Errc code) {
   return code == Errc::execution_not_leaseable || code == Errc::execution_not_eligible ||
@@ -46,7 +57,7 @@ Result<std::unique_ptr<ValkeyStore>> ValkeyStore::open(Options options) {
 
 ValkeyStore::ValkeyStore(Options options)
     : options_(std::move(options)),
-      origin_(make_origin()),
+      echoes_(make_origin()),
       client_(std::make_unique<Client>(runtime_.executor(), options_.client)) {
   if (options_.durability != Durability::server)
     confirmations_ =
@@ -77,14 +88,17 @@ Async<void> ValkeyStore::prepare() {
     channels.push_back(keys::events(partition));
   }
   if (auto set = co_await set_clock(); !set) co_return std::unexpected(set.error());
-  Subscriber::Handlers handlers{
-      .on_message = [this](std::string_view, std::string_view text) { hear(text); },
-      .on_gap =
-          [this] {
-            greet();
-            missed_something_ = true;
-            wakeup_.wake();
-          }};
+  Subscriber::Handlers handlers{.on_message =
+                                    [this](std::string_view, std::string_view text) {
+                                      auto message = parse_event(text);
+                                      if (message) message = echoes_.hear(std::move(*message));
+                                      if (message) learn(std::move(*message));
+                                    },
+                                .on_gap =
+                                    [this] {
+                                      missed_something_ = true;
+                                      wakeup_.wake();
+                                    }};
   subscriber_ = std::make_unique<Subscriber>(*client_, std::move(channels), std::move(handlers));
   auto looked = co_await look_for_ready(all_partitions(), ReadyCache::ask_for_min);
   if (!looked) co_return std::unexpected(looked.error());
@@ -99,7 +113,6 @@ asio::awaitable<void> ValkeyStore::keep_up() {
     co_await wakeup_.wait_until(SteadyClock::now() + clock_interval);
     if (stopping_) co_return;
     static_cast<void>(co_await set_clock());
-    static_cast<void>(co_await look_for_others());
     const bool sweep = options_.sweep && SteadyClock::now() >= next_sweep;
     if (!missed_something_.exchange(false) && !sweep) continue;
     next_sweep = SteadyClock::now() + sweep_interval;
@@ -107,33 +120,6 @@ asio::awaitable<void> ValkeyStore::keep_up() {
     const auto looked = co_await look_for_ready(all_partitions(), ReadyCache::ask_for_min);
     if (!looked) missed_something_ = true;
   }
-}
-
-void ValkeyStore::hear(std::string_view text) {
-  if (text.starts_with(origin_)) return;
-  ++heard_;
-  alone_ = false;
-  if (auto message = parse_event(text)) learn(std::move(*message));
-}
-
-// Whoever thinks that it is alone hears that it is not.
-void ValkeyStore::greet() {
-  ++heard_;
-  alone_ = false;
-  Request hello{.command = {"SPUBLISH", keys::events(0), origin_ + "\x1fhello"},
-                .route = slots_.front()};
-  client_->send(std::move(hello), [](const Result<Reply>&) {});
-}
-
-Async<void> ValkeyStore::look_for_others() {
-  const auto heard_before = heard_.load();
-  Request request{.command = {"PUBSUB", "SHARDNUMSUB", keys::events(0)}, .route = slots_.front()};
-  const auto reply = co_await client_->run(std::move(request));
-  if (!reply) co_return std::unexpected(reply.error());
-  const auto* counts = reply->as_array();
-  const auto* count = counts && counts->size() == 2 ? (*counts)[1].as_int() : nullptr;
-  alone_ = count && *count == 1 && heard_ == heard_before;
-  co_return Result<void>{};
 }
 
 Async<void> ValkeyStore::set_clock() {
@@ -172,21 +158,30 @@ std::vector<PartitionIndex> ValkeyStore::all_partitions() const {
 
 // ---- Calling functions ----------------------------------------------------------------------------
 
-Request ValkeyStore::request_for(const ExecutionId& id, FunctionCall call) const {
+std::vector<std::string> ValkeyStore::with_keys(std::vector<std::string> command,
+                                                PartitionIndex partition, std::string key) const {
+  const bool cluster = options_.client.cluster;
+  command.emplace_back(cluster ? "2" : "1");
+  command.push_back(std::move(key));
+  if (cluster) command.push_back(keys::never(partition));
+  return command;
+}
+
+Request ValkeyStore::request_for(const ExecutionId& id, FunctionCall function,
+                                 std::uint64_t call) const {
   std::vector<std::string> command;
-  command.reserve(6 + call.arguments.size());
+  command.reserve(7 + function.arguments.size());
   command.emplace_back("FCALL");
-  command.emplace_back(call.function);
-  command.emplace_back("1");
-  command.push_back(keys::core(id));
+  command.emplace_back(function.function);
+  command = with_keys(std::move(command), id.partition(), keys::core(id));
   command.push_back(time_argument());
-  command.push_back(alone_ ? "-" : origin_);
-  std::ranges::move(call.arguments, std::back_inserter(command));
+  command.push_back(echoes_.origin_of(call));
+  std::ranges::move(function.arguments, std::back_inserter(command));
   return {.command = std::move(command), .route = slots_[id.partition()]};
 }
 
 Request ValkeyStore::read_request(const ExecutionId& id, std::vector<std::string> arguments) const {
-  std::vector<std::string> command{"FCALL_RO", "ff_get", "1", keys::core(id)};
+  auto command = with_keys({"FCALL_RO", "ff_get"}, id.partition(), keys::core(id));
   std::ranges::move(arguments, std::back_inserter(command));
   return {.command = std::move(command), .route = slots_[id.partition()]};
 }
@@ -218,39 +213,31 @@ void ValkeyStore::start(std::vector<store::AnyCall> calls) {
 
 template <class Command>
 void ValkeyStore::route(store::Call<Command>& call) {
-  auto request = request_for(call.operation.id, call_for(call.operation));
-  send(std::move(call), std::move(request));
+  const auto number = echoes_.begin();
+  auto request = request_for(call.operation.id, call_for(call.operation), number);
+  if constexpr (std::is_same_v<Command, core::Create>)
+    if (sends_payload_ahead(call.operation)) send_payload_ahead(call.operation);
+  call_function(
+      std::move(request), [this, number, call = std::move(call)](Result<Reply> reply) mutable {
+        auto result = take_in(call.operation, number, std::move(reply));
+        const bool waits = confirmations_ && result && store::waits_for_disk<Command>;
+        if (!waits) return call.done(std::move(result));
+        const auto partition = call.operation.id.partition();
+        confirmations_->add(
+            slots_[partition], fmt::format("ff:probe:{}", keys::tag(partition)),
+            [call = std::move(call), result = std::move(result)](Result<void> confirmed) mutable {
+              if (!confirmed) result = std::unexpected(confirmed.error());
+              call.done(std::move(result));
+            });
+      });
 }
 
-// A payload that is sent ahead goes by itself if the call behind it does not keep it.
-void ValkeyStore::route(store::Call<core::Create>& call) {
-  const auto id = call.operation.id;
-  const bool ahead = sends_payload_ahead(call.operation);
-  auto request = request_for(id, call_for(call.operation));
-  if (ahead) {
-    Request set{.command = {"SET", keys::of_execution(id, "payload"),
-                            std::move(call.operation.submit.payload), "EX", "600"},
-                .route = slots_[id.partition()]};
-    client_->send(std::move(set), [](const Result<Reply>&) {});
-  }
-  send(std::move(call), std::move(request));
-}
-
-template <class Command>
-void ValkeyStore::send(store::Call<Command> call, Request request) {
-  call_function(std::move(request), [this, context = context_of(call.operation),
-                                     call = std::move(call)](Result<Reply> reply) mutable {
-    auto result = take_in(call.operation, context, std::move(reply));
-    const bool waits = confirmations_ && result && store::waits_for_disk<Command>;
-    if (!waits) return call.done(std::move(result));
-    const auto partition = context.id.partition();
-    confirmations_->add(
-        slots_[partition], fmt::format("ff:probe:{}", keys::tag(partition)),
-        [call = std::move(call), result = std::move(result)](Result<void> confirmed) mutable {
-          if (!confirmed) result = std::unexpected(confirmed.error());
-          call.done(std::move(result));
-        });
-  });
+// It goes by itself if the call behind it does not keep it.
+void ValkeyStore::send_payload_ahead(core::Create& command) {
+  Request set{.command = {"SET", keys::of_execution(command.id, "payload"),
+                          std::move(command.submit.payload), "EX", "600"},
+              .route = slots_[command.id.partition()]};
+  client_->send(std::move(set), [](const Result<Reply>&) {});
 }
 
 // The payload comes beside the lease, in the same round trip: it costs Valkey less than through Lua.
@@ -263,17 +250,19 @@ void ValkeyStore::route(store::Call<core::LeaseGrant>& call) {
     void finish() {
       if (!claimed || !payload) return;
       if (*claimed && !*payload) return call.done(std::unexpected((*payload).error()));
+      if (*claimed && (*payload)->as_error())
+        return call.done(server_error(*(*payload)->as_error()));
       if (*claimed) (*claimed)->payload = text_in(**payload);
       call.done(std::move(*claimed));
     }
   };
-  auto request = request_for(id, call_for(call.operation));
+  const auto number = echoes_.begin();
+  auto request = request_for(id, call_for(call.operation), number);
   Request get{.command = {"GET", keys::of_execution(id, "payload")},
               .route = slots_[id.partition()]};
   auto both = std::make_shared<Both>(Both{.call = std::move(call), .claimed = {}, .payload = {}});
-  call_function(std::move(request), [this, both](Result<Reply> reply) {
-    both->claimed =
-        take_in(both->call.operation, context_of(both->call.operation), std::move(reply));
+  call_function(std::move(request), [this, both, number](Result<Reply> reply) {
+    both->claimed = take_in(both->call.operation, number, std::move(reply));
     both->finish();
   });
   client_->send(std::move(get), [both](Result<Reply> reply) {
@@ -284,35 +273,36 @@ void ValkeyStore::route(store::Call<core::LeaseGrant>& call) {
 
 // What it means, and what this process learns from it.
 template <class Command>
-Result<typename Command::Reply> ValkeyStore::take_in(const Command& command,
-                                                     const RefusalContext& context,
+Result<typename Command::Reply> ValkeyStore::take_in(const Command& command, std::uint64_t call,
                                                      Result<Reply> reply) {
-  constexpr bool is_lease = std::is_same_v<Command, core::LeaseGrant>;
+  const auto& id = command.id;
   auto list = list_of(std::move(reply));
-  if (!list) {
-    if constexpr (is_lease) ready_.put_back(context.id);
-    return std::unexpected(std::move(list.error()));
-  }
-  if (is_refusal(*list)) {
-    auto refusal = refused(context, *list);
-    if constexpr (is_lease || std::is_same_v<Command, core::GrantIssue>) {
+  const bool answered = list && !is_refusal(*list);
+  auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
+  // Nothing is ever told of a renewal.
+  const bool told = !event.empty() || std::is_same_v<Command, Renew>;
+  if (!list && std::is_same_v<Command, core::LeaseGrant>) ready_.put_back(id);
+  if (auto echo = echoes_.end(call, told)) learn(std::move(*echo));
+  if (!list) return std::unexpected(std::move(list.error()));
+  if (!answered) {
+    auto refusal = refused(context_of(command), *list);
+    if (tells_of_readiness(command)) {
       if (is_not_ready(refusal.error().code))
-        ready_.erase(context.id);
+        ready_.erase(id);
       else
-        ready_.put_back(context.id);
+        ready_.put_back(id);
     }
-    if (refusal.error().code == Errc::execution_not_found) timers_.put(context.id, std::nullopt);
+    if (refusal.error().code == Errc::execution_not_found) timers_.put(id, std::nullopt);
     return refusal;
   }
   const bool duplicate = *(*list)[1].as_text() == "DUPLICATE";
-  auto event = list->size() > 2 ? text_in((*list)[2]) : std::string{};
   Answer answer(duplicate, std::move(event), without(std::move(*list), 3));
   auto result = read_answer(command, answer);
   if constexpr (std::is_same_v<Command, Renew> || std::is_same_v<Command, core::TimerFire>) {
     if (!answer.at_end()) {
       const auto kind = timer_kind_from(answer.text());
       const auto due = answer.optional_time();
-      timers_.put(context.id, kind && due ? std::optional(core::Timer{*kind, *due}) : std::nullopt);
+      timers_.put(id, kind && due ? std::optional(core::Timer{*kind, *due}) : std::nullopt);
     }
   }
   if (answer.malformed()) return malformed("a command");
@@ -432,16 +422,16 @@ void ValkeyStore::answer_with(store::Call<Op>& call, Run run) {
   });
 }
 
-Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(std::string function,
-                                                        std::vector<std::string> arguments,
+Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(Question question,
                                                         std::vector<PartitionIndex> partitions) {
   constexpr int tries_max = 5;
+  constexpr Millis pause_step{50};
   for (int tried = 1;; ++tried) {
     std::vector<std::vector<Reply>> answers;
     std::optional<Error> failure;
     for (const auto& node : client_->nodes()) {
-      std::vector<std::string> command{"FCALL_RO", function, "0"};
-      std::ranges::copy(arguments, std::back_inserter(command));
+      std::vector<std::string> command{"FCALL_RO", question.function, "0"};
+      std::ranges::copy(question.arguments, std::back_inserter(command));
       const auto before = command.size();
       for (const auto partition : partitions)
         if (std::ranges::any_of(node.slots, [&](const SlotRange& range) {
@@ -449,29 +439,44 @@ Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(std::string function,
             }))
           command.push_back(keys::tag(partition));
       if (command.size() == before) continue;
-      Request request{.command = std::move(command), .route = node.name};
-      auto reply = co_await client_->run(std::move(request));
-      const auto* error = reply ? reply->as_error() : nullptr;
-      if (error && mentions(*error, "Function not found")) {
-        if (auto loaded = co_await ensure_library(*client_); !loaded)
-          co_return std::unexpected(loaded.error());
-        failure = Error{Errc::store_unavailable, "Valkey had lost the function library"};
+      auto answer = co_await ask_node(node.name, std::move(command), question.moving);
+      if (!answer) {
+        failure = std::move(answer.error());
         break;
       }
-      auto list = list_of(std::move(reply));
-      if (!list) {
-        failure = std::move(list.error());
-        break;
-      }
-      answers.push_back(without(std::move(*list), 2));
+      answers.push_back(std::move(*answer));
     }
     if (!failure) co_return answers;
-    if (tried == tries_max) co_return std::unexpected(std::move(*failure));
+    if (tried == tries_max || stopping_) co_return std::unexpected(std::move(*failure));
     // A slot may have moved to another node; whoever serves it knows.
     Request refresh{.command = {"EXISTS", keys::events(partitions.front())},
                     .route = slots_[partitions.front()]};
     static_cast<void>(co_await client_->run(std::move(refresh)));
+    asio::steady_timer pause(runtime_.executor(), tried * pause_step);
+    co_await pause.async_wait(asio::use_awaitable);
   }
+}
+
+Async<std::vector<Reply>> ValkeyStore::ask_node(NodeName node, std::vector<std::string> command,
+                                                Moving moving) {
+  Request request{.command = std::move(command), .route = std::move(node)};
+  auto reply = co_await client_->run(std::move(request));
+  const auto* error = reply ? reply->as_error() : nullptr;
+  if (error && mentions(*error, "Function not found"))
+    if (auto loaded = co_await ensure_library(*client_); !loaded)
+      co_return std::unexpected(loaded.error());
+  auto list = list_of(std::move(reply));
+  if (!list) co_return std::unexpected(std::move(list.error()));
+  const auto* passed_over = list->size() > 2 ? (*list)[2].as_array() : nullptr;
+  if (!passed_over) co_return malformed("a sweep");
+  if (!passed_over->empty()) {
+    if (moving == Moving::wait)
+      co_return fail(Errc::store_unavailable,
+                     fmt::format("partition {} is just moving to another node of the cluster",
+                                 text_in(passed_over->front())));
+    missed_something_ = true;
+  }
+  co_return without(std::move(*list), 3);
 }
 
 void ValkeyStore::route(store::Call<CountExecutions>& call) {
@@ -483,7 +488,8 @@ void ValkeyStore::route(store::Call<store::CountAll>& call) {
 }
 
 Async<StateCounts> ValkeyStore::count(std::optional<Namespace> ns, std::optional<LaneId> lane) {
-  auto answers = co_await ask("ff_count", {}, all_partitions());
+  Question question{.function = "ff_count", .arguments = {}};
+  auto answers = co_await ask(std::move(question), all_partitions());
   if (!answers) co_return std::unexpected(answers.error());
   std::map<std::pair<LaneId, ExecutionState>, std::uint64_t> sums;
   for (const auto& answer : *answers)
@@ -507,8 +513,10 @@ void ValkeyStore::route(store::Call<store::RetentionDue>& call) {
 
 Async<store::DueReply> ValkeyStore::retention_due(store::RetentionDue query) {
   const auto time = std::to_string(now().time_since_epoch().count());
-  std::vector<std::string> arguments{time, std::to_string(query.max)};
-  auto answers = co_await ask("ff_sweep_retention", std::move(arguments), all_partitions());
+  Question question{.function = "ff_sweep_retention",
+                    .arguments = {time, std::to_string(query.max)},
+                    .moving = Moving::skip};
+  auto answers = co_await ask(std::move(question), all_partitions());
   if (!answers) co_return std::unexpected(answers.error());
   store::DueReply reply;
   for (const auto& answer : *answers) {
@@ -528,17 +536,19 @@ void ValkeyStore::route(store::Call<store::Reconcile>& call) {
 Async<store::ReconcileReply> ValkeyStore::reconcile(store::Reconcile query) {
   const auto partition_key = keys::events(query.partition);
   const auto slot = slots_[query.partition];
-  Request ask_namespaces{.command = {"FCALL_RO", "ff_namespaces", "1", partition_key},
-                         .route = slot};
+  Request ask_namespaces{
+      .command = with_keys({"FCALL_RO", "ff_namespaces"}, query.partition, partition_key),
+      .route = slot};
   auto namespaces = list_of(co_await client_->run(std::move(ask_namespaces)));
   if (!namespaces) co_return std::unexpected(namespaces.error());
   store::ReconcileReply sum;
   for (const auto& ns : without(std::move(*namespaces), 2)) {
     std::string from = "0";
     while (!from.empty()) {
-      Request mend{.command = {"FCALL", "ff_mend", "1", partition_key, time_argument(), text_in(ns),
-                               from, "100"},
-                   .route = slot};
+      auto command = with_keys({"FCALL", "ff_mend"}, query.partition, partition_key);
+      for (auto& argument : {time_argument(), text_in(ns), from, std::string("100")})
+        command.push_back(argument);
+      Request mend{.command = std::move(command), .route = slot};
       auto list = list_of(co_await client_->run(std::move(mend)));
       if (!list) co_return std::unexpected(list.error());
       if (list->size() != 5) co_return malformed("ff_mend");

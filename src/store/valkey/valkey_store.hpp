@@ -12,6 +12,7 @@
 #include "store/valkey/calls.hpp"
 #include "store/valkey/confirmations.hpp"
 #include "store/valkey/durability.hpp"
+#include "store/valkey/echoes.hpp"
 #include "store/valkey/event_message.hpp"
 #include "store/valkey/ready_cache.hpp"
 #include "store/valkey/server_clock.hpp"
@@ -61,9 +62,6 @@ class ValkeyStore final : public store::Store {
 
   template <class Command>
   void route(store::Call<Command>& call);
-  template <class Command>
-  void send(store::Call<Command> call, Request request);
-  void route(store::Call<core::Create>& call);
   void route(store::Call<core::LeaseGrant>& call);
   void route(store::Call<GetExecution>& call);
   void route(store::Call<GetPayload>& call);
@@ -86,20 +84,36 @@ class ValkeyStore final : public store::Store {
   void answer_with(store::Call<Op>& call, Run run);
 
   template <class Command>
-  Result<typename Command::Reply> take_in(const Command& command, const RefusalContext& context,
+  Result<typename Command::Reply> take_in(const Command& command, std::uint64_t call,
                                           Result<Reply> reply);
   void learn(EventMessage message);
 
   using Done = std::move_only_function<void(Result<Reply>)>;
   // Sends it; if Valkey has lost the function library, loads it and sends it once more.
   void call_function(Request request, Done done);
-  Request request_for(const ExecutionId& id, FunctionCall call) const;
+  Request request_for(const ExecutionId& id, FunctionCall function, std::uint64_t call) const;
+  void send_payload_ahead(core::Create& command);
   Request read_request(const ExecutionId& id, std::vector<std::string> arguments) const;
 
+  // How many keys follow, and the keys: `key` and, in a cluster, one that never exists. While its slot
+  // moves to another node, some of a partition's keys are here and some are there; with a key that is
+  // missing the server says so (TRYAGAIN), instead of letting a function begin that it cannot finish.
+  std::vector<std::string> with_keys(std::vector<std::string> command, PartitionIndex partition,
+                                     std::string key) const;
+
+  // What becomes of partitions that are just moving to another node: the whole has to wait for them, or
+  // they are looked at the next time.
+  enum class Moving : std::uint8_t { wait, skip };
+  struct Question {
+    std::string function;
+    std::vector<std::string> arguments;
+    Moving moving = Moving::wait;
+  };
   // A read-only function for partitions, each asked at its own node in one call per node.
-  Async<std::vector<std::vector<Reply>>> ask(std::string function,
-                                             std::vector<std::string> arguments,
+  Async<std::vector<std::vector<Reply>>> ask(Question question,
                                              std::vector<PartitionIndex> partitions);
+  Async<std::vector<Reply>> ask_node(NodeName node, std::vector<std::string> command,
+                                     Moving moving);
   std::vector<PartitionIndex> all_partitions() const;
 
   Async<StateCounts> count(std::optional<Namespace> ns, std::optional<LaneId> lane);
@@ -113,13 +127,10 @@ class ValkeyStore final : public store::Store {
   Async<store::ReconcileReply> reconcile(store::Reconcile query);
   Async<ff::Done> probe();
   Async<void> set_clock();
-  Async<void> look_for_others();
-  void hear(std::string_view message);
-  void greet();
   std::string time_argument() const;
 
   Options options_;
-  std::string origin_;  // names this process in the events it causes
+  Echoes echoes_;
   PartitionIndex partitions_ = 0;
   std::vector<std::uint16_t> slots_;  // of each partition
   std::vector<std::string> losses_;
@@ -132,9 +143,6 @@ class ValkeyStore final : public store::Store {
 
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> missed_something_ = false;
-  // Whether no other process listens, so that nothing needs to be told; and how often one was heard.
-  std::atomic<bool> alone_ = false;
-  std::atomic<std::uint64_t> heard_ = 0;
   Runtime runtime_{1};
   Wakeup wakeup_{runtime_.executor()};
   std::unique_ptr<Client> client_;

@@ -4,26 +4,21 @@ server.register_function('ff_set_tags', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   local key = keys.of_execution(x.tag, x.id, 'tags')
-  local tags, count, changed = {}, 0, false
+  local before, tags, count = {}, {}, 0
   local stored = call('HGETALL', key)
   for i = 1, #stored, 2 do
-    tags[stored[i]] = stored[i + 1]
-    count = count + 1
+    before[stored[i]], tags[stored[i]] = stored[i + 1], stored[i + 1]
   end
   local last = 4 + 2 * tonumber(ARGV[4])
+  for i = 5, last, 2 do tags[ARGV[i]] = ARGV[i + 1] end
+  for i = last + 1, #ARGV do tags[ARGV[i]] = nil end
   local set, gone = {}, {}
-  for i = 5, last, 2 do
-    local name, value = ARGV[i], ARGV[i + 1]
-    if not tags[name] then count = count + 1 end
-    if tags[name] ~= value then set[#set + 1], set[#set + 2] = name, value end
-    tags[name] = value
+  for name, value in pairs(tags) do
+    count = count + 1
+    if before[name] ~= value then set[#set + 1], set[#set + 2] = name, value end
   end
-  for i = last + 1, #ARGV do
-    if tags[ARGV[i]] then
-      tags[ARGV[i]] = nil
-      gone[#gone + 1] = ARGV[i]
-      count = count - 1
-    end
+  for name in pairs(before) do
+    if not tags[name] then gone[#gone + 1] = name end
   end
   if count > tonumber(ARGV[3]) then return reply.refuse('invalid_input', tostring(count)) end
 

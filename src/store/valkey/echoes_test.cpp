@@ -1,0 +1,42 @@
+#include "store/valkey/echoes.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ff::valkey {
+namespace {
+
+EventMessage message_of(std::string origin) {
+  return {.origin = std::move(origin), .happening = {}, .ready = {}};
+}
+
+TEST(Echoes, WhatOthersDidIsNews) {
+  Echoes echoes("me");
+  EXPECT_TRUE(echoes.hear(message_of("other.1")));
+  EXPECT_TRUE(echoes.hear(message_of("")));
+  EXPECT_TRUE(echoes.hear(message_of("meandyou.1")));
+}
+
+TEST(Echoes, WhatAReplyToldIsNot) {
+  Echoes echoes("me");
+  const auto early = echoes.begin();
+  EXPECT_FALSE(echoes.hear(message_of(echoes.origin_of(early))));
+  EXPECT_FALSE(echoes.end(early, true));
+  const auto late = echoes.begin();
+  EXPECT_FALSE(echoes.end(late, true));
+  EXPECT_FALSE(echoes.hear(message_of(echoes.origin_of(late))));
+}
+
+TEST(Echoes, WhatNoReplyToldIsNewsOnce) {
+  Echoes echoes("me");
+  const auto early = echoes.begin();
+  EXPECT_FALSE(echoes.hear(message_of(echoes.origin_of(early))));
+  EXPECT_TRUE(echoes.end(early, false));
+  EXPECT_FALSE(echoes.hear(message_of(echoes.origin_of(early))));
+  const auto late = echoes.begin();
+  EXPECT_FALSE(echoes.end(late, false));
+  EXPECT_TRUE(echoes.hear(message_of(echoes.origin_of(late))));
+  EXPECT_FALSE(echoes.hear(message_of(echoes.origin_of(late))));
+}
+
+}  // namespace
+}  // namespace ff::valkey

@@ -1,0 +1,100 @@
+// Random sequences of operations, the same into an engine on the embedded store and one on Valkey: they
+// must answer the same and have the same, word for word.
+//   FF_DIFFERENTIAL_STEPS=1000000   how many
+//   FF_DIFFERENTIAL_SEED=…          the sequence that failed, as a failure tells it
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "tests/differential/driver.hpp"
+
+namespace ff::differential {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+using Steps = std::vector<Step>;
+
+constexpr std::size_t compare_all_every = 20;  // steps
+constexpr std::uint64_t steps_usual = 3'000;
+constexpr std::chrono::seconds shrinking_max{40};
+constexpr int size = 100;
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+test::ValkeyServer& server() {
+  static test::ValkeyServer only;
+  return only;
+}
+
+struct Failure {
+  std::size_t steps_done;  // before the one that failed
+  std::string what;
+};
+
+std::optional<Failure> try_sequence(const Steps& steps) {
+  std::size_t done = 0;
+  try {
+    Sides sides(server());
+    Driver driver(sides);
+    for (; done < steps.size(); ++done) {
+      driver.carry_out(steps[done]);
+      if ((done + 1) % compare_all_every == 0) driver.compare_all();
+    }
+    driver.compare_all();
+    sides.check_indexes();
+    driver.drain();
+    driver.compare_all();
+    sides.check_indexes();
+    return std::nullopt;
+  } catch (const std::exception& exception) {
+    return Failure{done, exception.what()};
+  }
+}
+
+// Leaves out as much as can be left out while it still fails; in bounded time.
+void shrink(Steps& steps, Failure& failure) {
+  const auto end = SteadyClock::now() + shrinking_max;
+  const auto shorten = [&] {
+    if (failure.steps_done < steps.size()) steps.resize(failure.steps_done + 1);
+  };
+  shorten();
+  for (auto chunk = std::max<std::size_t>(steps.size() / 2, 1); chunk > 0; chunk /= 2)
+    for (std::size_t at = 0; at < steps.size();) {
+      if (SteadyClock::now() > end) return;
+      auto fewer = steps;
+      const auto first = fewer.begin() + static_cast<std::ptrdiff_t>(at);
+      fewer.erase(first, first + static_cast<std::ptrdiff_t>(std::min(chunk, steps.size() - at)));
+      if (auto fails = try_sequence(fewer)) {
+        steps = std::move(fewer);
+        failure = std::move(*fails);
+        shorten();
+      } else {
+        at += chunk;
+      }
+    }
+}
+
+TEST(Differential, BothStoresDoTheSame) {
+  const auto wanted = number_from("FF_DIFFERENTIAL_STEPS", steps_usual);
+  auto seed = number_from("FF_DIFFERENTIAL_SEED", std::random_device{}());
+  const auto generator = steps();
+  std::uint64_t done = 0;
+  for (; done < wanted; ++seed) {
+    auto sequence = generator(rc::Random(seed), size).value();
+    auto failure = try_sequence(sequence);
+    done += sequence.size() + 1;
+    if (!failure) continue;
+    shrink(sequence, *failure);
+    std::string text;
+    for (const auto& step : sequence) text += "  " + show(step) + "\n";
+    FAIL() << "FF_DIFFERENTIAL_SEED=" << seed << "\n" << text << failure->what;
+  }
+  std::cout << done << " steps\n";
+}
+
+}  // namespace
+}  // namespace ff::differential

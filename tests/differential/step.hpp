@@ -1,0 +1,22 @@
+// What a random sequence is made of: the operations of the property test, and steps in time that meet
+// timers exactly.
+#pragma once
+
+#include "tests/property/operation.hpp"
+
+namespace ff::differential {
+
+// Time goes to just before, at or after the moment at which something comes due next.
+struct ToNextTimer {
+  int offset_ms = 0;
+  bool scan = false;
+};
+
+using Step = std::variant<property::Operation, ToNextTimer>;
+
+std::string show(const Step& step);
+void showValue(const Step& step, std::ostream& out);
+
+rc::Gen<std::vector<Step>> steps();
+
+}  // namespace ff::differential

@@ -1,0 +1,93 @@
+// Two engines on one Valkey, as two servers have it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sdk/blocking.hpp"
+#include "tests/support/valkey_server.hpp"
+#include "tests/valkey_faults/load.hpp"
+#include "tests/valkey_faults/proxy.hpp"
+
+namespace ff::faults {
+namespace {
+
+using test::ValkeyServer;
+using Steady = std::chrono::steady_clock;
+
+const Kind kind = *Kind::parse("faults");
+
+Claim claim_by(const char* worker, Millis wait, Millis ttl = 1s) {
+  return {.worker = *WorkerId::parse(worker), .max = 10, .lease_ttl = ttl, .wait = wait};
+}
+
+TEST(ValkeyEngines, AWaitingClaimIsWokenThroughTheOtherEngine) {
+  ValkeyServer server;
+  const auto waits = open_engine(server.client_options());
+  const auto submits = open_engine(server.client_options());
+  for (int i = 0; i < 5; ++i) {
+    auto claimed = start(*waits, claim_by("w", 10s));
+    std::this_thread::sleep_for(50ms);
+    const auto began = Steady::now();
+    must(run_blocking(*submits, Submit{.kind = kind}));
+    const auto reply = must(claimed.get());
+    EXPECT_EQ(reply.executions.size(), 1);
+    EXPECT_LT(Steady::now() - began, 2s);
+  }
+}
+
+TEST(ValkeyEngines, AWaitForAResultIsWokenThroughTheOtherEngine) {
+  ValkeyServer server;
+  const auto waits = open_engine(server.client_options());
+  const auto works = open_engine(server.client_options());
+  const auto id = must(run_blocking(*waits, Submit{.kind = kind})).id;
+  auto result = start(*waits, GetResult{.id = id, .wait = 10s});
+  const auto claimed = must(run_blocking(*works, claim_by("w", 5s))).executions.at(0);
+  const auto began = Steady::now();
+  must(run_blocking(*works, Complete{.id = id, .fence = claimed.fence, .result = "done"}));
+  EXPECT_EQ(must(result.get()).bytes, "done");
+  EXPECT_LT(Steady::now() - began, 2s);
+}
+
+TEST(ValkeyEngines, TheOtherEngineGoesOnWithTheTimersOfOneThatDied) {
+  ValkeyServer server;
+  const auto stays = open_engine(server.client_options());
+  {
+    Proxy proxy(server.port());
+    const auto dies = open_engine(proxy.client_options());
+    for (int i = 0; i < 10; ++i) must(run_blocking(*dies, Submit{.kind = kind}));
+    Submit delayed{.kind = kind};
+    delayed.delay_until = std::chrono::floor<Millis>(std::chrono::system_clock::now()) + 1s;
+    must(run_blocking(*dies, delayed));
+    ASSERT_EQ(must(run_blocking(*dies, claim_by("w1", 0s))).executions.size(), 10);
+    proxy.swallow();
+  }
+  std::size_t claimed = 0;
+  const auto end = Steady::now() + 8s;
+  while (claimed < 11 && Steady::now() < end)
+    for (const auto& each : must(run_blocking(*stays, claim_by("w2", 500ms, 1min))).executions) {
+      ++claimed;
+      must(run_blocking(*stays, Complete{.id = each.id, .fence = each.fence}));
+    }
+  EXPECT_EQ(claimed, 11);
+}
+
+// One that goes away without a word takes nothing with it, and one that comes finds everything.
+TEST(ValkeyEngines, ComeAndGoUnderLoad) {
+  ValkeyServer server;
+  const auto stays = open_engine(server.client_options());
+  Load load({stays.get()});
+  for (int i = 0; i < 4; ++i) {
+    Proxy proxy(server.port());
+    const auto guest = open_engine(proxy.client_options());
+    for (int j = 0; j < 5; ++j) {
+      const auto claimed = run_blocking(*guest, claim_by("guest", 20ms));
+      if (!claimed) ADD_FAILURE() << claimed.error().message;
+    }
+    load.await_progress(20);
+    proxy.swallow();
+  }
+  load.await_progress();
+  EXPECT_EQ(load.finish(), "");
+}
+
+}  // namespace
+}  // namespace ff::faults

@@ -1,0 +1,54 @@
+// A few submitters and workers on engines over one Valkey. They go on whatever happens.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "engine/local_engine.hpp"
+#include "store/valkey/valkey_store.hpp"
+#include "tests/valkey_faults/ledger.hpp"
+
+namespace ff::faults {
+
+using namespace std::chrono_literals;
+
+// As a server has it: its own store, scanners and all.
+std::unique_ptr<LocalEngine> open_engine(
+    valkey::ClientOptions client, valkey::Durability durability = valkey::Durability::server);
+
+class Load {
+ public:
+  explicit Load(std::vector<Engine*> engines);
+  ~Load();
+
+  // Until so many more executions were completed. Fails the test if it does not come to that in time:
+  // the load did not recover.
+  void await_progress(std::size_t completions = 50, Millis limit = 10s);
+
+  // Nobody submits or claims until go_on(); returns when nothing is under way.
+  void hold();
+  void go_on();
+
+  // Submits no more, waits until everything that was submitted has ended, and says what does not hold.
+  std::string finish(Millis limit = 15s);
+
+  const Ledger& ledger() const { return ledger_; }
+
+ private:
+  void submit(Engine& engine, int number);
+  void work(Engine& engine, int number);
+  void handle(Engine& engine, const ClaimedExecution& execution, unsigned dice);
+  bool pass(std::atomic<int>& busy) const;
+
+  std::vector<Engine*> engines_;
+  Ledger ledger_;
+  std::atomic<bool> submitting_ = true;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<bool> held_ = false;
+  std::atomic<int> busy_ = 0;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace ff::faults

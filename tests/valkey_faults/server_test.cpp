@@ -1,0 +1,172 @@
+// A Valkey server that dies, loses its function library, is busy, is full or loads.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include "sdk/blocking.hpp"
+#include "tests/support/valkey_server.hpp"
+#include "tests/valkey_faults/load.hpp"
+
+namespace ff::faults {
+namespace {
+
+using test::ValkeyServer;
+using ::testing::HasSubstr;
+
+std::string error_text(const auto& reply) {
+  return reply ? "no error" : fmt::format("{}: {}", reply.error().name(), reply.error().message);
+}
+
+void kill_under_load(const std::string& appendfsync, valkey::Durability durability) {
+  ValkeyServer server({.append_only = true, .arguments = {"--appendfsync", appendfsync}});
+  const auto first = open_engine(server.client_options(), durability);
+  const auto second = open_engine(server.client_options(), durability);
+  Load load({first.get(), second.get()});
+  for (int i = 0; i < 4; ++i) {
+    load.await_progress();
+    server.kill();
+    std::this_thread::sleep_for(100ms);
+    server.start();
+  }
+  load.await_progress();
+  EXPECT_EQ(load.finish(), "");
+  EXPECT_EQ(error_text(run_blocking(*first, CheckReady{})), "no error");
+}
+
+TEST(ValkeyServerFault, KilledWithFsyncAlwaysLosesNothing) {
+  kill_under_load("always", valkey::Durability::server);
+}
+
+TEST(ValkeyServerFault, KilledLosesNothingThatWasConfirmed) {
+  kill_under_load("everysec", valkey::Durability::fsync);
+}
+
+// The log is not a list of every call that failed: each of the two connections says it once.
+TEST(ValkeyServerFault, LogSaysThatItIsLostAndThatItIsBack) {
+  std::ostringstream log;
+  auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(log);
+  spdlog::default_logger()->sinks().push_back(sink);
+  {
+    ValkeyServer server({.append_only = true});
+    const auto engine = open_engine(server.client_options());
+    Load load({engine.get()});
+    load.await_progress();
+    server.kill();
+    std::this_thread::sleep_for(500ms);
+    const auto ready = run_blocking(*engine, CheckReady{});
+    EXPECT_THAT(error_text(ready), HasSubstr("store_unavailable: "));
+    server.start();
+    load.await_progress();
+    EXPECT_EQ(load.finish(), "");
+  }
+  spdlog::default_logger()->sinks().pop_back();
+  const auto count = [text = log.str()](std::string_view part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("not available, trying again until it is"), 2) << log.str();
+  EXPECT_EQ(count("available again"), 2) << log.str();
+}
+
+TEST(ValkeyServerFault, FunctionLibraryIsFlushedUnderLoad) {
+  ValkeyServer server;
+  const auto first = open_engine(server.client_options());
+  const auto second = open_engine(server.client_options());
+  Load load({first.get(), second.get()});
+  for (int i = 0; i < 10; ++i) {
+    load.await_progress(20);
+    server.call({"FUNCTION", "FLUSH"});
+  }
+  load.await_progress();
+  EXPECT_EQ(load.finish(), "");
+}
+
+// Somebody else's function keeps the server busy until it is killed.
+TEST(ValkeyServerFault, BusyServerGoesOnAfterFunctionKill) {
+  ValkeyServer server({.arguments = {"--busy-reply-threshold", "100"}});
+  server.call({"FUNCTION", "LOAD",
+               "#!lua name=busy\n"
+               "server.register_function{function_name='busy', flags={'no-writes'},\n"
+               "  callback=function() while true do end end}"});
+  const auto engine = open_engine(server.client_options());
+  Load load({engine.get()});
+  for (int i = 0; i < 2; ++i) {
+    load.await_progress();
+    auto busy = std::async(std::launch::async, [&] {
+      try {
+        server.call({"FCALL_RO", "busy", "0"});
+      } catch (const std::exception&) {
+      }
+    });
+    std::this_thread::sleep_for(700ms);
+    test::await("the function is killed", [&] {
+      server.call({"FUNCTION", "KILL"});
+      return busy.wait_for(0s) == std::future_status::ready;
+    });
+  }
+  load.await_progress();
+  EXPECT_EQ(load.finish(), "");
+}
+
+TEST(ValkeyServerFault, FullServerRefusesClearlyAndGoesOn) {
+  ValkeyServer server;
+  const auto engine = open_engine(server.client_options());
+  Load load({engine.get()});
+  load.await_progress();
+  server.call({"CONFIG", "SET", "maxmemory", "1mb"});
+  const Submit submit{.kind = *Kind::parse("faults")};
+  test::await("a submit is refused", [&] {
+    const auto reply = run_blocking(*engine, submit);
+    return !reply && reply.error().code == Errc::store_unavailable;
+  });
+  EXPECT_THAT(error_text(run_blocking(*engine, submit)),
+              HasSubstr("store_unavailable: Valkey has reached its maxmemory"));
+  test::await("the engine is not ready", [&] { return !run_blocking(*engine, CheckReady{}); });
+  EXPECT_THAT(error_text(run_blocking(*engine, CheckReady{})), HasSubstr("maxmemory"));
+  EXPECT_TRUE(run_blocking(*engine, CountExecutions{}));  // reading goes on
+  server.call({"CONFIG", "SET", "maxmemory", "0"});
+  load.await_progress();
+  EXPECT_EQ(load.finish(), "");
+}
+
+TEST(ValkeyServerFault, LoadingServerIsWaitedForAndSaidSo) {
+  // Microseconds for each key that it loads.
+  ValkeyServer server({.append_only = true,
+                       .arguments = {"--appendfsync", "always", "--key-load-delay", "2000",
+                                     "--loading-process-events-interval-bytes", "1024"}});
+  const auto engine = open_engine(server.client_options());
+  Load load({engine.get()});
+  load.await_progress(300);
+  server.call({"BGREWRITEAOF"});  // what it loads then begins with a snapshot
+  test::await("the file is rewritten", [&] {
+    const auto info = server.call({"INFO", "persistence"});
+    return info.as_text()->find("aof_rewrite_in_progress:0") != std::string::npos &&
+           info.as_text()->find("aof_rewrite_scheduled:0") != std::string::npos;
+  });
+  server.kill();
+  std::atomic<bool> started = false;
+  auto watched = std::async(std::launch::async, [&] {
+    std::set<std::string> said;
+    while (!started) {
+      const auto ready = run_blocking(*engine, CheckReady{});
+      if (!ready) said.insert(error_text(ready));
+    }
+    return said;
+  });
+  server.start();  // returns when all is loaded
+  started = true;
+  const auto said = watched.get();
+  EXPECT_THAT(said, ::testing::Contains(HasSubstr("LOADING")));
+  for (const auto& each : said)
+    EXPECT_THAT(each, ::testing::AnyOf(HasSubstr("store_unavailable: "), HasSubstr("timed_out: ")));
+  load.await_progress();
+  EXPECT_EQ(load.finish(), "");
+}
+
+}  // namespace
+}  // namespace ff::faults
