@@ -36,7 +36,6 @@ core ownership_state=unowned
 core public_state=cancelled
 core terminal_outcome=cancelled
 idx:lane:main:terminal <E>=t
-idx:retention <E>=t+86400000
 idx:totals main)"
                               "\x1f"
                               R"(cancelled=1
@@ -58,7 +57,6 @@ core lifecycle_phase=terminal
 core public_state=cancelled
 core terminal_outcome=cancelled
 idx:lane:main:terminal <E>=t
-idx:retention <E>=t+86400000
 idx:totals main)"
                                 "\x1f"
                                 R"(cancelled=1

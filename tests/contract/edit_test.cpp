@@ -81,7 +81,6 @@ core -completed_at
 core -failure_category
 core -failure_reason
 idx:lane:main:terminal -<E>
-idx:retention -<E>
 idx:totals -main)"
                               "\x1f"
                               R"(failed

@@ -32,7 +32,6 @@ core ownership_state=unowned
 core public_state=completed
 core terminal_outcome=success
 idx:lane:main:terminal <E>=t
-idx:retention <E>=t+86400000
 idx:totals main)"
                                     "\x1f"
                                     R"(completed=1
@@ -160,7 +159,6 @@ core ownership_state=unowned
 core public_state=failed
 core terminal_outcome=failed
 idx:lane:main:terminal <E>=t
-idx:retention <E>=t+86400000
 idx:totals main)"
                                 "\x1f"
                                 R"(failed=1

@@ -33,7 +33,6 @@ core ownership_state=unowned
 core public_state=expired
 core terminal_outcome=expired
 idx:lane:main:terminal <E>=t
-idx:retention <E>=t+86400000
 idx:totals main)"
                               "\x1f"
                               R"(expired=1

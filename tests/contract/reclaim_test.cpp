@@ -127,7 +127,6 @@ core ownership_state=unowned
 core public_state=failed
 core terminal_outcome=failed
 idx:lane:main:terminal <E>=t
-idx:retention <E>=t+86400000
 idx:totals main)"
                                "\x1f"
                                R"(failed=1

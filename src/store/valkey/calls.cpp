@@ -28,6 +28,13 @@ std::vector<std::string> with_fence(const Fence& fence, More... more) {
           std::move(more)...};
 }
 
+// Eight bytes: of every waiting execution there is one.
+std::string raw_bytes(std::uint64_t number) {
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift);
+  return bytes;
+}
+
 std::string_view name_of(core::LeaseSource source) {
   switch (source) {
     case core::LeaseSource::ready: return "ready";
@@ -41,9 +48,16 @@ std::string_view name_of(core::LeaseSource source) {
 
 // ---- What is sent ---------------------------------------------------------------------------------
 
+// Nothing can have a minted id yet, so that nothing is overwritten.
+bool sends_payload_ahead(const core::Create& command) {
+  constexpr std::size_t worth_it = 256;
+  return command.minted && !command.submit.idempotency_key &&
+         command.submit.payload.size() >= worth_it;
+}
+
 FunctionCall call_for(core::Create& command) {
   auto& submit = command.submit;
-  auto digest = fmt::format("{:016x}", core::request_digest(submit));
+  auto digest = raw_bytes(core::request_digest(submit));
   const auto& policy = submit.policy;
   const auto retention = policy.retention.value_or(command.retention_default);
   const bool usual_window = policy.dedup_window == Policy{}.dedup_window;
@@ -52,7 +66,7 @@ FunctionCall call_for(core::Create& command) {
       submit.lane.str(),
       submit.kind.str(),
       std::to_string(submit.priority),
-      std::move(submit.payload),
+      sends_payload_ahead(command) ? "#" : "=" + std::move(submit.payload),
       std::move(digest),
       text_or_none(submit.delay_until),
       text_or_none(submit.deadline),
@@ -326,6 +340,10 @@ std::unexpected<Error> refused(const RefusalContext& context, const std::vector<
       return refusals::replays_exhausted(id, parse_number<std::uint32_t>(detail(0)).value_or(0));
     default: break;
   }
+  if (name && *name == "payload_missing")
+    return fail(Errc::store_unavailable,
+                "Valkey did not keep the payload; is it out of memory? Nothing was submitted: try "
+                "again");
   return fail(Errc::internal,
               fmt::format("the function library refused something about execution {} as '{}', "
                           "which this version does not know",

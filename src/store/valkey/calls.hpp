@@ -15,6 +15,8 @@ struct FunctionCall {
   std::vector<std::string> arguments = {};
 };
 
+// Whether its payload is set beside it first (Request of set_payload), as bytes cost less that way.
+bool sends_payload_ahead(const core::Create& command);
 FunctionCall call_for(core::Create& command);
 FunctionCall call_for(core::GrantIssue& command);
 FunctionCall call_for(core::LeaseGrant& command);

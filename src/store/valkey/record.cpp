@@ -172,7 +172,8 @@ core::State state_of(Fields& fields, const core::Execution& execution) {
       return waiting_or_granted(fields);
     return core::Active{.lease = {.fence = execution.attempt->fence,
                                   .worker = fields.id<WorkerId>("current_worker_id"),
-                                  .acquired_at = fields.time("lease_acquired_at"),
+                                  .acquired_at = fields.optional_time("lease_acquired_at")
+                                                     .value_or(execution.attempt->started_at),
                                   .expires_at = fields.time("lease_expires_at")},
                         .attempt_deadline = fields.optional_time("attempt_deadline_at")};
   }

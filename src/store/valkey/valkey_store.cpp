@@ -215,6 +215,27 @@ template <class Command>
 void ValkeyStore::route(store::Call<Command>& call) {
   const auto number = echoes_.begin();
   auto request = request_for(call.operation.id, call_for(call.operation), number);
+  send(std::move(call), number, std::move(request));
+}
+
+// A payload that is sent ahead goes by itself if the call behind it does not keep it.
+void ValkeyStore::route(store::Call<core::Create>& call) {
+  const auto id = call.operation.id;
+  const bool ahead = sends_payload_ahead(call.operation);
+  const auto number = echoes_.begin();
+  auto request = request_for(id, call_for(call.operation), number);
+  if (ahead) {
+    // Should it be sent again, and arrive after the call that keeps it, it must not expire: NX.
+    Request set{.command = {"SET", keys::of_execution(id, "payload"),
+                            std::move(call.operation.submit.payload), "EX", "600", "NX"},
+                .route = slots_[id.partition()]};
+    client_->send(std::move(set), [](const Result<Reply>&) {});
+  }
+  send(std::move(call), number, std::move(request));
+}
+
+template <class Command>
+void ValkeyStore::send(store::Call<Command> call, std::uint64_t number, Request request) {
   call_function(
       std::move(request), [this, number, call = std::move(call)](Result<Reply> reply) mutable {
         auto result = take_in(call.operation, number, std::move(reply));

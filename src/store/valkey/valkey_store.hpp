@@ -62,6 +62,9 @@ class ValkeyStore final : public store::Store {
 
   template <class Command>
   void route(store::Call<Command>& call);
+  template <class Command>
+  void send(store::Call<Command> call, std::uint64_t number, Request request);
+  void route(store::Call<core::Create>& call);
   void route(store::Call<core::LeaseGrant>& call);
   void route(store::Call<GetExecution>& call);
   void route(store::Call<GetPayload>& call);
@@ -126,6 +129,8 @@ class ValkeyStore final : public store::Store {
   Async<store::ReconcileReply> reconcile(store::Reconcile query);
   Async<ff::Done> probe();
   Async<void> set_clock();
+  Async<void> look_for_others();
+  void greet();
   std::string time_argument() const;
 
   Options options_;
@@ -142,6 +147,9 @@ class ValkeyStore final : public store::Store {
 
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> missed_something_ = false;
+  // Whether no other process listens, so that nothing needs to be told; and how often one was heard.
+  std::atomic<bool> alone_ = false;
+  std::atomic<std::uint64_t> heard_ = 0;
   Runtime runtime_{1};
   Wakeup wakeup_{runtime_.executor()};
   std::unique_ptr<Client> client_;

@@ -8,7 +8,7 @@ server.register_function('ff_change_priority', function(KEYS, ARGV)
   if not x then return refused end
   if x.f.lifecycle_phase ~= 'runnable' then return reply.refuse('execution_not_eligible') end
 
-  local before = x.f.priority
+  local before = x.f.priority or '0'
   execution.put(x, {priority = priority, last_mutation_at = x.now})
   contract.save(x, 'priority_changed')
   return reply.ok(before, priority)

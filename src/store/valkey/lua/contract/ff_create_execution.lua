@@ -60,6 +60,7 @@ server.register_function('ff_create_execution', function(KEYS, ARGV)
     return reply.refuse('invalid_input', 'execution_id must end in a UUID in lower case, got: ' .. ARGV[1])
   end
   local x = execution.new(KEYS[1], arguments.now())
+  x.by_contract = true
   local remembered = idempotency_key(KEYS[6])
   local before = repeated(x, remembered, ARGV[2])
   if before then return before end

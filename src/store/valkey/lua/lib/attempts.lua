@@ -109,22 +109,25 @@ local function close_stream(x, reason)
 end
 attempts.close_stream = close_stream
 
+local ending_fields = {
+  'reason', 'failure_reason', 'category', 'failure_category', 'lease_end', 'lease_end',
+  'retry_at', 'retry_at',
+}
+
 -- Ends the newest attempt if it is open. `ending` has state and stream (why its stream is closed), and
 -- maybe lease_end (how the lease ended, if the state does not say it), reason, category, retry_at.
 function attempts.finish(x, ending)
   if not x.f.current_attempt_index then return end
-  local record = {'attempt_state', ending.state, 'ended_at', x.at}
-  local function add(field, value)
-    if value == nil or value == '' then return end
-    record[#record + 1] = field
-    record[#record + 1] = value
+  local record, n = {'attempt_state', ending.state, 'ended_at', x.at}, 4
+  for i = 1, #ending_fields, 2 do
+    local value = ending[ending_fields[i]]
+    if value ~= nil and value ~= '' then
+      record[n + 1], record[n + 2] = ending_fields[i + 1], value
+      n = n + 2
+    end
   end
-  add('failure_reason', ending.reason)
-  add('failure_category', ending.category)
-  add('lease_end', ending.lease_end)
-  add('retry_at', ending.retry_at)
   call('HSET', attempts.key(x), unpack(record))
-  close_stream(x, ending.stream)
+  if x.by_contract then close_stream(x, ending.stream) end
 end
 
 function attempts.is_open(x)

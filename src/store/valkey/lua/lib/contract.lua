@@ -18,6 +18,7 @@ function contract.load(core_key, id)
   if not tag then return nil, refused end
   local x = execution.load(core_key, arguments.now())
   if not x then return nil, reply.refuse('execution_not_found') end
+  x.by_contract = true
   return x
 end
 

@@ -15,10 +15,12 @@ local function finish(x, outcome)
   execution.become_ended(x, outcome)
 end
 
+local of_a_failure = {'failure_reason', 'failure_category'}
+
 function ending.complete(x, result, content_type)
   attempts.finish(x, {state = 'ended_success', stream = 'attempt_success'})
   finish(x, 'success')
-  execution.drop(x, 'failure_reason', 'failure_category')
+  execution.drop_all(x, of_a_failure)
   if content_type then execution.put(x, {result_content_type = content_type}) end
   if result then call('SET', keys.of_execution(x.tag, x.id, 'result'), result) end
   announce(x, 'success')

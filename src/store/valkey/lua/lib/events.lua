@@ -2,17 +2,18 @@
 -- finds it in its reply.
 local events = {}
 
--- Of `x` as it is after the change. `origin` is who made it, so that it can pass over the echo.
+-- Of `x` as it is after the change. `origin` is who made it, so that it can pass over the echo; `-` if
+-- nobody else listens.
 function events.tell(x, what, origin)
   local f = x.f
   local timer, due = timers.next(f)
   -- What is granted is offered again when its timer has ended the grant.
   local offered = execution.is_claimable(x) and not f.grant_expires_at
   local event = table.concat({
-    origin or '', what, x.now, x.id, f.namespace, f.lane_id, f.execution_kind, f.public_state,
-    f.total_attempt_count or 0, offered and 1 or 0, f.priority,
+    origin or '', what, x.at, x.id, f.namespace, f.lane_id, f.execution_kind, f.public_state,
+    f.total_attempt_count or 0, offered and 1 or 0, f.priority or 0,
     f.queued_at or f.created_at, f.required_capabilities or '', timer or '', due or '',
   }, '\31')
-  call('SPUBLISH', keys.events(x.tag), event)
+  if origin ~= '-' then call('SPUBLISH', keys.events(x.tag), event) end
   return event
 end

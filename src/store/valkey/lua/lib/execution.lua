@@ -2,7 +2,8 @@
 -- fields, and saves it in one go.
 local execution = {}
 
--- `now` is a number, to count with; `at` the same time as it is stored.
+-- `now` is a number, to count with; `at` the same time as it is stored. A program of the contract
+-- (`by_contract`) finds everything written that the contract says, also what can be derived.
 local function object(core_key, tag, id, fields, now)
   return {
     key = core_key, tag = tag, id = id, now = now, at = string.format('%.0f', now), f = fields,
@@ -92,8 +93,8 @@ function execution.save(x)
   local ended_as = x.f.lifecycle_phase == 'terminal' and x.f.public_state or nil
   if x.ended_as ~= ended_as then
     local queue = placement.queue(f)
-    if x.ended_as then totals.add(x.tag, queue, x.ended_as, -1) end
-    if ended_as then totals.add(x.tag, queue, ended_as, 1) end
+    if x.ended_as then totals.add_ended(x.tag, queue, x.ended_as, -1) end
+    if ended_as then totals.add_ended(x.tag, queue, ended_as, 1) end
   end
   x.places, x.holder, x.ended_as, x.changed = places, holder, ended_as, {}
 end
@@ -116,7 +117,10 @@ local function become(x, phase, ownership, eligibility, blocking, outcome, attem
   f.blocking_reason, changed.blocking_reason = blocking, true
   f.public_state, changed.public_state = public, true
   f.last_transition_at, changed.last_transition_at = x.at, true
-  f.last_mutation_at, changed.last_mutation_at = x.at, true
+  -- Without it, the last change is the last transition.
+  if x.by_contract or f.last_mutation_at then
+    f.last_mutation_at, changed.last_mutation_at = x.by_contract and x.at or nil, true
+  end
   if f.terminal_outcome ~= outcome then f.terminal_outcome, changed.terminal_outcome = outcome, true end
   if attempt then f.attempt_state, changed.attempt_state = attempt, true end
   if f.blocking_detail then f.blocking_detail, changed.blocking_detail = nil, true end

@@ -3,7 +3,11 @@ local keys = {}
 
 -- Tag and execution id in the name of a core hash.
 function keys.parse_core(core_key)
-  return string.match(core_key, '^ff:exec:({[^}]*}):(.+):core$')
+  local close = string.find(core_key, '}', 9, true)
+  if not close or string.sub(core_key, 1, 9) ~= 'ff:exec:{' or string.sub(core_key, -5) ~= ':core' then
+    return nil
+  end
+  return string.sub(core_key, 9, close), string.sub(core_key, close + 2, -6)
 end
 
 function keys.of_execution(tag, id, what)

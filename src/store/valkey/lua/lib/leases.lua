@@ -72,7 +72,9 @@ function leases.begin(x, want)
   f.current_lease_id, changed.current_lease_id = want.lease_id, true
   f.current_lease_epoch, changed.current_lease_epoch = epoch, true
   f.current_worker_id, changed.current_worker_id = want.worker, true
-  f.lease_acquired_at, changed.lease_acquired_at = x.at, true
+  if x.by_contract or not kind then  -- else it began with the attempt
+    f.lease_acquired_at, changed.lease_acquired_at = x.at, true
+  end
   f.lease_expires_at, changed.lease_expires_at = string.format('%.0f', now + want.ttl), true
   if want.instance then execution.put(x, {current_worker_instance_id = want.instance}) end
   if want.renew_before then

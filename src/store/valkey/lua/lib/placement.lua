@@ -9,7 +9,7 @@ placement.retention_default = day
 
 -- Lowest first: a higher priority beats any age, then the older beats the newer.
 function placement.ready_score(f)
-  return (f.queued_at or f.created_at) - f.priority * 1000000000000
+  return (f.queued_at or f.created_at) - (f.priority or 0) * 1000000000000
 end
 
 function placement.queue(f)
@@ -76,10 +76,10 @@ function placement.of(f)
   return places
 end
 
--- The worker whose set of leases it stands in.
+-- The instance of a worker whose set of leases it stands in. Our own engine's workers have none.
 function placement.holder(f)
-  if f.lifecycle_phase == 'active' and f.ownership_state == 'leased' then
-    return f.current_worker_instance_id or f.current_worker_id
+  if f.current_worker_instance_id and f.ownership_state == 'leased' then
+    return f.current_worker_instance_id
   end
 end
 

@@ -27,6 +27,6 @@ function removal.forget(x)
   placement.move(x.tag, placement.queue(f), x.id, x.places, {})
   call('SREM', keys.index(x.tag, 'all_executions'), x.id)
   created.forget(x)
-  totals.add(x.tag, placement.queue(f), x.ended_as, -1)
+  totals.add_ended(x.tag, placement.queue(f), x.ended_as, -1)
   totals.add(x.tag, placement.queue(f), 'all', -1)
 end

@@ -1,10 +1,14 @@
--- How many executions a queue has in a partition, in all and ended in each way. A queue with any is known
--- by its entry here: lanes need no registration.
+-- How many executions a queue has in a partition: in all, and ended in each way but the usual one
+-- (completed are the rest). A queue with any is known by its entry here: lanes need no registration.
 local totals = {}
 
 function totals.add(tag, queue, what, by)
   local key, field = keys.index(tag, 'totals'), queue .. '\31' .. what
   if call('HINCRBY', key, field, by) == 0 then call('HDEL', key, field) end
+end
+
+function totals.add_ended(tag, queue, state, by)
+  if state ~= 'completed' then totals.add(tag, queue, state, by) end
 end
 
 function totals.queues(tag)
