@@ -88,7 +88,7 @@ class ValkeyStore final : public store::Store {
 
   template <class Command>
   Result<typename Command::Reply> take_in(const Command& command, std::uint64_t call,
-                                          Result<Reply> reply);
+                                          Result<std::vector<Reply>> list);
   void learn(EventMessage message);
 
   using Done = std::move_only_function<void(Result<Reply>)>;
