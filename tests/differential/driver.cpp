@@ -17,7 +17,6 @@ constexpr std::uint64_t lease_sort = 3;
 constexpr std::uint64_t request_sort = 4;
 constexpr std::uint64_t unknown_sort = 5;
 constexpr std::uint64_t invented_sort = 9;
-constexpr PartitionIndex partition_count = 256;
 
 // Few partitions, so that executions meet in them.
 ExecutionId id_of(std::uint64_t sort, unsigned n) {
@@ -62,7 +61,7 @@ void Driver::carry_out(const Step& step) {
   sides_.begin_step();
   std::visit([this](const auto& each) { run(each); }, step);
   sides_.compare_events();
-  for (const auto& id : std::exchange(touched_, {})) compare(id);
+  compare_touched();
 }
 
 void Driver::run(const Operation& operation) {
@@ -379,12 +378,12 @@ void Driver::drain() {
                         .max = limits::claim_batch_max};
       for (const auto& each : must(sides_.run("claim", claim)).executions) claimed(each);
     }
-    for (const auto& id : std::exchange(touched_, {})) compare(id);
+    compare_touched();
     for (const auto& [id, known] : known_)
       if (known.info && known.info->worker)
         change("complete", Complete{.id = id, .fence = known.fences.back()});
     sides_.compare_events();
-    for (const auto& id : std::exchange(touched_, {})) compare(id);
+    compare_touched();
   }
   for (const auto& [id, known] : known_)
     if (known.info && !is_terminal(known.info->state)) disagree(id.str() + " is stuck");
@@ -419,13 +418,38 @@ std::vector<std::string> words_of(const ExecutionInfo& info) {
 
 }  // namespace
 
-void Driver::compare(const ExecutionId& id) {
-  const auto info = sides_.run("get", GetExecution{id});
-  if (id.partition() >= partition_count) return;
-  const auto attempts = sides_.run("attempts", GetAttempts{id});
-  const auto history = sides_.run("lease history", GetLeaseHistory{id});
-  sides_.run("payload", GetPayload{id});
-  sides_.run("result", GetResult{.id = id});
+struct Driver::Said {
+  Sides::Both<GetExecution> info;
+  Sides::Both<GetAttempts> attempts;
+  Sides::Both<GetLeaseHistory> history;
+  Sides::Both<GetPayload> payload;
+  Sides::Both<GetResult> result;
+  std::optional<std::future<Result<valkey::Reply>>> stored;
+};
+
+Driver::Said Driver::ask(const ExecutionId& id) {
+  Said said{.info = sides_.begin(GetExecution{id}),
+            .attempts = sides_.begin(GetAttempts{id}),
+            .history = sides_.begin(GetLeaseHistory{id}),
+            .payload = sides_.begin(GetPayload{id}),
+            .result = sides_.begin(GetResult{.id = id}),
+            .stored = {}};
+  if (known_.contains(id)) said.stored = sides_.stored_states(id);
+  return said;
+}
+
+void Driver::compare_touched() {
+  std::vector<std::pair<ExecutionId, Said>> all;
+  for (const auto& id : std::exchange(touched_, {})) all.emplace_back(id, ask(id));
+  for (auto& [id, said] : all) compare(id, std::move(said));
+}
+
+void Driver::compare(const ExecutionId& id, Said said) {
+  const auto info = sides_.finish("get", std::move(said.info));
+  sides_.finish("attempts", std::move(said.attempts));
+  const auto history = sides_.finish("lease history", std::move(said.history));
+  sides_.finish("payload", std::move(said.payload));
+  sides_.finish("result", std::move(said.result));
   const auto known = known_.find(id);
   if (known == known_.end()) return;
   known->second.info = info ? std::optional(*info) : std::nullopt;
@@ -434,7 +458,9 @@ void Driver::compare(const ExecutionId& id) {
   check_one_lease(*info, must(history));
   if (derived_state(info->state_vector) != info->state || !is_sound(info->state_vector))
     disagree("its states do not fit together: " + text_of(info));
-  const auto stored = sides_.stored_states(id);
+  std::vector<std::string> stored;
+  for (const auto& each : *must(said.stored->get()).as_array())
+    stored.push_back(each.as_text() ? *each.as_text() : "nothing");
   if (stored != words_of(*info))
     disagree(fmt::format("{} is stored as {}\n  but told as {}", id.str(), fmt::join(stored, "/"),
                          fmt::join(words_of(*info), "/")));
@@ -465,7 +491,8 @@ void Driver::compare_lists(const Namespace& ns) {
 }
 
 void Driver::compare_all() {
-  for (const auto& id : order_) compare(id);
+  touched_.insert(order_.begin(), order_.end());
+  compare_touched();
   for (unsigned ns = 0; ns < namespace_count; ++ns) compare_lists(namespace_of(ns));
 }
 

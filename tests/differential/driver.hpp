@@ -66,7 +66,11 @@ class Driver {
   std::optional<TimePoint> next_timer() const;
 
   void touch(const ExecutionId& id) { touched_.insert(id); }
-  void compare(const ExecutionId& id);
+  // What both say of an execution.
+  struct Said;
+  Said ask(const ExecutionId& id);
+  void compare(const ExecutionId& id, Said said);
+  void compare_touched();
   void compare_lists(const Namespace& ns);
 
   Sides& sides_;

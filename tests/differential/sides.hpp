@@ -65,13 +65,23 @@ class Sides {
  public:
   explicit Sides(test::ValkeyServer& server);
 
+  // What both are about to answer.
+  template <class Op>
+  using Both = std::array<std::future<Result<typename Op::Reply>>, 2>;
+  template <class Op>
+  Both<Op> begin(const Op& operation) {
+    return {start(*embedded_.engine, operation), start(*valkey_.engine, operation)};
+  }
   // What both answer, if they answer the same.
+  template <class Reply>
+  Result<Reply> finish(std::string_view what, std::array<std::future<Result<Reply>>, 2> both) {
+    auto reply = both[0].get();
+    compare(what, text_of(reply), text_of(both[1].get()));
+    return reply;
+  }
   template <class Op>
   Result<typename Op::Reply> run(std::string_view what, const Op& operation) {
-    std::array futures{start(*embedded_.engine, operation), start(*valkey_.engine, operation)};
-    auto reply = futures[0].get();
-    compare(what, text_of(reply), text_of(futures[1].get()));
-    return reply;
+    return finish<typename Op::Reply>(what, begin(operation));
   }
 
   // All pages, which need not end at the same places.
@@ -91,7 +101,7 @@ class Sides {
   void check_indexes();
 
   // The words of the state vector as Valkey has them, with the public state last.
-  std::vector<std::string> stored_states(const ExecutionId& id);
+  std::future<Result<valkey::Reply>> stored_states(const ExecutionId& id);
 
  private:
   static void compare(std::string_view what, const std::string& embedded,

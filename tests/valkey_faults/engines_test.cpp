@@ -75,7 +75,7 @@ TEST(ValkeyEngines, ComeAndGoUnderLoad) {
   ValkeyServer server;
   const auto stays = open_engine(server.client_options());
   Load load({stays.get()});
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 2; ++i) {
     Proxy proxy(server.port());
     const auto guest = open_engine(proxy.client_options());
     for (int j = 0; j < 5; ++j) {

@@ -90,6 +90,14 @@ std::size_t Ledger::troubles() const {
   return troubles_;
 }
 
+std::vector<ExecutionId> Ledger::submitted_ids() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ExecutionId> ids;
+  for (const auto& [id, told] : told_)
+    if (told.submitted) ids.push_back(id);
+  return ids;
+}
+
 std::vector<ExecutionId> Ledger::unfinished() const {
   const std::lock_guard lock(mutex_);
   std::vector<ExecutionId> ids;

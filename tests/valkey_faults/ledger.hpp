@@ -25,6 +25,7 @@ class Ledger {
 
   std::size_t submitted_count() const;
   std::size_t completed_count() const;
+  std::vector<ExecutionId> submitted_ids() const;
   std::vector<ExecutionId> unfinished() const;
   // How many calls failed because of the store.
   std::size_t troubles() const;

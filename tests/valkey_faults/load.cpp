@@ -68,13 +68,15 @@ void Load::submit(Engine& engine, int number) {
       continue;
     }
     const Busy busy(busy_);
-    Submit operation{.idempotency_key = *IdempotencyKey::parse(fmt::format("{}-{}", number, i)),
-                     .kind = kind,
-                     .payload = fmt::format("payload {}-{}", number, i)};
+    Submit operation{.kind = kind, .payload = fmt::format("payload {}-{}", number, i)};
+    // A key makes it safe to repeat; without one, what is repeated may be there twice.
+    if (i % 4 == 0)
+      operation.payload.resize(5'000, '+');
+    else
+      operation.idempotency_key = *IdempotencyKey::parse(fmt::format("{}-{}", number, i));
     operation.policy.retry =
         RetryPolicy{.max_retries = 1000, .backoff = FixedBackoff{Millis{i % 3 * 40}}};
     if (i % 10 == 0) operation.policy.retention = 1h;
-    // A key makes it safe to repeat, so it is repeated until it is known to be there.
     auto reply = run_blocking(engine, operation);
     while (!reply && !stopping_) {
       ledger_.refused(reply.error());

@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include "sdk/blocking.hpp"
+#include "store/valkey/keys.hpp"
 #include "tests/support/valkey_server.hpp"
 #include "tests/valkey_faults/load.hpp"
 
@@ -19,6 +20,14 @@ using ::testing::HasSubstr;
 
 std::string error_text(const auto& reply) {
   return reply ? "no error" : fmt::format("{}: {}", reply.error().name(), reply.error().message);
+}
+
+// Nothing of an execution goes away by itself.
+void expect_payloads_stay(ValkeyServer& server, const Ledger& ledger) {
+  for (const auto& id : ledger.submitted_ids()) {
+    const auto left = server.call({"PTTL", valkey::keys::of_execution(id, "payload")});
+    EXPECT_EQ(*left.as_int(), -1) << id.str();
+  }
 }
 
 void kill_under_load(const std::string& appendfsync, valkey::Durability durability) {
@@ -35,6 +44,7 @@ void kill_under_load(const std::string& appendfsync, valkey::Durability durabili
   load.await_progress();
   EXPECT_EQ(load.finish(), "");
   EXPECT_EQ(error_text(run_blocking(*first, CheckReady{})), "no error");
+  expect_payloads_stay(server, load.ledger());
 }
 
 TEST(ValkeyServerFault, KilledWithFsyncAlwaysLosesNothing) {

@@ -1,6 +1,10 @@
 #include "store/valkey/confirmations.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "store/valkey/answers.hpp"
 
 namespace ff::valkey {
 namespace {
@@ -12,42 +16,101 @@ ClientOptions with_patience(ClientOptions options) {
   return options;
 }
 
+std::unexpected<Error> uncertain(std::string_view why) {
+  return fail(Errc::store_unavailable,
+              fmt::format("{} before it confirmed that this is on disk; it may or may not be kept: "
+                          "repeat the call",
+                          why));
+}
+
+Result<std::string> run_in(const Result<Reply>& reply) {
+  const auto list = list_of(reply);
+  if (!list) return std::unexpected(list.error());
+  return list->size() == 3 ? text_in(list->back()) : std::string{};
+}
+
 }  // namespace
 
 Confirmations::Confirmations(asio::any_io_executor executor, const ClientOptions& options,
                              Durability durability)
     : durability_(durability), client_(std::move(executor), with_patience(options)) {}
 
-void Confirmations::add(std::uint16_t slot, std::string probe_key, Done done) {
-  auto& round = rounds_[slot];
-  round.waiting.push_back(std::move(done));
-  if (!round.running) run(slot, probe_key);
+std::string Confirmations::node_of(std::uint16_t slot) const {
+  for (const auto& node : client_.nodes())
+    if (std::ranges::any_of(node.slots, [slot](const SlotRange& range) {
+          return range.first <= slot && slot <= range.last;
+        }))
+      return node.name.text;
+  return {};
 }
 
-// WAITAOF waits for the writes of its own connection; a write there comes after all that was answered
-// before on any other.
-void Confirmations::run(std::uint16_t slot, const std::string& probe_key) {
-  auto& round = rounds_[slot];
+void Confirmations::add(Written written, Done done) {
+  const auto node = node_of(written.slot);
+  auto& round = rounds_[node];
+  round.waiting.push_back({std::move(written), std::move(done)});
+  if (!round.running) run(node);
+}
+
+// WAITAOF waits for the writes of its own connection, so one comes before it: after all that was answered on
+// any other. Around both stands what tells whether they reached the same server on one connection; on a new
+// one WAITAOF would have nothing to wait for.
+void Confirmations::run(const std::string& node) {
+  auto& round = rounds_[node];
   round.running = true;
-  auto waiting = std::exchange(round.waiting, {});
-  client_.send({.command = {"SET", probe_key, "1"}, .route = slot, .repeat = Repeat::unsafe},
-               [](const Result<Reply>&) {});
+  auto answers = std::make_shared<Answers>();
+  answers->waiting = std::exchange(round.waiting, {});
+  const auto slot = answers->waiting.front().written.slot;
+  const auto probe_key = answers->waiting.front().written.probe_key;
+  const auto send = [&](std::vector<std::string> command, auto done) {
+    client_.send({.command = std::move(command), .route = slot, .repeat = Repeat::unsafe},
+                 std::move(done));
+  };
+  const auto keep = [answers](Result<Reply> Answers::*where) {
+    return [answers, where](Result<Reply> reply) { (*answers).*where = std::move(reply); };
+  };
   const std::string replicas = durability_ == Durability::replicas ? "1" : "0";
-  Request wait{.command = {"WAITAOF", "1", replicas, std::to_string(patience.count())},
-               .route = slot,
-               .repeat = Repeat::unsafe};
-  client_.send(std::move(wait),
-               [this, slot, probe_key, waiting = std::move(waiting)](Result<Reply> reply) mutable {
-                 const auto judged = judge(reply);
-                 for (auto& done : waiting) done(judged);
-                 auto& next = rounds_[slot];
-                 next.running = false;
-                 if (!next.waiting.empty()) run(slot, probe_key);
-               });
+  send({"CLIENT", "ID"}, keep(&Answers::connection));
+  send({"FCALL", "ff_confirm", "1", probe_key}, keep(&Answers::write));
+  send({"WAITAOF", "1", replicas, std::to_string(patience.count())}, keep(&Answers::wait));
+  send({"CLIENT", "ID"}, keep(&Answers::same_connection));
+  send({"FCALL_RO", "ff_run", "0"},
+       [this, node, answers](const Result<Reply>& reply) { finish(node, *answers, reply); });
 }
 
-Result<void> Confirmations::judge(const Result<Reply>& reply) const {
-  if (!reply) return std::unexpected(reply.error());
+void Confirmations::finish(const std::string& node, Answers& answers,
+                           const Result<Reply>& same_run) {
+  const auto safe_run = judge(answers, same_run);
+  for (auto& [written, done] : answers.waiting) {
+    if (!safe_run)
+      done(std::unexpected(safe_run.error()));
+    else if (written.run != *safe_run)
+      done(uncertain("Valkey was restarted, or another node took over,"));
+    else
+      done({});
+  }
+  auto& round = rounds_[node];
+  round.running = false;
+  if (!round.waiting.empty()) run(node);
+}
+
+Result<std::string> Confirmations::judge(const Answers& answers,
+                                         const Result<Reply>& same_run) const {
+  for (const auto* reply :
+       {&answers.connection, &answers.write, &answers.wait, &answers.same_connection, &same_run})
+    if (!*reply) return std::unexpected(reply->error());
+  if (auto reached = judge_wait(answers.wait); !reached) return std::unexpected(reached.error());
+  const auto run_before = run_in(answers.write);
+  if (!run_before) return run_before;
+  const auto run_after = run_in(same_run);
+  if (!run_after) return run_after;
+  const auto* first = answers.connection->as_int();
+  const auto* last = answers.same_connection->as_int();
+  if (!first || !last || *first != *last || *run_before != *run_after)
+    return uncertain("the connection to Valkey was lost");
+  return run_before;
+}
+
+Result<void> Confirmations::judge_wait(const Result<Reply>& reply) const {
   if (const auto* error = reply->as_error())
     return fail(Errc::store_not_writable,
                 fmt::format("Valkey cannot confirm that it has written to disk: {}; set appendonly "

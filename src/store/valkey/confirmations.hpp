@@ -11,8 +11,15 @@
 
 namespace ff::valkey {
 
-// Asks with WAITAOF, for all that wait at a time together, on a connection of its own: it blocks the one
-// that it is sent on. All methods on the executor's thread.
+// What a node has answered, and is to be kept.
+struct Written {
+  std::uint16_t slot = 0;
+  std::string probe_key;  // in that slot
+  std::string run;        // of the server that answered
+};
+
+// Asks each node with WAITAOF, for all that wait at a time together, on a connection of its own: it blocks
+// the one that it is sent on. All methods on the executor's thread.
 class Confirmations {
  public:
   using Done = std::move_only_function<void(Result<void>)>;
@@ -20,19 +27,36 @@ class Confirmations {
   Confirmations(asio::any_io_executor executor, const ClientOptions& options,
                 Durability durability);
 
-  // What was answered by the node that serves `slot` is safe when `done` is called without an error.
-  void add(std::uint16_t slot, std::string probe_key, Done done);
+  // It is safe when `done` is called without an error.
+  void add(Written written, Done done);
 
  private:
+  struct Waiting {
+    Written written;
+    Done done;
+  };
   struct Round {
-    std::vector<Done> waiting;
+    std::vector<Waiting> waiting;
     bool running = false;
   };
-  void run(std::uint16_t slot, const std::string& probe_key);
-  Result<void> judge(const Result<Reply>& reply) const;
+  // The answers of one round.
+  struct Answers {
+    std::vector<Waiting> waiting;
+    Result<Reply> connection = Reply{};  // CLIENT ID
+    Result<Reply> write = Reply{};       // ff_confirm
+    Result<Reply> wait = Reply{};        // WAITAOF
+    Result<Reply> same_connection = Reply{};
+  };
+
+  std::string node_of(std::uint16_t slot) const;
+  void run(const std::string& node);
+  void finish(const std::string& node, Answers& answers, const Result<Reply>& same_run);
+  // The run of which everything up to now is safe.
+  Result<std::string> judge(const Answers& answers, const Result<Reply>& same_run) const;
+  Result<void> judge_wait(const Result<Reply>& reply) const;
 
   Durability durability_;
-  std::map<std::uint16_t, Round> rounds_;  // by slot: one probe key each
+  std::map<std::string, Round> rounds_;  // by node
   Client client_;
 };
 

@@ -29,6 +29,14 @@ std::string make_origin() {
   return make_uuid(TimePoint{}, random).str().substr(24);
 }
 
+// The last part of what a command answers: which run of the server did it.
+std::string take_run(Result<std::vector<Reply>>& list) {
+  if (!list) return {};
+  auto run = text_in(list->back());
+  list->pop_back();
+  return run;
+}
+
 // Whether its refusal means something for others who might want the execution. Not that a worker does not
 // hold it any more: it may be ready, or another's.
 template <class Command>
@@ -215,29 +223,42 @@ template <class Command>
 void ValkeyStore::route(store::Call<Command>& call) {
   const auto number = echoes_.begin();
   auto request = request_for(call.operation.id, call_for(call.operation), number);
-  if constexpr (std::is_same_v<Command, core::Create>)
-    if (sends_payload_ahead(call.operation)) send_payload_ahead(call.operation);
+  send(std::move(call), number, std::move(request));
+}
+
+// A payload that is sent ahead goes by itself if the call behind it does not keep it.
+void ValkeyStore::route(store::Call<core::Create>& call) {
+  const auto id = call.operation.id;
+  const bool ahead = sends_payload_ahead(call.operation);
+  const auto number = echoes_.begin();
+  auto request = request_for(id, call_for(call.operation), number);
+  if (ahead) {
+    // Should it be sent again, and arrive after the call that keeps it, it must not expire: NX.
+    Request set{.command = {"SET", keys::of_execution(id, "payload"),
+                            std::move(call.operation.submit.payload), "EX", "600", "NX"},
+                .route = slots_[id.partition()]};
+    client_->send(std::move(set), [](const Result<Reply>&) {});
+  }
+  send(std::move(call), number, std::move(request));
+}
+
+template <class Command>
+void ValkeyStore::send(store::Call<Command> call, std::uint64_t number, Request request) {
   call_function(
       std::move(request), [this, number, call = std::move(call)](Result<Reply> reply) mutable {
-        auto result = take_in(call.operation, number, std::move(reply));
+        auto list = list_of(std::move(reply));
+        const auto run = take_run(list);
+        auto result = take_in(call.operation, number, std::move(list));
         const bool waits = confirmations_ && result && store::waits_for_disk<Command>;
         if (!waits) return call.done(std::move(result));
         const auto partition = call.operation.id.partition();
         confirmations_->add(
-            slots_[partition], fmt::format("ff:probe:{}", keys::tag(partition)),
+            {slots_[partition], fmt::format("ff:probe:{}", keys::tag(partition)), run},
             [call = std::move(call), result = std::move(result)](Result<void> confirmed) mutable {
               if (!confirmed) result = std::unexpected(confirmed.error());
               call.done(std::move(result));
             });
       });
-}
-
-// It goes by itself if the call behind it does not keep it.
-void ValkeyStore::send_payload_ahead(core::Create& command) {
-  Request set{.command = {"SET", keys::of_execution(command.id, "payload"),
-                          std::move(command.submit.payload), "EX", "600"},
-              .route = slots_[command.id.partition()]};
-  client_->send(std::move(set), [](const Result<Reply>&) {});
 }
 
 // The payload comes beside the lease, in the same round trip: it costs Valkey less than through Lua.
@@ -262,7 +283,9 @@ void ValkeyStore::route(store::Call<core::LeaseGrant>& call) {
               .route = slots_[id.partition()]};
   auto both = std::make_shared<Both>(Both{.call = std::move(call), .claimed = {}, .payload = {}});
   call_function(std::move(request), [this, both, number](Result<Reply> reply) {
-    both->claimed = take_in(both->call.operation, number, std::move(reply));
+    auto list = list_of(std::move(reply));
+    take_run(list);
+    both->claimed = take_in(both->call.operation, number, std::move(list));
     both->finish();
   });
   client_->send(std::move(get), [both](Result<Reply> reply) {
@@ -274,9 +297,8 @@ void ValkeyStore::route(store::Call<core::LeaseGrant>& call) {
 // What it means, and what this process learns from it.
 template <class Command>
 Result<typename Command::Reply> ValkeyStore::take_in(const Command& command, std::uint64_t call,
-                                                     Result<Reply> reply) {
+                                                     Result<std::vector<Reply>> list) {
   const auto& id = command.id;
-  auto list = list_of(std::move(reply));
   const bool answered = list && !is_refusal(*list);
   auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
   // Nothing is ever told of a renewal.

@@ -1,7 +1,7 @@
 -- Ends an execution that has not ended. KEYS: core. ARGV: now, origin, 3 reason, then, if a worker asks,
 -- its fence: 4 lease_id, 5 lease_epoch, 6 attempt_id. Replies OK event state. Cancelling what is
 -- cancelled already succeeds.
-server.register_function('ff_cancel', function(KEYS, ARGV)
+commands.register('ff_cancel', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   local by_worker = ARGV[4] ~= nil

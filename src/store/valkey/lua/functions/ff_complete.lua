@@ -1,7 +1,7 @@
 -- Ends an execution with a result. KEYS: core. ARGV: now, origin, 3 lease_id, 4 lease_epoch,
 -- 5 attempt_id, 6 whether there is a result (1 or 0), 7 result, 8 content_type. Replies OK event state.
 -- Repeated with the same fence it answers as the first time.
-server.register_function('ff_complete', function(KEYS, ARGV)
+commands.register('ff_complete', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   local refused = leases.check(x, ARGV[3], ARGV[4], ARGV[5])

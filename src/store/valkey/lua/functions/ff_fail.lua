@@ -11,7 +11,7 @@ local function first_answer(x, ARGV)
   return reply.ok('', state, ended[4])
 end
 
-server.register_function('ff_fail', function(KEYS, ARGV)
+commands.register('ff_fail', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   local refused = leases.check(x, ARGV[3], ARGV[4], ARGV[5])

@@ -36,7 +36,7 @@ local index_of = {
   execution_deadline = 'execution_deadline', grant_expiry = 'grants',
 }
 
-server.register_function('ff_fire_timer', function(KEYS, ARGV)
+commands.register('ff_fire_timer', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then
     local tag, id = keys.parse_core(KEYS[1])

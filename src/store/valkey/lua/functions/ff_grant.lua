@@ -1,6 +1,6 @@
 -- Sets a ready execution aside for a worker. KEYS: core. ARGV: now, origin, 3 worker, 4 capabilities
 -- (CSV), 5 grant_ttl_ms. Replies OK event grant_expires_at.
-server.register_function('ff_grant', function(KEYS, ARGV)
+commands.register('ff_grant', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   if not execution.is_claimable(x) then

@@ -48,7 +48,7 @@ local function claimed(x, event, kind)
   return answer
 end
 
-server.register_function('ff_lease', function(KEYS, ARGV)
+commands.register('ff_lease', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   local f, worker, lease_id = x.f, ARGV[4], ARGV[6]

@@ -5,7 +5,7 @@ local told_as = {
   worker_delay = 'delayed', waiting_children = 'waiting_children', handed_back = 'handed_back',
 }
 
-server.register_function('ff_pause', function(KEYS, ARGV)
+commands.register('ff_pause', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   local how = ARGV[6]

@@ -1,6 +1,6 @@
 -- KEYS: core. ARGV: now, origin, 3 lease_id, 4 lease_epoch, 5 attempt_id, 6 percent, 7 message; what is
 -- empty stays as it was told before. Replies OK event.
-server.register_function('ff_progress', function(KEYS, ARGV)
+commands.register('ff_progress', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   local refused = leases.check(x, ARGV[3], ARGV[4], ARGV[5])

@@ -1,6 +1,6 @@
 -- Forgets an ended execution whose retention has run out. KEYS: core. ARGV: now, origin. Safe to repeat.
 -- Replies OK event removed (1 or 0).
-server.register_function('ff_remove', function(KEYS, ARGV)
+commands.register('ff_remove', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   if x.f.lifecycle_phase ~= 'terminal' or placement.retained_until(x.f) > x.now then

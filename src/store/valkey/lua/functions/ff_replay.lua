@@ -1,6 +1,6 @@
 -- Runs an ended execution once more. KEYS: core. ARGV: now, origin, 3 reason, 4 requested_by. Replies OK
 -- event state.
-server.register_function('ff_replay', function(KEYS, ARGV)
+commands.register('ff_replay', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   if x.f.lifecycle_phase ~= 'terminal' then

@@ -1,6 +1,6 @@
 -- Takes a lease away. KEYS: core. ARGV: now, origin, 3 lease_id (empty: whichever), 4 reason. Replies
 -- OK event status lease_epoch.
-server.register_function('ff_revoke', function(KEYS, ARGV)
+commands.register('ff_revoke', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   local f = x.f

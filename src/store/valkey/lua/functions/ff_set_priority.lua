@@ -1,5 +1,5 @@
 -- KEYS: core. ARGV: now, origin, 3 priority. Replies OK event before.
-server.register_function('ff_set_priority', function(KEYS, ARGV)
+commands.register('ff_set_priority', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   local before = x.f.priority or '0'

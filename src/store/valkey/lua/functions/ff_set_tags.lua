@@ -1,6 +1,6 @@
 -- KEYS: core. ARGV: now, origin, 3 how many tags at most, 4 how many to set, then key and value of each,
 -- then the keys to remove. Replies OK event and all tags after it.
-server.register_function('ff_set_tags', function(KEYS, ARGV)
+commands.register('ff_set_tags', function(KEYS, ARGV)
   local x = execution.load(KEYS[1], arguments.now(ARGV[1]))
   if not x then return reply.refuse('execution_not_found') end
   local key = keys.of_execution(x.tag, x.id, 'tags')

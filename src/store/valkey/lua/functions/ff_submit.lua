@@ -12,7 +12,7 @@ local function repeated(existing, digest)
   return {1, 'DUPLICATE', '', existing.f.public_state, existing.id}
 end
 
-server.register_function('ff_submit', function(KEYS, ARGV)
+commands.register('ff_submit', function(KEYS, ARGV)
   local now = arguments.now(ARGV[1])
   local given = arguments.given
   local x = execution.new(KEYS[1], now)
