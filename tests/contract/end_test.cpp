@@ -32,9 +32,6 @@ core ownership_state=unowned
 core public_state=completed
 core terminal_outcome=success
 idx:lane:main:terminal <E>=t
-idx:totals main)"
-                                    "\x1f"
-                                    R"(completed=1
 result =done
 )");
 }

@@ -61,6 +61,11 @@ class Sharing : public Contract {
     return words;
   }
 
+  // Our engine's functions say last which run of the server answered.
+  std::string answer_of(const Call& call) {
+    const auto reply = run(call);
+    return reply.substr(0, reply.rfind(' '));
+  }
   Call engine_call(const std::string& name, Texts argv) {
     return {name, {exec_key("core")}, std::move(argv)};
   }
@@ -130,13 +135,13 @@ TEST_F(Sharing, AnEngineRespectsTheCapToo) {
   run(grant_and_claim());
   rewind_lease();
   run(mark_expired());
-  EXPECT_EQ(run(lease(2)), "0 execution_not_leaseable failed");
+  EXPECT_EQ(answer_of(lease(2)), "0 execution_not_leaseable failed");
   EXPECT_EQ(core("public_state"), "failed");
 }
 
 TEST_F(Sharing, AnEngineRespectsAGrant) {
   bring_to("granted");
-  EXPECT_EQ(run(lease(1)), "0 grant_already_exists");
+  EXPECT_EQ(answer_of(lease(1)), "0 grant_already_exists");
   EXPECT_EQ(run(claim()), "1 OK L1 1 X A1 0 initial");
 }
 
@@ -150,10 +155,10 @@ TEST_F(Sharing, AGrantOfAnEngineCanBeClaimed) {
 TEST_F(Sharing, TimersFireForWhatTheContractWrote) {
   bring_to("delayed");
   rewind_delay();
-  EXPECT_TRUE(run(engine_call("ff_fire_timer", {"", "", "delay"})).ends_with(" 1"));
+  EXPECT_TRUE(answer_of(engine_call("ff_fire_timer", {"", "", "delay"})).ends_with(" 1"));
   EXPECT_EQ(core("public_state"), "waiting");
   bring_to("overdue");
-  EXPECT_TRUE(run(engine_call("ff_fire_timer", {"", "", "lease_expiry"})).ends_with(" 1"));
+  EXPECT_TRUE(answer_of(engine_call("ff_fire_timer", {"", "", "lease_expiry"})).ends_with(" 1"));
   EXPECT_EQ(core("ownership_state"), "lease_expired_reclaimable");
 }
 
@@ -166,7 +171,7 @@ TEST_F(Sharing, NothingRemainsOfWhatIsRemoved) {
   run(grant_and_claim());
   run(complete());
   await("the end of its retention", [&] {
-    return run(engine_call("ff_remove", {"", ""})).ends_with(" 1");
+    return answer_of(engine_call("ff_remove", {"", ""})).ends_with(" 1");
   });
   EXPECT_TRUE(store().empty());
 }

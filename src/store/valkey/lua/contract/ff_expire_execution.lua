@@ -22,7 +22,7 @@ end
 server.register_function('ff_expire_execution', function(KEYS, ARGV)
   local tag, id = contract.identify(KEYS[1], ARGV[1])
   if not tag then return id end
-  local x = execution.load(KEYS[1], arguments.now())
+  local x = contract.find(KEYS[1])
   if not x or x.f.lifecycle_phase == 'terminal' then
     clean(tag, id)
     return reply.ok(x and 'already_terminal' or 'not_found_cleaned')

@@ -14,7 +14,7 @@ server.register_function('ff_mark_lease_expired_if_due', function(KEYS, ARGV)
   local tag, id = contract.identify(KEYS[1], ARGV[1])
   if not tag then return id end
   local lease_expiry = keys.index(tag, 'lease_expiry')
-  local x = execution.load(KEYS[1], arguments.now())
+  local x = contract.find(KEYS[1])
   if not x then
     call('ZREM', lease_expiry, id)
     return reply.already('execution_not_found')

@@ -6,7 +6,7 @@ server.register_function('ff_promote_delayed', function(KEYS, ARGV)
   if refused then return refused end
   local tag, id = contract.identify(KEYS[1], ARGV[1])
   if not tag then return id end
-  local x = execution.load(KEYS[1], arguments.now())
+  local x = contract.find(KEYS[1])
   if not x then
     call('ZREM', keys.index(tag, 'delays'), id)
     if KEYS[2] then call('ZREM', KEYS[2], id) end

@@ -12,13 +12,19 @@ function contract.identify(core_key, id)
   return tag, id
 end
 
+-- The execution; nil if there is none.
+function contract.find(core_key)
+  local x = execution.load(core_key, arguments.now())
+  if x then x.by_contract = true end
+  return x
+end
+
 -- The execution, or nil and the refusal.
 function contract.load(core_key, id)
   local tag, refused = contract.identify(core_key, id)
   if not tag then return nil, refused end
-  local x = execution.load(core_key, arguments.now())
+  local x = contract.find(core_key)
   if not x then return nil, reply.refuse('execution_not_found') end
-  x.by_contract = true
   return x
 end
 
