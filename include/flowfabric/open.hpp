@@ -12,15 +12,17 @@ namespace ff {
 
 class Engine;
 
-// Of a server; an embedded engine needs none of it.
+// Of engines that are shared; an embedded one needs none of it.
 struct OpenOptions {
   std::string token = {};              // sent with every request
   std::filesystem::path ca_file = {};  // who may have signed its certificate; none: the system's
+  // On Valkey: also do here what servers do in the background (retries, timeouts, cleaning up).
+  bool background = false;
 };
 
 // embedded:DIR        the engine in this process, on files in DIR (made if missing)
 // valkey://HOST:PORT  the engine in this process, on a Valkey that others share (docs/valkey.md); at least
-//                     one server (ff server) must run on it, which retries, times out and cleans up
+//                     one of them, as ff server does, must retry, time out and clean up
 // http://HOST:PORT    a FlowFabric server; https:// with TLS
 // The engine stops when the last reference goes.
 Result<std::shared_ptr<Engine>> open(std::string_view url, OpenOptions options = {});

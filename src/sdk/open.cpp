@@ -27,10 +27,12 @@ Result<std::shared_ptr<Engine>> open(std::string_view url, OpenOptions options) 
     return std::move(*remote);
   }
   // On Valkey, servers look after what nobody waits for; in an embedded store there is nobody else.
+  const bool looks_after_all = embedded || options.background;
   auto store = store::open_store(
-      url, {.clock = std::make_shared<SystemClock>(), .looks_after_all = embedded});
+      url, {.clock = std::make_shared<SystemClock>(), .looks_after_all = looks_after_all});
   if (!store) return std::unexpected(store.error());
-  return std::make_shared<LocalEngine>(std::move(*store), LocalEngineOptions{.scan = embedded});
+  return std::make_shared<LocalEngine>(std::move(*store),
+                                       LocalEngineOptions{.scan = looks_after_all});
 }
 
 }  // namespace ff

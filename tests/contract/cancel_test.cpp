@@ -72,7 +72,7 @@ TEST_F(Cancel, LeavesNoIndexEntryButThatOfTheEnd) {
     std::string found;
     for (const auto& [key, members] : store())
       if (members.contains("<E>")) found += key + " ";
-    EXPECT_EQ(found, "idx:all_executions idx:lane:main:terminal idx:retention ") << state;
+    EXPECT_EQ(found, "idx:all_executions idx:lane:main:terminal ") << state;
     EXPECT_FALSE(store().contains("claim_grant")) << state;
   }
 }

@@ -36,7 +36,7 @@ core public_state=waiting
 core terminal_outcome=none
 idx:all_executions <E>=in
 idx:lane:main:eligible <E>=t
-idx:ns:default:created <uuid>=t
+idx:ns:default:created =1 record
 idx:totals main)"
                               "\x1f"
                               R"(all=1

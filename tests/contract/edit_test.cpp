@@ -45,6 +45,7 @@ using SetTags = Contract;
 TEST_F(SetTags, WritesThem) {
   bring_to("waiting");
   EXPECT_EQ(change(set_tags({"a.b", "c", "d.e", ""})), R"(1 OK 2
+core has_tags=1
 core last_mutation_at=t
 tags a.b=c
 tags d.e=

@@ -47,7 +47,7 @@ TEST_F(Expire, EndsWhatWaits) {
     std::string found;
     for (const auto& [key, members] : store())
       if (members.contains("<E>")) found += key + " ";
-    EXPECT_EQ(found, "idx:all_executions idx:lane:main:terminal idx:retention ") << state;
+    EXPECT_EQ(found, "idx:all_executions idx:lane:main:terminal ") << state;
   }
 }
 

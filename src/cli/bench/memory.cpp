@@ -66,7 +66,7 @@ Result<std::shared_ptr<Engine>> reopen(std::shared_ptr<Engine> engine, const std
 }
 
 Result<Figures> memory_of_valkey(const Settings& settings) {
-  const auto engine = ff::open(settings.store);
+  const auto engine = ff::open(settings.store, settings.open);
   if (!engine) return std::unexpected(engine.error());
   const auto meter = ValkeyMeter::open(settings.store);
   if (!meter) return std::unexpected(meter.error());
@@ -108,7 +108,7 @@ Result<Figures> memory(const Settings& settings) {
   if (valkey::is_valkey_url(settings.store)) return memory_of_valkey(settings);
   const auto url = store::parse_embedded(settings.store);
   if (!url) return std::unexpected(url.error());
-  auto engine = ff::open(settings.store);
+  auto engine = ff::open(settings.store, settings.open);
   if (!engine) return std::unexpected(engine.error());
   Figures figures;
   const double tasks = settings.tasks;

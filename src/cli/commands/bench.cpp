@@ -99,6 +99,7 @@ Result<ExitCode> run(const Context& context, Given given) {
   auto options = open_options(context.settings);
   if (!options) return std::unexpected(options.error());
   settings->open = std::move(*options);
+  settings->open.background = true;  // what is measured includes it
   const auto figures = mode->run(*settings);
   if (!figures) return std::unexpected(figures.error());
 

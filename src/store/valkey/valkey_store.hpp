@@ -62,9 +62,6 @@ class ValkeyStore final : public store::Store {
 
   template <class Command>
   void route(store::Call<Command>& call);
-  template <class Command>
-  void send(store::Call<Command> call, std::uint64_t number, Request request);
-  void route(store::Call<core::Create>& call);
   void route(store::Call<core::LeaseGrant>& call);
   void route(store::Call<GetExecution>& call);
   void route(store::Call<GetPayload>& call);
@@ -95,6 +92,7 @@ class ValkeyStore final : public store::Store {
   // Sends it; if Valkey has lost the function library, loads it and sends it once more.
   void call_function(Request request, Done done);
   Request request_for(const ExecutionId& id, FunctionCall function, std::uint64_t call) const;
+  void send_payload_ahead(core::Create& command);
   Request read_request(const ExecutionId& id, std::vector<std::string> arguments) const;
 
   // How many keys follow, and the keys: `key` and, in a cluster, one that never exists. While its slot
@@ -129,8 +127,6 @@ class ValkeyStore final : public store::Store {
   Async<store::ReconcileReply> reconcile(store::Reconcile query);
   Async<ff::Done> probe();
   Async<void> set_clock();
-  Async<void> look_for_others();
-  void greet();
   std::string time_argument() const;
 
   Options options_;
@@ -147,9 +143,6 @@ class ValkeyStore final : public store::Store {
 
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> missed_something_ = false;
-  // Whether no other process listens, so that nothing needs to be told; and how often one was heard.
-  std::atomic<bool> alone_ = false;
-  std::atomic<std::uint64_t> heard_ = 0;
   Runtime runtime_{1};
   Wakeup wakeup_{runtime_.executor()};
   std::unique_ptr<Client> client_;

@@ -47,7 +47,7 @@ function created.forget(x)
   local key, tag = keys.created(x.tag, x.f.namespace), x.tag
   local gone = call('HINCRBY', keys.index(tag, 'gone'), x.f.namespace, 1)
   local count = call('STRLEN', key) / record_bytes
-  if gone < 16 or gone * 2 < count then return end
+  if gone < count and (gone < 16 or gone * 2 < count) then return end
   local records, kept = call('GET', key), {}
   for i = 1, #records, record_bytes do
     local record = string.sub(records, i, i + record_bytes - 1)

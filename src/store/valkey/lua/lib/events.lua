@@ -2,8 +2,7 @@
 -- finds it in its reply.
 local events = {}
 
--- Of `x` as it is after the change. `origin` is who made it, so that it can pass over the echo; `-` if
--- nobody else listens.
+-- Of `x` as it is after the change. `origin` is who made it, so that it can pass over the echo.
 function events.tell(x, what, origin)
   local f = x.f
   local timer, due = timers.next(f)
@@ -14,6 +13,6 @@ function events.tell(x, what, origin)
     f.total_attempt_count or 0, offered and 1 or 0, f.priority or 0,
     f.queued_at or f.created_at, f.required_capabilities or '', timer or '', due or '',
   }, '\31')
-  if origin ~= '-' then call('SPUBLISH', keys.events(x.tag), event) end
+  call('SPUBLISH', keys.events(x.tag), event)
   return event
 end
