@@ -120,8 +120,12 @@ Async<void> ValkeyStore::look_for_timers() {
                     .arguments = {std::to_string(until.time_since_epoch().count()),
                                   std::to_string(timers_per_look_max)},
                     .moving = Moving::skip};
+  timers_.looked_up(until);  // what is heard from now on is kept, the answer does not have it
   const auto answers = co_await ask(std::move(question), all_partitions());
-  if (!answers) co_return std::unexpected(answers.error());
+  if (!answers) {
+    timers_.looked_up(TimePoint{});
+    co_return std::unexpected(answers.error());
+  }
 
   struct Found {
     ExecutionId id;
