@@ -115,7 +115,8 @@ Async<store::DueReply> ValkeyStore::timers_due(store::TimersDue query) {
 }
 
 Async<void> ValkeyStore::look_for_timers() {
-  auto until = now() + horizon;
+  const auto asked_for = now() + horizon;
+  auto until = asked_for;
   Question question{.function = "ff_sweep_timers",
                     .arguments = {std::to_string(until.time_since_epoch().count()),
                                   std::to_string(timers_per_look_max)},
@@ -144,7 +145,8 @@ Async<void> ValkeyStore::look_for_timers() {
       if (++counts[{id->partition(), *kind}] == timers_per_look_max)
         until = std::min(until, found.back().timer.due);
     }
-  timers_.looked_up(until);
+  // Unless something was missed meanwhile: then they are looked up once more.
+  if (timers_.known_until() == asked_for) timers_.looked_up(until);
   std::ranges::sort(found, {}, [](const Found& each) { return each.timer; });
   for (const auto& [id, timer] : found) timers_.put_earliest(id, timer);
   co_return Result<void>{};
