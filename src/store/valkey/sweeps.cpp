@@ -108,7 +108,8 @@ Async<void> ValkeyStore::look_for_ready(std::vector<PartitionIndex> partitions,
 }
 
 Async<store::DueReply> ValkeyStore::timers_due(store::TimersDue query) {
-  if (now() + horizon / 2 > timers_.known_until())
+  constexpr int looks_max = 3;  // something may be missed while it looks
+  for (int i = 0; i < looks_max && now() + horizon / 2 > timers_.known_until(); ++i)
     if (auto looked = co_await look_for_timers(); !looked)
       co_return std::unexpected(looked.error());
   co_return timers_.due(query, now());
