@@ -223,8 +223,27 @@ template <class Command>
 void ValkeyStore::route(store::Call<Command>& call) {
   const auto number = echoes_.begin();
   auto request = request_for(call.operation.id, call_for(call.operation), number);
-  if constexpr (std::is_same_v<Command, core::Create>)
-    if (sends_payload_ahead(call.operation)) send_payload_ahead(call.operation);
+  send(std::move(call), number, std::move(request));
+}
+
+// A payload that is sent ahead goes by itself if the call behind it does not keep it.
+void ValkeyStore::route(store::Call<core::Create>& call) {
+  const auto id = call.operation.id;
+  const bool ahead = sends_payload_ahead(call.operation);
+  const auto number = echoes_.begin();
+  auto request = request_for(id, call_for(call.operation), number);
+  if (ahead) {
+    // Should it be sent again, and arrive after the call that keeps it, it must not expire: NX.
+    Request set{.command = {"SET", keys::of_execution(id, "payload"),
+                            std::move(call.operation.submit.payload), "EX", "600", "NX"},
+                .route = slots_[id.partition()]};
+    client_->send(std::move(set), [](const Result<Reply>&) {});
+  }
+  send(std::move(call), number, std::move(request));
+}
+
+template <class Command>
+void ValkeyStore::send(store::Call<Command> call, std::uint64_t number, Request request) {
   call_function(
       std::move(request), [this, number, call = std::move(call)](Result<Reply> reply) mutable {
         auto list = list_of(std::move(reply));
@@ -240,15 +259,6 @@ void ValkeyStore::route(store::Call<Command>& call) {
               call.done(std::move(result));
             });
       });
-}
-
-// It goes by itself if the call behind it does not keep it. Should it be sent again, and arrive after that
-// call, it must not go: NX.
-void ValkeyStore::send_payload_ahead(core::Create& command) {
-  Request set{.command = {"SET", keys::of_execution(command.id, "payload"),
-                          std::move(command.submit.payload), "EX", "600", "NX"},
-              .route = slots_[command.id.partition()]};
-  client_->send(std::move(set), [](const Result<Reply>&) {});
 }
 
 // The payload comes beside the lease, in the same round trip: it costs Valkey less than through Lua.

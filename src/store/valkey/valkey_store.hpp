@@ -62,6 +62,9 @@ class ValkeyStore final : public store::Store {
 
   template <class Command>
   void route(store::Call<Command>& call);
+  template <class Command>
+  void send(store::Call<Command> call, std::uint64_t number, Request request);
+  void route(store::Call<core::Create>& call);
   void route(store::Call<core::LeaseGrant>& call);
   void route(store::Call<GetExecution>& call);
   void route(store::Call<GetPayload>& call);
@@ -92,7 +95,6 @@ class ValkeyStore final : public store::Store {
   // Sends it; if Valkey has lost the function library, loads it and sends it once more.
   void call_function(Request request, Done done);
   Request request_for(const ExecutionId& id, FunctionCall function, std::uint64_t call) const;
-  void send_payload_ahead(core::Create& command);
   Request read_request(const ExecutionId& id, std::vector<std::string> arguments) const;
 
   // How many keys follow, and the keys: `key` and, in a cluster, one that never exists. While its slot

@@ -6,39 +6,39 @@ local live = {
 }
 local blocked = {'blocked:budget', 'blocked:quota', 'blocked:route', 'blocked:operator'}
 
+local function count_partition(tag, counts)
+  local function add(queue, state, count)
+    if count == 0 then return end
+    counts[#counts + 1] = queue
+    counts[#counts + 1] = state
+    counts[#counts + 1] = tostring(count)
+  end
+  local function add_live(queue)
+    for state, index in pairs(live) do
+      add(queue, state, call('ZCARD', keys.lane_index(tag, queue, index)))
+    end
+    for _, index in ipairs(blocked) do
+      add(queue, 'waiting', call('ZCARD', keys.lane_index(tag, queue, index)))
+    end
+  end
+  local completed, fields = {}, call('HGETALL', keys.index(tag, 'totals'))
+  for i = 1, #fields, 2 do
+    local queue, what = string.match(fields[i], '^(.*)\31(.*)$')
+    local count = tonumber(fields[i + 1])
+    if what == 'all' then
+      completed[queue] = (completed[queue] or 0)
+        + call('ZCARD', keys.lane_index(tag, queue, 'terminal'))
+      add_live(queue)
+    else
+      completed[queue] = (completed[queue] or 0) - count
+      add(queue, what, count)
+    end
+  end
+  for queue, count in pairs(completed) do add(queue, 'completed', count) end
+end
+
 server.register_function{
   function_name = 'ff_count',
-  callback = function(_, ARGV)
-    return sweeping.each(ARGV, 1, function(tag, counts)
-      local function add(queue, state, count)
-        if count == 0 then return end
-        counts[#counts + 1] = queue
-        counts[#counts + 1] = state
-        counts[#counts + 1] = tostring(count)
-      end
-      local function add_live(queue)
-        for state, index in pairs(live) do
-          add(queue, state, call('ZCARD', keys.lane_index(tag, queue, index)))
-        end
-        for _, index in ipairs(blocked) do
-          add(queue, 'waiting', call('ZCARD', keys.lane_index(tag, queue, index)))
-        end
-      end
-      local completed, stored = {}, call('HGETALL', keys.index(tag, 'totals'))
-      for i = 1, #stored, 2 do
-        local queue, what = string.match(stored[i], '^(.*)\31(.*)$')
-        local count = tonumber(stored[i + 1])
-        if what == 'all' then
-          completed[queue] = (completed[queue] or 0)
-            + call('ZCARD', keys.lane_index(tag, queue, 'terminal'))
-          add_live(queue)
-        else
-          completed[queue] = (completed[queue] or 0) - count
-          add(queue, what, count)
-        end
-      end
-      for queue, count in pairs(completed) do add(queue, 'completed', count) end
-    end)
-  end,
+  callback = function(_, ARGV) return sweeping.each(ARGV, 1, count_partition) end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }
