@@ -1,3 +1,4 @@
+#include "core/refusals.hpp"
 #include "core/test_support.hpp"
 
 namespace ff::core {

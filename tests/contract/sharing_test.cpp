@@ -61,10 +61,10 @@ class Sharing : public Contract {
     return words;
   }
 
-  // Our engine's functions say last which run of the server answered.
-  std::string answer_of(const Call& call) {
-    const auto reply = run(call);
-    return reply.substr(0, reply.rfind(' '));
+  // What a function of the engine's own says, but for the name of the server's run at the end.
+  std::string ask(const Call& call) {
+    const auto text = run(call);
+    return text.substr(0, text.rfind(' '));
   }
   Call engine_call(const std::string& name, Texts argv) {
     return {name, {exec_key("core")}, std::move(argv)};
@@ -124,7 +124,7 @@ TEST_F(Sharing, FlowsHearOfEnds) {
 TEST_F(Sharing, AnEngineTakesWhatAWorkerLost) {
   for (const std::string state : {"expired", "revoked"}) {
     bring_to(state);
-    EXPECT_TRUE(run(lease(2)).starts_with("1 OK ")) << state;
+    EXPECT_TRUE(ask(lease(2)).starts_with("1 OK ")) << state;
     EXPECT_EQ(core("current_worker_id"), "w9");
     EXPECT_EQ(attempt("1", "attempt_type"), "reclaim");
   }
@@ -135,19 +135,19 @@ TEST_F(Sharing, AnEngineRespectsTheCapToo) {
   run(grant_and_claim());
   rewind_lease();
   run(mark_expired());
-  EXPECT_EQ(answer_of(lease(2)), "0 execution_not_leaseable failed");
+  EXPECT_EQ(ask(lease(2)), "0 execution_not_leaseable failed");
   EXPECT_EQ(core("public_state"), "failed");
 }
 
 TEST_F(Sharing, AnEngineRespectsAGrant) {
   bring_to("granted");
-  EXPECT_EQ(answer_of(lease(1)), "0 grant_already_exists");
+  EXPECT_EQ(ask(lease(1)), "0 grant_already_exists");
   EXPECT_EQ(run(claim()), "1 OK L1 1 X A1 0 initial");
 }
 
 TEST_F(Sharing, AGrantOfAnEngineCanBeClaimed) {
   bring_to("waiting");
-  run(engine_call("ff_grant", {"", "", "w1", "", "5000"}));
+  ask(engine_call("ff_grant", {"", "", "w1", "", "5000"}));
   EXPECT_EQ(run(claim(1, "w2")), "0 invalid_claim_grant");
   EXPECT_EQ(run(claim()), "1 OK L1 1 X A1 0 initial");
 }
@@ -155,10 +155,10 @@ TEST_F(Sharing, AGrantOfAnEngineCanBeClaimed) {
 TEST_F(Sharing, TimersFireForWhatTheContractWrote) {
   bring_to("delayed");
   rewind_delay();
-  EXPECT_TRUE(answer_of(engine_call("ff_fire_timer", {"", "", "delay"})).ends_with(" 1"));
+  EXPECT_TRUE(ask(engine_call("ff_fire_timer", {"", "", "delay"})).ends_with(" 1"));
   EXPECT_EQ(core("public_state"), "waiting");
   bring_to("overdue");
-  EXPECT_TRUE(answer_of(engine_call("ff_fire_timer", {"", "", "lease_expiry"})).ends_with(" 1"));
+  EXPECT_TRUE(ask(engine_call("ff_fire_timer", {"", "", "lease_expiry"})).ends_with(" 1"));
   EXPECT_EQ(core("ownership_state"), "lease_expired_reclaimable");
 }
 
@@ -171,7 +171,7 @@ TEST_F(Sharing, NothingRemainsOfWhatIsRemoved) {
   run(grant_and_claim());
   run(complete());
   await("the end of its retention", [&] {
-    return answer_of(engine_call("ff_remove", {"", ""})).ends_with(" 1");
+    return ask(engine_call("ff_remove", {"", ""})).ends_with(" 1");
   });
   EXPECT_TRUE(store().empty());
 }

@@ -16,7 +16,7 @@ using SteadyClock = std::chrono::steady_clock;
 using Steps = std::vector<Step>;
 
 constexpr std::size_t compare_all_every = 20;  // steps
-constexpr std::uint64_t steps_usual = 3'000;
+constexpr std::uint64_t steps_usual = 2'000;
 constexpr std::chrono::seconds shrinking_max{40};
 constexpr int size = 100;
 

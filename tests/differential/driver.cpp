@@ -459,7 +459,8 @@ void Driver::compare(const ExecutionId& id, Said said) {
   if (derived_state(info->state_vector) != info->state || !is_sound(info->state_vector))
     disagree("its states do not fit together: " + text_of(info));
   std::vector<std::string> stored;
-  for (const auto& each : *must(said.stored->get()).as_array())
+  const auto reply = must(said.stored->get());
+  for (const auto& each : *reply.as_array())
     stored.push_back(each.as_text() ? *each.as_text() : "nothing");
   if (stored != words_of(*info))
     disagree(fmt::format("{} is stored as {}\n  but told as {}", id.str(), fmt::join(stored, "/"),

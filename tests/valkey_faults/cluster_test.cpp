@@ -43,17 +43,20 @@ TEST(ValkeyClusterFault, AReplicaTakesOver) {
 
 TEST(ValkeyClusterFault, WhatAReplicaConfirmedSurvivesAFailoverUnderLoad) {
   ValkeyCluster cluster(ValkeyCluster::Replicas::one_each);
+  const auto append = [](ValkeyServer& server) {
+    server.call({"CONFIG", "SET", "appendonly", "yes", "appendfsync", "always"});
+  };
   for (std::size_t i = 0; i < ValkeyCluster::primary_count; ++i)
-    for (auto* server : {&cluster.primary(i), &cluster.replica(i)})
-      server->call({"CONFIG", "SET", "appendonly", "yes", "appendfsync", "always"});
+    for (auto* server : {&cluster.primary(i), &cluster.replica(i)}) append(*server);
   const auto engine = open_engine(cluster.client_options(), valkey::Durability::replicas);
-  Load load({engine.get()});
+  Load load({engine.get()}, 5);
   // Replicas tell once a second how far they are.
   load.await_progress(5);
   cluster.kill_primary(2);
   // Until it is back, as a replica, nobody can confirm what the new primary has.
   std::this_thread::sleep_for(3s);
   cluster.primary(2).start();
+  append(cluster.primary(2));
   load.await_progress(5, 15s);
   EXPECT_EQ(load.finish(30s), "");
 }

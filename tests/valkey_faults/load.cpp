@@ -13,7 +13,6 @@ namespace {
 constexpr Millis lease_ttl = 1s;
 constexpr int submitters_per_engine = 1;
 constexpr int workers_per_engine = 2;
-constexpr std::size_t open_max = 200;  // executions that wait: the load does not run away
 
 const Kind kind = *Kind::parse("faults");
 
@@ -45,7 +44,8 @@ std::unique_ptr<LocalEngine> open_engine(valkey::ClientOptions client,
   return std::make_unique<LocalEngine>(std::move(store), std::move(options));
 }
 
-Load::Load(std::vector<Engine*> engines) : engines_(std::move(engines)) {
+Load::Load(std::vector<Engine*> engines, std::size_t open_max)
+    : engines_(std::move(engines)), open_max_(open_max) {
   int number = 0;
   for (auto* engine : engines_) {
     for (int i = 0; i < submitters_per_engine; ++i)
@@ -62,7 +62,7 @@ Load::~Load() {
 
 void Load::submit(Engine& engine, int number) {
   for (int i = 0; !stopping_ && submitting_; ++i) {
-    const bool enough = ledger_.submitted_count() > ledger_.completed_count() + open_max;
+    const bool enough = ledger_.submitted_count() > ledger_.completed_count() + open_max_;
     if (held_ || enough) {
       std::this_thread::sleep_for(1ms);
       continue;

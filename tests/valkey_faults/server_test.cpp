@@ -34,14 +34,15 @@ void kill_under_load(const std::string& appendfsync, valkey::Durability durabili
   ValkeyServer server({.append_only = true, .arguments = {"--appendfsync", appendfsync}});
   const auto first = open_engine(server.client_options(), durability);
   const auto second = open_engine(server.client_options(), durability);
-  Load load({first.get(), second.get()});
-  for (int i = 0; i < 4; ++i) {
-    load.await_progress();
+  const bool waits = durability != valkey::Durability::server;  // up to a second for each call
+  Load load({first.get(), second.get()}, waits ? 20 : 200);
+  for (int i = 0; i < (waits ? 3 : 5); ++i) {
+    load.await_progress(waits ? 10 : 50);
     server.kill();
     std::this_thread::sleep_for(100ms);
     server.start();
   }
-  load.await_progress();
+  load.await_progress(waits ? 10 : 50);
   EXPECT_EQ(load.finish(), "");
   EXPECT_EQ(error_text(run_blocking(*first, CheckReady{})), "no error");
   expect_payloads_stay(server, load.ledger());

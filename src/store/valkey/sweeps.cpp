@@ -108,20 +108,26 @@ Async<void> ValkeyStore::look_for_ready(std::vector<PartitionIndex> partitions,
 }
 
 Async<store::DueReply> ValkeyStore::timers_due(store::TimersDue query) {
-  if (now() + horizon / 2 > timers_.known_until())
+  constexpr int looks_max = 3;  // something may be missed while it looks
+  for (int i = 0; i < looks_max && now() + horizon / 2 > timers_.known_until(); ++i)
     if (auto looked = co_await look_for_timers(); !looked)
       co_return std::unexpected(looked.error());
   co_return timers_.due(query, now());
 }
 
 Async<void> ValkeyStore::look_for_timers() {
-  auto until = now() + horizon;
+  const auto asked_for = now() + horizon;
+  auto until = asked_for;
   Question question{.function = "ff_sweep_timers",
                     .arguments = {std::to_string(until.time_since_epoch().count()),
                                   std::to_string(timers_per_look_max)},
                     .moving = Moving::skip};
+  timers_.looked_up(until);  // what is heard from now on is kept, the answer does not have it
   const auto answers = co_await ask(std::move(question), all_partitions());
-  if (!answers) co_return std::unexpected(answers.error());
+  if (!answers) {
+    timers_.looked_up(TimePoint{});
+    co_return std::unexpected(answers.error());
+  }
 
   struct Found {
     ExecutionId id;
@@ -140,7 +146,8 @@ Async<void> ValkeyStore::look_for_timers() {
       if (++counts[{id->partition(), *kind}] == timers_per_look_max)
         until = std::min(until, found.back().timer.due);
     }
-  timers_.looked_up(until);
+  // Unless something was missed meanwhile: then they are looked up once more.
+  if (timers_.known_until() == asked_for) timers_.looked_up(until);
   std::ranges::sort(found, {}, [](const Found& each) { return each.timer; });
   for (const auto& [id, timer] : found) timers_.put_earliest(id, timer);
   co_return Result<void>{};
