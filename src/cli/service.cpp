@@ -8,6 +8,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/clock.hpp"
+#include "base/redact.hpp"
 #include "http/tls.hpp"
 #include "sdk/blocking.hpp"
 #include "store/open_store.hpp"
@@ -150,7 +151,7 @@ Result<Service> Service::start(const Settings& settings, ServiceAccess access,
   auto engine = std::make_unique<LocalEngine>(std::move(*store), std::move(options));
   auto server =
       std::make_unique<http::Server>(*engine, std::move(*listener), std::move(access.server));
-  return Service(std::move(engine), std::move(server));
+  return Service(without_password(*url), std::move(engine), std::move(server));
 }
 
 Result<ExitCode> Service::wait_for_stop(const std::function<void()>& on_hangup) {

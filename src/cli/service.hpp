@@ -28,14 +28,17 @@ class Service {
                                std::function<void(const Event&)> on_event = {});
 
   http::Server& server() { return *server_; }
+  const std::string& store() const { return store_; }  // its URL, without a password
 
   // Until SIGINT or SIGTERM, or until the store fails; in that case, its error. SIGHUP is handed on.
   Result<ExitCode> wait_for_stop(const std::function<void()>& on_hangup);
 
  private:
-  Service(std::unique_ptr<LocalEngine> engine, std::unique_ptr<http::Server> server)
-      : engine_(std::move(engine)), server_(std::move(server)) {}
+  Service(std::string store, std::unique_ptr<LocalEngine> engine,
+          std::unique_ptr<http::Server> server)
+      : store_(std::move(store)), engine_(std::move(engine)), server_(std::move(server)) {}
 
+  std::string store_;
   std::unique_ptr<LocalEngine> engine_;
   std::unique_ptr<http::Server> server_;
 };

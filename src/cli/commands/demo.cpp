@@ -92,7 +92,7 @@ Result<ExitCode> run(const Settings& settings) {
       Service::start(settings, {}, [&narrator](const Event& event) { narrator.step(event); });
   if (!service) return std::unexpected(service.error());
   const auto url = service->server().url();
-  narrator.line("FlowFabric {} serves {} at {}", version, settings.text(Setting::store), url);
+  narrator.line("FlowFabric {} serves {} at {}", version, service->store(), url);
 
   // Worker and client go through HTTP, like any other program would.
   const auto remote = ff::open(url);

@@ -35,8 +35,7 @@ Run setup_server(Arguments& arguments) {
     auto service = Service::start(settings, std::move(*access));
     if (!service) return std::unexpected(service.error());
     auto& server = service->server();
-    spdlog::info("FlowFabric {} serves {} at {}", version, settings.text(Setting::store),
-                 server.url());
+    spdlog::info("FlowFabric {} serves {} at {}", version, service->store(), server.url());
     auto stopped = service->wait_for_stop([&] { exchange_credentials(settings, server); });
     spdlog::info("stopping");
     return stopped;
