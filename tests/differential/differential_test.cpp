@@ -16,7 +16,11 @@ using SteadyClock = std::chrono::steady_clock;
 using Steps = std::vector<Step>;
 
 constexpr std::size_t compare_all_every = 20;  // steps
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t steps_usual = 400;
+#else
 constexpr std::uint64_t steps_usual = 2'000;
+#endif
 constexpr std::chrono::seconds shrinking_max{40};
 constexpr int size = 100;
 

@@ -165,8 +165,7 @@ std::string Load::finish(Millis limit) {
     }
     return true;
   };
-  while (std::chrono::steady_clock::now() < end && (busy_ == 0 || !all_ended()))
-    std::this_thread::sleep_for(50ms);
+  while (std::chrono::steady_clock::now() < end && !all_ended()) std::this_thread::sleep_for(50ms);
   stopping_ = true;
   threads_.clear();
   return ledger_.problems(*engines_.back());
