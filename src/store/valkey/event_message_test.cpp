@@ -1,0 +1,63 @@
+#include "store/valkey/event_message.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ff::valkey {
+namespace {
+
+constexpr auto text =
+    "me.1\x1f"
+    "claimed\x1f"
+    "1800000000001\x1f"
+    "{fp:7}:01234567-89ab-cdef-0123-456789abcdef\x1f"
+    "acme\x1f"
+    "mail\x1f"
+    "send\x1f"
+    "active\x1f"
+    "2\x1f"
+    "1\x1f"
+    "5\x1f"
+    "1800000000000\x1f"
+    "cuda,gpu\x1f"
+    "lease_expiry\x1f"
+    "1800000030000";
+
+TEST(EventMessage, TellsEverything) {
+  const auto message = parse_event(text);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->origin, "me.1");
+  const auto& [event, claimable, required, timer, reminder] = message->happening;
+  EXPECT_EQ(event.type, EventType::claimed);
+  EXPECT_EQ(event.at, TimePoint{Millis{1'800'000'000'001}});
+  EXPECT_EQ(event.id.partition(), 7);
+  EXPECT_EQ(event.ns.str(), "acme");
+  EXPECT_EQ(event.lane.str(), "mail");
+  EXPECT_EQ(event.kind.str(), "send");
+  EXPECT_EQ(event.state, ExecutionState::active);
+  EXPECT_EQ(event.attempts, 2u);
+  EXPECT_TRUE(claimable);
+  EXPECT_EQ(required.csv(), "cuda,gpu");
+  EXPECT_EQ(timer,
+            (core::Timer{core::TimerKind::lease_expiry, TimePoint{Millis{1'800'000'030'000}}}));
+  EXPECT_FALSE(reminder);
+  EXPECT_EQ(message->ready.priority, 5);
+  EXPECT_EQ(message->ready.queued_at, TimePoint{Millis{1'800'000'000'000}});
+}
+
+TEST(EventMessage, WhatIsNotOneIsNone) {
+  EXPECT_FALSE(parse_event(""));
+  EXPECT_FALSE(parse_event("hello"));
+  EXPECT_FALSE(parse_event(std::string(text) + "\x1fmore"));
+  EXPECT_FALSE(parse_event(std::string(14, '\x1f')));
+}
+
+TEST(EventMessage, TimersHaveTheirNames) {
+  for (const auto kind :
+       {core::TimerKind::lease_expiry, core::TimerKind::delay, core::TimerKind::attempt_timeout,
+        core::TimerKind::execution_deadline, core::TimerKind::grant_expiry})
+    EXPECT_EQ(timer_kind_from(name_of(kind)), kind);
+  EXPECT_FALSE(timer_kind_from("midnight"));
+}
+
+}  // namespace
+}  // namespace ff::valkey
