@@ -48,8 +48,12 @@ Load::Load(std::vector<Engine*> engines, std::size_t open_max)
     : engines_(std::move(engines)), open_max_(open_max) {
   int number = 0;
   for (auto* engine : engines_) {
+    submitters_ += submitters_per_engine;
     for (int i = 0; i < submitters_per_engine; ++i)
-      threads_.emplace_back([this, engine, n = ++number] { submit(*engine, n); });
+      threads_.emplace_back([this, engine, n = ++number] {
+        submit(*engine, n);
+        --submitters_;
+      });
     for (int i = 0; i < workers_per_engine; ++i)
       threads_.emplace_back([this, engine, n = ++number] { work(*engine, n); });
   }
@@ -165,7 +169,8 @@ std::string Load::finish(Millis limit) {
     }
     return true;
   };
-  while (std::chrono::steady_clock::now() < end && !all_ended()) std::this_thread::sleep_for(50ms);
+  while (std::chrono::steady_clock::now() < end && (submitters_ > 0 || !all_ended()))
+    std::this_thread::sleep_for(50ms);
   stopping_ = true;
   threads_.clear();
   return ledger_.problems(*engines_.back());

@@ -49,6 +49,7 @@ class Load {
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> held_ = false;
   std::atomic<int> busy_ = 0;
+  std::atomic<int> submitters_ = 0;  // that have not ended
   std::vector<std::jthread> threads_;
 };
 

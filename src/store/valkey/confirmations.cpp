@@ -23,10 +23,9 @@ std::unexpected<Error> uncertain(std::string_view why) {
                           why));
 }
 
-Result<std::string> run_in(const Result<Reply>& reply) {
-  const auto list = list_of(reply);
-  if (!list) return std::unexpected(list.error());
-  return list->size() == 3 ? text_in(list->back()) : std::string{};
+std::string run_in(const Result<Reply>& reply) {
+  const auto* list = reply->as_array();
+  return list && list->size() == 3 ? text_in(list->back()) : std::string{};
 }
 
 }  // namespace
@@ -99,19 +98,18 @@ Result<std::string> Confirmations::judge(const Answers& answers,
        {&answers.connection, &answers.write, &answers.wait, &answers.same_connection, &same_run})
     if (!*reply) return std::unexpected(reply->error());
   if (auto reached = judge_wait(answers.wait); !reached) return std::unexpected(reached.error());
-  const auto run_before = run_in(answers.write);
-  if (!run_before) return run_before;
-  const auto run_after = run_in(same_run);
-  if (!run_after) return run_after;
+  auto run = run_in(answers.write);
   const auto* first = answers.connection->as_int();
   const auto* last = answers.same_connection->as_int();
-  if (!first || !last || *first != *last || *run_before != *run_after)
+  if (run.empty() || !first || !last || *first != *last || run != run_in(same_run))
     return uncertain("the connection to Valkey was lost");
-  return run_before;
+  return run;
 }
 
 Result<void> Confirmations::judge_wait(const Result<Reply>& reply) const {
-  if (const auto* error = reply->as_error())
+  const auto* error = reply->as_error();
+  if (error && mentions(*error, "replica instances")) return uncertain("another node took over");
+  if (error)
     return fail(Errc::store_not_writable,
                 fmt::format("Valkey cannot confirm that it has written to disk: {}; set appendonly "
                             "to yes, or leave durability= out of the store's URL",

@@ -39,7 +39,7 @@ class Confirmations {
     std::vector<Waiting> waiting;
     bool running = false;
   };
-  // The answers of one round.
+  // The answers of one round. One that was sent on to another node comes too late, or says too little.
   struct Answers {
     std::vector<Waiting> waiting;
     Result<Reply> connection = Reply{};  // CLIENT ID
