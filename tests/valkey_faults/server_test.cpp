@@ -174,7 +174,8 @@ TEST(ValkeyServerFault, LoadingServerIsWaitedForAndSaidSo) {
   const auto said = watched.get();
   EXPECT_THAT(said, ::testing::Contains(HasSubstr("LOADING")));
   for (const auto& each : said)
-    EXPECT_THAT(each, ::testing::AnyOf(HasSubstr("store_unavailable: "), HasSubstr("timed_out: ")));
+    EXPECT_THAT(each, ::testing::AnyOf(HasSubstr("store_unavailable: "), HasSubstr("timed_out: "),
+                                       HasSubstr("not_ready: the scanner")));
   load.await_progress();
   EXPECT_EQ(load.finish(), "");
 }
