@@ -8,10 +8,11 @@
 
 namespace ff::valkey {
 
-// The server's time when it was last asked, plus what has passed here since. Lock-free.
+// The server's time when it was last asked, plus what has passed here since; never ahead of the server's
+// own, so that what is due here is due there. Lock-free.
 class ServerClock {
  public:
-  void set(TimePoint server_now) { lead_ = (server_now - steady()).count(); }
+  void set(TimePoint server_now) { lead_ = (server_now - steady()).count() - rounding; }
   TimePoint now() const { return steady() + Millis{lead_.load()}; }
 
  private:
@@ -19,6 +20,7 @@ class ServerClock {
     return TimePoint{
         std::chrono::duration_cast<Millis>(std::chrono::steady_clock::now().time_since_epoch())};
   }
+  static constexpr Millis::rep rounding = 1;  // both clocks are read in whole milliseconds
   std::atomic<Millis::rep> lead_ = 0;
 };
 
