@@ -22,8 +22,6 @@ inline std::string events(PartitionIndex partition) { return "ff:events:" + tag(
 inline std::string never(PartitionIndex partition) { return "ff:never:" + tag(partition); }
 
 inline constexpr std::string_view partition_config = "ff:config:partitions";
-inline constexpr std::string_view format = "ff:config:format";
-inline constexpr std::string_view probe = "ff:probe";
 
 // Between namespace and lane in the name of a queue; neither may hold it.
 inline constexpr char queue_separator = '\x1e';

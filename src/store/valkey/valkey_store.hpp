@@ -82,6 +82,9 @@ class ValkeyStore final : public store::Store {
   void route(store::Call<store::Probe>& call);
   void route(store::Call<Backup>& call);
 
+  // Answers the call with what `tell` makes of the execution.
+  template <class Query, class Tell>
+  void read(store::Call<Query>& call, std::vector<std::string> arguments, Tell tell);
   // Runs a coroutine that answers the call.
   template <class Op, class Run>
   void answer_with(store::Call<Op>& call, Run run);

@@ -45,8 +45,3 @@ end
 function keys.events(tag)
   return 'ff:events:' .. tag
 end
-
--- The part of an execution id that its partition's own indexes use.
-function keys.short_id(tag, id)
-  return string.sub(id, #tag + 2)
-end

@@ -1,0 +1,225 @@
+// What a store on Valkey is asked that concerns many partitions, or none.
+#include <spdlog/spdlog.h>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "store/valkey/answers.hpp"
+#include "store/valkey/boot.hpp"
+#include "store/valkey/fields.hpp"
+#include "store/valkey/keys.hpp"
+#include "store/valkey/valkey_store.hpp"
+
+namespace ff::valkey {
+
+template <class Op, class Run>
+void ValkeyStore::answer_with(store::Call<Op>& call, Run run) {
+  auto shared = std::make_shared<store::Call<Op>>(std::move(call));
+  coroutines_.spawn(runtime_.executor(), [shared, run]() -> asio::awaitable<void> {
+    auto reply = co_await run(std::move(shared->operation));
+    shared->done(std::move(reply));
+  });
+}
+
+Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(Question question,
+                                                        std::vector<PartitionIndex> partitions) {
+  constexpr int tries_max = 5;
+  constexpr Millis pause_step{50};
+  for (int tried = 1;; ++tried) {
+    std::vector<std::vector<Reply>> answers;
+    std::optional<Error> failure;
+    for (const auto& node : client_->nodes()) {
+      std::vector<std::string> command{"FCALL_RO", question.function, "0"};
+      std::ranges::copy(question.arguments, std::back_inserter(command));
+      const auto before = command.size();
+      for (const auto partition : partitions)
+        if (std::ranges::any_of(node.slots, [&](const SlotRange& range) {
+              return range.first <= slots_[partition] && slots_[partition] <= range.last;
+            }))
+          command.push_back(keys::tag(partition));
+      if (command.size() == before) continue;
+      auto answer = co_await ask_node(node.name, std::move(command), question.moving);
+      if (!answer) {
+        failure = std::move(answer.error());
+        break;
+      }
+      answers.push_back(std::move(*answer));
+    }
+    if (!failure) co_return answers;
+    if (tried == tries_max || stopping_) co_return std::unexpected(std::move(*failure));
+    // A slot may have moved to another node; whoever serves it knows.
+    Request refresh{.command = {"EXISTS", keys::events(partitions.front())},
+                    .route = slots_[partitions.front()]};
+    static_cast<void>(co_await client_->run(std::move(refresh)));
+    asio::steady_timer pause(runtime_.executor(), tried * pause_step);
+    co_await pause.async_wait(asio::use_awaitable);
+  }
+}
+
+Async<std::vector<Reply>> ValkeyStore::ask_node(NodeName node, std::vector<std::string> command,
+                                                Moving moving) {
+  Request request{.command = std::move(command), .route = std::move(node)};
+  auto reply = co_await client_->run(std::move(request));
+  const auto* error = reply ? reply->as_error() : nullptr;
+  if (error && mentions(*error, "Function not found"))
+    if (auto loaded = co_await ensure_library(*client_); !loaded)
+      co_return std::unexpected(loaded.error());
+  auto list = list_of(std::move(reply));
+  if (!list) co_return std::unexpected(std::move(list.error()));
+  const auto* passed_over = list->size() > 2 ? (*list)[2].as_array() : nullptr;
+  if (!passed_over) co_return malformed("a sweep");
+  if (!passed_over->empty()) {
+    if (moving == Moving::wait)
+      co_return fail(Errc::store_unavailable,
+                     fmt::format("partition {} is just moving to another node of the cluster",
+                                 text_in(passed_over->front())));
+    missed_something_ = true;
+  }
+  co_return without(std::move(*list), 3);
+}
+
+void ValkeyStore::route(store::Call<CountExecutions>& call) {
+  answer_with(call, [this](CountExecutions query) { return count(query.ns, query.lane); });
+}
+
+void ValkeyStore::route(store::Call<store::CountAll>& call) {
+  answer_with(call, [this](store::CountAll) { return count(std::nullopt, std::nullopt); });
+}
+
+Async<StateCounts> ValkeyStore::count(std::optional<Namespace> ns, std::optional<LaneId> lane) {
+  Question question{.function = "ff_count", .arguments = {}};
+  auto answers = co_await ask(std::move(question), all_partitions());
+  if (!answers) co_return std::unexpected(answers.error());
+  std::map<std::pair<LaneId, ExecutionState>, std::uint64_t> sums;
+  for (const auto& answer : *answers)
+    for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
+      const auto queue = parse_queue(text_in(answer[i]));
+      const auto state = from_name<ExecutionState>(text_in(answer[i + 1]));
+      const auto number = parse_number<std::uint64_t>(text_in(answer[i + 2]));
+      if (!queue || !state || !number) continue;
+      if ((ns && queue->first != *ns) || (lane && queue->second != *lane)) continue;
+      sums[{queue->second, *state}] += *number;
+    }
+  StateCounts counts;
+  for (const auto& [key, number] : sums)
+    counts.counts.push_back({.lane = key.first, .state = key.second, .count = number});
+  co_return counts;
+}
+
+void ValkeyStore::route(store::Call<store::RetentionDue>& call) {
+  answer_with(call, [this](store::RetentionDue query) { return retention_due(query); });
+}
+
+Async<store::DueReply> ValkeyStore::retention_due(store::RetentionDue query) {
+  const auto time = std::to_string(now().time_since_epoch().count());
+  Question question{.function = "ff_sweep_retention",
+                    .arguments = {time, std::to_string(query.max)},
+                    .moving = Moving::skip};
+  auto answers = co_await ask(std::move(question), all_partitions());
+  if (!answers) co_return std::unexpected(answers.error());
+  store::DueReply reply;
+  for (const auto& answer : *answers) {
+    if (answer.empty()) continue;
+    if (const auto due = parse_number<std::int64_t>(text_in(answer.front())))
+      if (const TimePoint next{Millis{*due}}; !reply.next || next < *reply.next) reply.next = next;
+    for (std::size_t i = 1; i < answer.size() && reply.due.size() < query.max; ++i)
+      if (const auto id = ExecutionId::parse(text_in(answer[i]))) reply.due.push_back(*id);
+  }
+  co_return reply;
+}
+
+void ValkeyStore::route(store::Call<store::Reconcile>& call) {
+  answer_with(call, [this](store::Reconcile query) { return reconcile(query); });
+}
+
+Async<store::ReconcileReply> ValkeyStore::reconcile(store::Reconcile query) {
+  const auto partition_key = keys::events(query.partition);
+  const auto slot = slots_[query.partition];
+  Request ask_namespaces{
+      .command = with_keys({"FCALL_RO", "ff_namespaces"}, query.partition, partition_key),
+      .route = slot};
+  auto namespaces = list_of(co_await client_->run(std::move(ask_namespaces)));
+  if (!namespaces) co_return std::unexpected(namespaces.error());
+  store::ReconcileReply sum;
+  for (const auto& ns : without(std::move(*namespaces), 2)) {
+    std::string from = "0";
+    while (!from.empty()) {
+      auto command = with_keys({"FCALL", "ff_mend"}, query.partition, partition_key);
+      for (auto& argument : {time_argument(), text_in(ns), from, std::string("100")})
+        command.push_back(argument);
+      Request mend{.command = std::move(command), .route = slot};
+      auto list = list_of(co_await client_->run(std::move(mend)));
+      if (!list) co_return std::unexpected(list.error());
+      if (list->size() != 5) co_return malformed("ff_mend");
+      from = text_in((*list)[2]);
+      sum.checked += parse_number<std::size_t>(text_in((*list)[3])).value_or(0);
+      sum.repaired += parse_number<std::size_t>(text_in((*list)[4])).value_or(0);
+    }
+  }
+  if (sum.repaired > 0)
+    spdlog::error("partition={} index entries mended={}", query.partition, sum.repaired);
+  co_return sum;
+}
+
+void ValkeyStore::route(store::Call<store::Probe>& call) {
+  answer_with(call, [this](store::Probe) { return probe(); });
+}
+
+// Every node takes writes and has the function library.
+Async<ff::Done> ValkeyStore::probe() {
+  for (const auto& node : client_->nodes()) {
+    const auto partition = std::ranges::find_if(slots_, [&](std::uint16_t slot) {
+      return std::ranges::any_of(node.slots, [&](const SlotRange& range) {
+        return range.first <= slot && slot <= range.last;
+      });
+    });
+    if (partition == slots_.end()) continue;
+    const auto index = static_cast<PartitionIndex>(partition - slots_.begin());
+    Request request{.command = {"SET", fmt::format("ff:probe:{}", keys::tag(index)), "1"},
+                    .route = *partition};
+    const auto reply = co_await client_->run(std::move(request));
+    if (!reply) co_return std::unexpected(reply.error());
+    if (const auto* error = reply->as_error()) co_return server_error(*error);
+  }
+  co_return ff::Done{};
+}
+
+void ValkeyStore::route(store::Call<Backup>& call) {
+  call.done(fail(Errc::invalid_input,
+                 "a store on Valkey is backed up with Valkey's own means (BGSAVE, or a copy of its "
+                 "append-only file); see docs/valkey.md"));
+}
+
+// ---- Work -------------------------------------------------------------------------------------------
+
+void ValkeyStore::route(store::Call<store::TakeReady>& call) {
+  if (ready_.dry(call.operation).empty()) return call.done(ready_.take(call.operation));
+  answer_with(call, [this](store::TakeReady query) { return take_ready(std::move(query)); });
+}
+
+Async<std::vector<ExecutionId>> ValkeyStore::take_ready(store::TakeReady query) {
+  std::vector<PartitionIndex> partitions;
+  std::size_t ask_for = ReadyCache::ask_for_min;
+  for (const auto& dry : ready_.dry(query)) {
+    partitions.push_back(dry.partition);
+    ask_for = std::max(ask_for, dry.ask_for);
+  }
+  if (!partitions.empty())
+    if (auto looked = co_await look_for_ready(std::move(partitions), ask_for); !looked)
+      co_return std::unexpected(looked.error());
+  co_return ready_.take(query);
+}
+
+void ValkeyStore::route(store::Call<store::PutBack>& call) {
+  ready_.put_back(call.operation.id);
+  call.done(ff::Done{});
+}
+
+void ValkeyStore::route(store::Call<store::TimersDue>& call) {
+  answer_with(call, [this](store::TimersDue query) { return timers_due(query); });
+}
+
+void ValkeyStore::route(store::Call<ListExecutions>& call) {
+  answer_with(call, [this](ListExecutions query) { return list(std::move(query)); });
+}
+
+}  // namespace ff::valkey
