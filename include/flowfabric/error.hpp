@@ -50,6 +50,12 @@ enum class Errc : std::uint8_t {
   stale_lease,
   lease_expired,
   lease_revoked,
+  budget_not_found,
+  quota_not_found,
+  worker_not_found,
+  budget_exceeded,
+  quota_exceeded,
+  admission_expired,
   backup_exists,
   // The engine or the way to it is at fault.
   store_locked,

@@ -16,7 +16,9 @@ enum class EventType : std::uint8_t {
   delayed,
   handed_back,
   waiting_children,
-  promoted,  // a delay or a grant ran out: waiting for a worker again
+  blocked,    // a budget, a quota or the lack of a capable worker keeps it from starting
+  unblocked,  // not any more
+  promoted,   // a delay or a grant ran out: waiting for a worker again
   lease_expired,
   lease_revoked,
   priority_changed,
@@ -29,9 +31,9 @@ enum class EventType : std::uint8_t {
   removed,  // its retention ran out
 };
 FF_NAMES(EventType, "submitted", "granted", "claimed", "progressed", "retry_scheduled", "delayed",
-         "handed_back", "waiting_children", "promoted", "lease_expired", "lease_revoked",
-         "priority_changed", "tags_changed", "completed", "failed", "cancelled", "expired",
-         "replayed", "removed");
+         "handed_back", "waiting_children", "blocked", "unblocked", "promoted", "lease_expired",
+         "lease_revoked", "priority_changed", "tags_changed", "completed", "failed", "cancelled",
+         "expired", "replayed", "removed");
 
 struct Event {
   EventType type{};

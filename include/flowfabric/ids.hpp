@@ -55,6 +55,9 @@ class UuidId {
 using LeaseId = UuidId<struct LeaseTag>;
 using AttemptId = UuidId<struct AttemptTag>;
 using RequestId = UuidId<struct RequestTag>;
+using BudgetId = UuidId<struct BudgetTag>;
+using QuotaId = UuidId<struct QuotaTag>;
+using AdmissionId = UuidId<struct AdmissionTag>;  // one start that a quota let in
 
 // Which characters a text id may hold.
 enum class TextAlphabet : std::uint8_t {
@@ -99,6 +102,7 @@ inline constexpr TextRule lane_rule{"lane", 64, TextAlphabet::printable_ascii};
 inline constexpr TextRule kind_rule{"kind", 128, TextAlphabet::printable_ascii};
 inline constexpr TextRule worker_rule{"worker", 256, TextAlphabet::visible_text};
 inline constexpr TextRule idempotency_rule{"idempotency_key", 256, TextAlphabet::visible_text};
+inline constexpr TextRule dedup_rule{"dedup_key", 256, TextAlphabet::visible_text};
 inline constexpr TextRule content_type_rule{"content_type", 128, TextAlphabet::printable_ascii};
 inline constexpr TextRule backup_rule{"name", 64, TextAlphabet::name};
 
@@ -107,6 +111,7 @@ using LaneId = TextId<lane_rule>;          // a queue inside a namespace
 using Kind = TextId<kind_rule>;            // what an execution is, and so which handler runs it
 using WorkerId = TextId<worker_rule>;
 using IdempotencyKey = TextId<idempotency_rule>;  // of a submit, inside a namespace
+using DedupKey = TextId<dedup_rule>;              // of a usage report, inside its budget
 using ContentType = TextId<content_type_rule>;    // of a payload or a result, such as image/png
 using BackupName = TextId<backup_rule>;
 
@@ -151,6 +156,15 @@ class ExecutionId {
 
 // Counts the leases of an execution: the first is 1, and it only grows.
 enum class LeaseEpoch : std::uint64_t {};
+
+// Proof of holding a lease. Every change that a worker makes to an execution carries it, and a worker
+// that lost its lease is refused by it.
+struct Fence {
+  LeaseId lease_id;
+  LeaseEpoch lease_epoch{};
+  AttemptId attempt_id;
+  bool operator==(const Fence&) const = default;
+};
 
 }  // namespace ff
 

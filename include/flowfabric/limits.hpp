@@ -34,6 +34,24 @@ inline constexpr std::uint32_t events_page_max = 1'000;
 inline constexpr std::size_t capability_tokens_max = 256;
 inline constexpr std::size_t capability_csv_bytes_max = 4096;
 
+// What Lua counts exactly.
+inline constexpr std::uint64_t amount_max = (std::uint64_t{1} << 53) - 1;
+inline constexpr std::size_t dimension_bytes_max = 64;
+inline constexpr std::size_t dimensions_max = 64;         // of one budget's limits, or one report
+inline constexpr std::size_t usage_dimensions_max = 256;  // that one budget counts
+inline constexpr std::size_t scope_bytes_max = 256;
+inline constexpr std::size_t budgets_per_execution_max = 16;
+inline constexpr std::size_t budgets_max = 10'000;            // of one namespace
+inline constexpr std::size_t quotas_max = 10'000;             // of one namespace
+inline constexpr std::uint64_t quota_starts_max = 1'000'000;  // per window, or running
+inline constexpr Millis quota_window_max = std::chrono::days{7};
+inline constexpr Millis usage_dedup_window = std::chrono::hours{24};
+inline constexpr std::size_t workers_max = 10'000;  // of one namespace
+inline constexpr Millis worker_ttl_min = std::chrono::seconds{1};
+inline constexpr Millis worker_ttl_max = std::chrono::hours{1};
+// How long a start that a quota let in may take to become a lease or a grant.
+inline constexpr Millis admission_valid = std::chrono::seconds{30};
+
 inline constexpr Millis lease_ttl_min{1};
 inline constexpr Millis lease_ttl_max = std::chrono::hours{24};
 inline constexpr Millis grant_ttl_max = std::chrono::seconds{60};

@@ -2,6 +2,7 @@
 // The same structs travel through C++, HTTP and the store.
 #pragma once
 
+#include <flowfabric/admission.hpp>
 #include <flowfabric/events.hpp>
 #include <flowfabric/ids.hpp>
 #include <flowfabric/limits.hpp>
@@ -15,15 +16,6 @@
 #include <vector>
 
 namespace ff {
-
-// Proof of holding a lease. Every change that a worker makes to an execution carries it, and a worker
-// that lost its lease is refused by it.
-struct Fence {
-  LeaseId lease_id;
-  LeaseEpoch lease_epoch{};
-  AttemptId attempt_id;
-  bool operator==(const Fence&) const = default;
-};
 
 using Tags = std::map<std::string, std::string>;
 
@@ -43,6 +35,7 @@ struct ExecutionInfo {
   std::int32_t priority = 0;
   ExecutionState state{};
   StateVector state_vector;
+  std::optional<std::string> blocking_detail = {};  // if something keeps it from starting: what
   Tags tags = {};
   Policy policy = {};
   std::optional<IdempotencyKey> idempotency_key = {};
@@ -286,6 +279,7 @@ struct ClaimedExecution {
   TimePoint lease_expires_at;
   std::optional<TimePoint> attempt_deadline = {};
   std::optional<TimePoint> deadline = {};
+  std::vector<BudgetId> budgets = {};  // what it spends from
   bool operator==(const ClaimedExecution&) const = default;
 };
 
@@ -357,10 +351,6 @@ struct Renew {
   ExecutionId id;
   Fence fence;
   Millis lease_ttl = std::chrono::seconds{30};
-};
-
-struct Done {
-  bool operator==(const Done&) const = default;
 };
 
 struct UpdateProgress {

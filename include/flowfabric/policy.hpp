@@ -2,6 +2,7 @@
 #pragma once
 
 #include <flowfabric/capabilities.hpp>
+#include <flowfabric/ids.hpp>
 #include <flowfabric/time.hpp>
 
 #include <cstdint>
@@ -44,6 +45,8 @@ struct Policy {
   std::uint32_t max_reclaim_count = 100;          // how often a vanished worker is replaced
   std::uint32_t max_replay_count = 10;
   CapabilitySet required_capabilities = {};      // a worker must have all of them
+  std::vector<BudgetId> budgets = {};            // it starts only while each of them has room
+  std::optional<QuotaId> quota = {};             // it starts only when this one lets it
   Millis dedup_window = std::chrono::hours{24};  // how long an idempotency key is remembered
   std::optional<Millis> retention = {};          // after its end; absent: as the engine is set
   bool operator==(const Policy&) const = default;

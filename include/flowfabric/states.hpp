@@ -45,12 +45,15 @@ enum class ExecutionState : std::uint8_t {
   completed,
   failed,
   cancelled,
-  expired,  // its deadline passed, or its last attempt took too long
+  expired,       // its deadline passed, or its last attempt took too long
+  rate_limited,  // until a budget or a quota has room
 };
 FF_NAMES(ExecutionState, "waiting", "delayed", "waiting_children", "active", "completed", "failed",
-         "cancelled", "expired");
+         "cancelled", "expired", "rate_limited");
 
-constexpr bool is_terminal(ExecutionState state) { return state >= ExecutionState::completed; }
+constexpr bool is_terminal(ExecutionState state) {
+  return state >= ExecutionState::completed && state <= ExecutionState::expired;
+}
 
 enum class LifecyclePhase : std::uint8_t { runnable, active, terminal };
 FF_NAMES(LifecyclePhase, "runnable", "active", "terminal");
@@ -67,10 +70,16 @@ enum class EligibilityState : std::uint8_t {
   eligible_now,
   not_eligible_until_time,
   blocked_by_dependencies,
+  blocked_by_budget,
+  blocked_by_quota,
+  blocked_by_route,
+  blocked_by_operator,
+  blocked_by_lane_state,
   not_applicable,
 };
 FF_NAMES(EligibilityState, "eligible_now", "not_eligible_until_time", "blocked_by_dependencies",
-         "not_applicable");
+         "blocked_by_budget", "blocked_by_quota", "blocked_by_route", "blocked_by_operator",
+         "blocked_by_lane_state", "not_applicable");
 
 enum class BlockingReason : std::uint8_t {
   none,
@@ -78,9 +87,15 @@ enum class BlockingReason : std::uint8_t {
   waiting_for_retry_backoff,
   waiting_for_delay,
   waiting_for_children,
+  waiting_for_budget,
+  waiting_for_quota,
+  waiting_for_capable_worker,  // no live worker has what it requires
+  paused_by_operator,
+  paused_by_policy,
 };
 FF_NAMES(BlockingReason, "none", "waiting_for_worker", "waiting_for_retry_backoff",
-         "waiting_for_delay", "waiting_for_children");
+         "waiting_for_delay", "waiting_for_children", "waiting_for_budget", "waiting_for_quota",
+         "waiting_for_capable_worker", "paused_by_operator", "paused_by_policy");
 
 enum class TerminalOutcome : std::uint8_t { none, success, failed, cancelled, expired };
 FF_NAMES(TerminalOutcome, "none", "success", "failed", "cancelled", "expired");

@@ -2,6 +2,7 @@
 // Cancel, …): each command names one execution and its reply.
 #pragma once
 
+#include "core/admission.hpp"
 #include "core/execution.hpp"
 
 namespace ff::core {
@@ -29,7 +30,8 @@ struct LeaseGrant {
   ExecutionId id;
   LeaseSource source{};
   WorkerId worker;
-  CapabilitySet capabilities = {};  // looked at when it comes from the ready ones
+  CapabilitySet capabilities = {};          // looked at when it comes from the ready ones
+  std::optional<Admission> admission = {};  // likewise; by its quota, if it has one
   LeaseId lease_id;
   AttemptId attempt_id;
   Millis lease_ttl;
@@ -41,7 +43,43 @@ struct GrantIssue {
   ExecutionId id;
   WorkerId worker;
   CapabilitySet capabilities = {};
+  std::optional<Admission> admission = {};
   Millis grant_ttl;
+};
+
+struct BlockReply {
+  bool changed = false;  // false: it was so already, or it cannot be any more
+  bool operator==(const BlockReply&) const = default;
+};
+
+// Says of an execution that waits for a worker what it waits for beside that. It does not keep it from
+// those who have what it needs; `paused_…` does.
+struct Block {
+  using Reply = BlockReply;
+  ExecutionId id;
+  BlockingReason reason{};
+  std::string detail = {};
+};
+
+// Takes back what Block said, if that was for this reason.
+struct Unblock {
+  using Reply = BlockReply;
+  ExecutionId id;
+  BlockingReason reason{};
+};
+
+// Whether the lease holds. Fails as a change by its worker would.
+struct CheckLease {
+  using Reply = Done;
+  ExecutionId id;
+  Fence fence;
+};
+
+// Whether the execution holds this admission. Of one that is gone: no.
+struct HoldsAdmission {
+  using Reply = bool;
+  ExecutionId id;
+  AdmissionId admission;
 };
 
 struct TimerReply {

@@ -51,6 +51,9 @@ std::uint64_t request_digest(const Submit& submit) {
   digest.add(policy.required_capabilities.csv()).add(policy.dedup_window.count());
   add(digest, policy.retention);
   if (submit.content_type) digest.add(submit.content_type->str());
+  // Only if there are any: what was submitted before there were budgets has the same digest as ever.
+  for (const auto& budget : policy.budgets) digest.add(budget.str());
+  if (policy.quota) digest.add(policy.quota->str());
   return digest.value();
 }
 

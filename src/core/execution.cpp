@@ -36,6 +36,16 @@ StateVector runnable(const Execution& execution, EligibilityState eligibility,
           .attempt_state = pending_attempt(execution)};
 }
 
+EligibilityState eligibility_of(BlockingReason reason) {
+  switch (reason) {
+    case BlockingReason::waiting_for_budget: return EligibilityState::blocked_by_budget;
+    case BlockingReason::waiting_for_quota: return EligibilityState::blocked_by_quota;
+    case BlockingReason::paused_by_operator: return EligibilityState::blocked_by_operator;
+    case BlockingReason::paused_by_policy: return EligibilityState::blocked_by_lane_state;
+    default: return EligibilityState::blocked_by_route;
+  }
+}
+
 // The contract counts an execution whose lease was lost as active until another worker has it.
 StateVector waiting_vector(const Execution& execution) {
   const auto* lost = interruption(execution);
@@ -106,6 +116,10 @@ StateVector state_vector(const Execution& execution) {
                         },
                         [](const Active&) { return active_vector; },
                         [&](const Ended& ended) { return ended_vector(execution, ended); },
+                        [&](const Blocked& blocked) {
+                          return runnable(execution, eligibility_of(blocked.reason),
+                                          blocked.reason);
+                        },
                     },
                     execution.state);
 }
@@ -130,6 +144,11 @@ ExecutionState public_state(const Execution& execution) {
                                   [](const Expired&) { return ExecutionState::expired; },
                               },
                               ended.outcome);
+          },
+          [](const Blocked& blocked) {
+            const bool limited = blocked.reason == BlockingReason::waiting_for_budget ||
+                                 blocked.reason == BlockingReason::waiting_for_quota;
+            return limited ? ExecutionState::rate_limited : ExecutionState::waiting;
           },
       },
       execution.state);
@@ -173,6 +192,7 @@ ExecutionInfo info_of(const Execution& execution) {
                    info.failure_reason.reset();
                    add_outcome(info, ended.outcome);
                  },
+                 [&](const Blocked& blocked) { info.blocking_detail = blocked.detail; },
              },
              execution.state);
   return info;
@@ -193,7 +213,19 @@ std::optional<AttemptType> next_attempt_type(const Execution& execution) {
 bool is_claimable(const Execution& execution, TimePoint now) {
   if (const auto* granted = std::get_if<Granted>(&execution.state))
     return granted->expires_at <= now;
+  if (const auto* blocked = std::get_if<Blocked>(&execution.state))
+    return !is_pause(blocked->reason);
   return std::holds_alternative<Waiting>(execution.state);
+}
+
+bool is_pause(BlockingReason reason) {
+  return reason == BlockingReason::paused_by_operator || reason == BlockingReason::paused_by_policy;
+}
+
+std::optional<AdmissionId> held_admission(const Execution& execution) {
+  if (const auto* granted = std::get_if<Granted>(&execution.state)) return granted->admission;
+  if (const auto* active = std::get_if<Active>(&execution.state)) return active->admission;
+  return std::nullopt;
 }
 
 std::int64_t ready_score(std::int32_t priority, TimePoint queued_at) {
@@ -221,6 +253,7 @@ std::optional<Timer> next_timer(const Execution& execution) {
             consider(TimerKind::lease_expiry, active.lease.expires_at);
           },
           [](const Ended&) {},
+          [](const Blocked&) {},
       },
       execution.state);
   return next;

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "core/attempt.hpp"
+#include "core/needs.hpp"
 
 namespace ff::core {
 
@@ -20,11 +21,18 @@ struct Waiting {  // any worker can claim it
 struct Granted {  // set aside for one worker that is about to claim it
   WorkerId worker;
   TimePoint expires_at;
+  std::optional<AdmissionId> admission = {};  // by its quota
   bool operator==(const Granted&) const = default;
 };
 struct Delayed {
   TimePoint until;
   bool operator==(const Delayed&) const = default;
+};
+struct Blocked {  // it waits for more than a worker's turn
+  BlockingReason reason{};
+  std::string detail;
+  TimePoint since;
+  bool operator==(const Blocked&) const = default;
 };
 struct WaitingChildren {
   bool operator==(const WaitingChildren&) const = default;
@@ -32,6 +40,7 @@ struct WaitingChildren {
 struct Active {
   Lease lease;
   std::optional<TimePoint> attempt_deadline = {};
+  std::optional<AdmissionId> admission = {};  // by its quota
   bool operator==(const Active&) const = default;
 };
 
@@ -61,7 +70,7 @@ struct Ended {
   bool operator==(const Ended&) const = default;
 };
 
-using State = std::variant<Waiting, Granted, Delayed, WaitingChildren, Active, Ended>;
+using State = std::variant<Waiting, Granted, Delayed, WaitingChildren, Active, Ended, Blocked>;
 
 struct ReplayRequest {
   std::string reason;
@@ -105,10 +114,18 @@ ExecutionState public_state(const Execution& execution);
 ExecutionInfo info_of(const Execution& execution);
 bool has_ended(const Execution& execution);
 
+// Nobody may have what is paused, whatever they have.
+bool is_pause(BlockingReason reason);
+
+// What it holds of its quota: from the grant or the lease until it loses that.
+std::optional<AdmissionId> held_admission(const Execution& execution);
+
 // What the next claim begins. None: the newest attempt goes on where it paused.
 std::optional<AttemptType> next_attempt_type(const Execution& execution);
 
-// True while nobody has it and any worker (with the capabilities) may: also when a grant ran out.
+// True while nobody has it and any worker may who has what it takes: also when a grant ran out, and
+// while it is blocked for want of a budget, a quota or a capable worker; whoever gets these for it may
+// have it.
 bool is_claimable(const Execution& execution, TimePoint now);
 
 // Every lease of the execution in order, as events. `attempts` are all of them, the oldest first.

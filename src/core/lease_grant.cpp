@@ -14,6 +14,18 @@ Result<void> has_capabilities(const Execution& execution, const CapabilitySet& c
   return refusals::capability_mismatch(execution.id, missing);
 }
 
+// What has a quota starts only with its admission, and while that is valid: later it may have been taken
+// for lost, and its slot given to another.
+Result<void> is_admitted(const Execution& execution, const std::optional<Admission>& admission,
+                         TimePoint now) {
+  if (!execution.policy.quota || (admission && admission->valid_until > now)) return {};
+  return refusals::admission_expired(execution.id, *execution.policy.quota);
+}
+
+std::optional<AdmissionId> id_of(const std::optional<Admission>& admission) {
+  return admission ? std::optional(admission->id) : std::nullopt;
+}
+
 Result<void> is_free(const Execution& execution, Errc otherwise, TimePoint now) {
   if (is_claimable(execution, now)) return {};
   if (std::holds_alternative<Granted>(execution.state)) return refusals::set_aside(execution.id);
@@ -34,7 +46,9 @@ Result<void> may_claim(const Execution& execution, const LeaseGrant& command, Ti
   switch (command.source) {
     case LeaseSource::ready:
       if (auto free = is_free(execution, Errc::execution_not_leaseable, now); !free) return free;
-      return has_capabilities(execution, command.capabilities);
+      if (auto capable = has_capabilities(execution, command.capabilities); !capable)
+        return capable;
+      return is_admitted(execution, command.admission, now);
     case LeaseSource::grant: return holds_grant(execution, command.worker, now);
     case LeaseSource::held: break;
   }
@@ -57,7 +71,8 @@ ClaimedExecution claimed(const Execution& execution, const Active& active) {
           .fence = active.lease.fence,
           .lease_expires_at = active.lease.expires_at,
           .attempt_deadline = active.attempt_deadline,
-          .deadline = execution.deadline};
+          .deadline = execution.deadline,
+          .budgets = execution.policy.budgets};
 }
 
 std::string cause_of(const Execution& execution, AttemptType type) {
@@ -91,10 +106,13 @@ Decision<GrantIssue> apply(const Execution& execution, const GrantIssue& command
     return std::unexpected(free.error());
   if (auto capable = has_capabilities(execution, command.capabilities); !capable)
     return std::unexpected(capable.error());
+  if (auto admitted = is_admitted(execution, command.admission, now); !admitted)
+    return std::unexpected(admitted.error());
 
   Execution next = execution;
   const auto expires_at = now + command.grant_ttl;
-  next.state = Granted{.worker = command.worker, .expires_at = expires_at};
+  next.state = Granted{
+      .worker = command.worker, .expires_at = expires_at, .admission = id_of(command.admission)};
   return Step<GrantedExecution>{.reply = {.id = execution.id, .grant_expires_at = expires_at},
                                 .next = std::move(next),
                                 .event = EventType::granted};
@@ -134,6 +152,8 @@ Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command
                          .expires_at = now + command.lease_ttl}};
   if (const auto left = std::exchange(attempt.timeout_left, std::nullopt))
     lease.attempt_deadline = now + *left;
+  lease.admission =
+      command.source == LeaseSource::grant ? held_admission(execution) : id_of(command.admission);
   next.state = lease;
   auto reply = claimed(next, lease);
   return Step<ClaimedExecution>{.reply = std::move(reply),

@@ -14,6 +14,25 @@ Refusal not_found(const ExecutionId& id) {
               fmt::format("there is no execution {}; check the id and the server", id.str()));
 }
 
+Refusal not_found(const BudgetId& id) {
+  return fail(Errc::budget_not_found,
+              fmt::format("there is no budget {}; create it first (ff budgets create)", id.str()),
+              {{"budget", id.str()}});
+}
+
+Refusal not_found(const QuotaId& id) {
+  return fail(Errc::quota_not_found,
+              fmt::format("there is no quota {}; create it first (ff quotas create)", id.str()),
+              {{"quota", id.str()}});
+}
+
+Refusal not_found(const WorkerId& worker, const Namespace& ns) {
+  return fail(Errc::worker_not_found,
+              fmt::format("no worker {} is registered in namespace {}; it may have stopped",
+                          worker.str(), ns.str()),
+              {{"worker", worker.str()}});
+}
+
 Refusal duplicate_mismatch(const ExecutionId& id, bool by_idempotency_key) {
   return fail(Errc::duplicate_mismatch,
               fmt::format("execution {} was submitted before with other content; use a new {}",
@@ -83,6 +102,13 @@ Refusal no_grant(const ExecutionId& id, const WorkerId& worker) {
 Refusal grant_expired(const ExecutionId& id) {
   return fail(Errc::claim_grant_expired,
               fmt::format("the grant for execution {} has run out; ask for another one", id.str()));
+}
+
+Refusal admission_expired(const ExecutionId& id, const QuotaId& quota) {
+  return fail(Errc::admission_expired,
+              fmt::format("execution {} was not let in by its quota {}, or that was too long ago; "
+                          "claim it again",
+                          id.str(), quota.str()));
 }
 
 Refusal not_held(const ExecutionId& id, const WorkerId& worker) {

@@ -9,6 +9,9 @@ namespace ff::core::refusals {
 using Refusal = std::unexpected<Error>;
 
 Refusal not_found(const ExecutionId& id);
+Refusal not_found(const BudgetId& id);
+Refusal not_found(const QuotaId& id);
+Refusal not_found(const WorkerId& worker, const Namespace& ns);
 Refusal duplicate_mismatch(const ExecutionId& id, bool by_idempotency_key);
 
 // Nobody holds it, so no worker can change it: says in what state it is, and who had it last.
@@ -30,6 +33,7 @@ Refusal capability_mismatch(const ExecutionId& id, const std::string& missing);
 Refusal set_aside(const ExecutionId& id);
 Refusal no_grant(const ExecutionId& id, const WorkerId& worker);
 Refusal grant_expired(const ExecutionId& id);
+Refusal admission_expired(const ExecutionId& id, const QuotaId& quota);
 Refusal not_held(const ExecutionId& id, const WorkerId& worker);
 
 Refusal priority_after_end(const ExecutionId& id, ExecutionState state);

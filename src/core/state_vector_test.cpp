@@ -171,7 +171,7 @@ TEST(Claimable, IsWhatNobodyHas) {
 }
 
 TEST(Happening, TellsTheStateAfterAndWhatComesNext) {
-  const auto happening = make_happening(EventType::claimed, active(), t0);
+  const auto happening = make_happening(EventType::claimed, nullptr, active(), t0);
   EXPECT_EQ(happening.event, (Event{.type = EventType::claimed,
                                     .at = t0,
                                     .id = test_id(),
@@ -182,7 +182,7 @@ TEST(Happening, TellsTheStateAfterAndWhatComesNext) {
                                     .attempts = 1}));
   EXPECT_FALSE(happening.claimable);
   EXPECT_EQ(happening.timer, (Timer{TimerKind::lease_expiry, t0 + ttl}));
-  EXPECT_TRUE(make_happening(EventType::lease_expired, lapsed(), t0).claimable);
+  EXPECT_TRUE(make_happening(EventType::lease_expired, nullptr, lapsed(), t0).claimable);
 }
 
 }  // namespace

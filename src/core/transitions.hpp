@@ -31,6 +31,8 @@ Decision<Create> apply(const Execution* existing, Create command, TimePoint now)
 // The execution exists: a store answers execution_not_found by itself.
 Decision<GrantIssue> apply(const Execution& execution, const GrantIssue& command, TimePoint now);
 Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command, TimePoint now);
+Decision<Block> apply(const Execution& execution, Block command, TimePoint now);
+Decision<Unblock> apply(const Execution& execution, const Unblock& command, TimePoint now);
 Decision<Renew> apply(const Execution& execution, const Renew& command, TimePoint now);
 Decision<UpdateProgress> apply(const Execution& execution, UpdateProgress command, TimePoint now);
 Decision<Complete> apply(const Execution& execution, Complete command, TimePoint now);
@@ -47,6 +49,9 @@ Decision<SetTags> apply(const Execution& execution, SetTags command, TimePoint n
 Decision<Replay> apply(const Execution& execution, Replay command, TimePoint now);
 Decision<TimerFire> apply(const Execution& execution, const TimerFire& command, TimePoint now);
 Decision<Remove> apply(const Execution& execution, const Remove& command, TimePoint now);
+
+// Whether the lease holds.
+Result<Done> check_lease(const Execution& execution, const Fence& fence, TimePoint now);
 
 // Reads that depend on the state. `result` is what is stored beside a completed execution.
 Result<Bytes> read_result(const Execution& execution, std::optional<std::string> result);

@@ -306,7 +306,7 @@ void LocalEngine::on_events(std::span<const core::Happening> happenings) {
     waiting_for_events_.wake_all(any_event);
   }
   const auto now = store_->now();
-  for (const auto& [event, claimable, required, timer, reminder] : happenings) {
+  for (const auto& [event, claimable, required, freed, timer, reminder] : happenings) {
     if (claimable)
       waiting_for_work_.offer(
           {.ns = event.ns, .lane = event.lane, .id = event.id, .required = required});

@@ -44,7 +44,9 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
     const auto taken = co_await store_.run(take_for(claim, claim.max));
     if (!taken) co_return std::unexpected(taken.error());
     if (taken->empty()) break;
-    auto leased = co_await store_.run_all(leases_for(claim, *taken, core::LeaseSource::ready));
+    std::vector<ExecutionId> ids;
+    for (const auto& candidate : *taken) ids.push_back(candidate.id);
+    auto leased = co_await store_.run_all(leases_for(claim, ids, core::LeaseSource::ready));
     if (auto collected = collect(std::move(leased), reply); !collected)
       co_return std::unexpected(collected.error());
   }
@@ -61,13 +63,13 @@ Async<GrantReply> Scheduler::grant(const Grant& grant) {
     const auto taken = co_await store_.run(take_for(grant, 1));
     if (!taken) co_return std::unexpected(taken.error());
     if (taken->empty()) break;
-    core::GrantIssue issue{.id = taken->front(),
+    core::GrantIssue issue{.id = taken->front().id,
                            .worker = grant.worker,
                            .capabilities = grant.capabilities,
                            .grant_ttl = grant.grant_ttl};
     auto granted = co_await store_.run(std::move(issue));
     if (granted) co_return GrantReply{std::move(*granted)};
-    static_cast<void>(co_await store_.run(store::PutBack{taken->front()}));
+    static_cast<void>(co_await store_.run(store::PutBack{taken->front().id}));
     if (!is_gone(granted.error())) co_return std::unexpected(std::move(granted.error()));
   }
   co_return GrantReply{};

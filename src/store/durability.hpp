@@ -35,6 +35,22 @@ inline constexpr bool waits_for_disk<core::TimerFire> = false;
 template <>
 inline constexpr bool waits_for_disk<core::Remove> = false;
 template <>
+inline constexpr bool waits_for_disk<core::Block> = false;
+template <>
+inline constexpr bool waits_for_disk<core::Unblock> = false;
+template <>
+inline constexpr bool waits_for_disk<core::Admit> = false;
+template <>
+inline constexpr bool waits_for_disk<core::ReleaseAdmission> = false;
+template <>
+inline constexpr bool waits_for_disk<RegisterWorker> = false;
+template <>
+inline constexpr bool waits_for_disk<HeartbeatWorker> = false;
+template <>
+inline constexpr bool waits_for_disk<DeregisterWorker> = false;
+template <>
+inline constexpr bool waits_for_disk<DrainWorker> = false;
+template <>
 inline constexpr bool waits_for_disk<Renew> = false;
 template <>
 inline constexpr bool waits_for_disk<UpdateProgress> = false;

@@ -4,12 +4,23 @@
 
 namespace ff::store {
 
+bool Closed::holds_back(const core::Needs& needs) const {
+  return (needs.quota && quotas.contains(*needs.quota)) ||
+         std::ranges::any_of(needs.budgets,
+                             [this](const BudgetId& id) { return budgets.contains(id); });
+}
+
 void ReadyQueue::add(const Ready& ready) {
   const std::lock_guard lock(mutex_);
   taken_.erase(ready.id);
   auto& queue = queues_[{ready.ns, ready.lane}];
-  auto& level = queue[ready.required].levels[ready.priority];
-  size_ += level.emplace(ready.queued_at, ready.id).second ? 1 : 0;
+  auto& group = queue[ready.needs];
+  size_ += group.levels[ready.priority].emplace(ready.queued_at, ready.id).second ? 1 : 0;
+  if (ready.needs.empty()) return;
+  if (ready.blocked)
+    group.not_blocked.erase(ready.id);
+  else
+    group.not_blocked.insert(ready.id);
 }
 
 void ReadyQueue::remove(const Ready& ready) {
@@ -18,8 +29,9 @@ void ReadyQueue::remove(const Ready& ready) {
   const auto queue = queues_.find({ready.ns, ready.lane});
   if (queue == queues_.end()) return;
   auto& groups = queue->second;
-  const auto group = groups.find(ready.required);
+  const auto group = groups.find(ready.needs);
   if (group == groups.end()) return;
+  group->second.not_blocked.erase(ready.id);
   auto& levels = group->second.levels;
   const auto level = levels.find(ready.priority);
   if (level == levels.end()) return;
@@ -29,59 +41,88 @@ void ReadyQueue::remove(const Ready& ready) {
   if (groups.empty()) queues_.erase(queue);
 }
 
-std::vector<ExecutionId> ReadyQueue::take(const TakeReady& query) {
+std::vector<Candidate> ReadyQueue::take(const TakeReady& query) {
   const std::lock_guard lock(mutex_);
-  std::vector<ExecutionId> ids;
+  std::vector<Candidate> taken;
   const auto open = open_to(query);
-  while (ids.size() < query.max) {
-    const bool oldest_is_due = std::ranges::any_of(open, [](const Group* group) {
-      return group->since_oldest + 1 >= limits::oldest_first_every;
+  while (taken.size() < query.max) {
+    const bool oldest_is_due = std::ranges::any_of(open, [](const Open* each) {
+      return each->second.since_oldest + 1 >= limits::oldest_first_every;
     });
     const auto spot = oldest_is_due ? oldest_of(open) : best_of(open);
     if (!spot) break;
-    for (Group* group : open) group->since_oldest = oldest_is_due ? 0 : group->since_oldest + 1;
-    ids.push_back(take_head(*spot));
-    taken_.insert(ids.back());
+    for (Open* each : open)
+      each->second.since_oldest = oldest_is_due ? 0 : each->second.since_oldest + 1;
+    taken.push_back({take_head(*spot), spot->open->first});
+    taken_.insert(taken.back().id);
     --size_;
   }
-  if (!ids.empty()) drop_empty(query);
-  return ids;
+  if (!taken.empty()) drop_empty(query);
+  return taken;
 }
 
-std::vector<ReadyQueue::Group*> ReadyQueue::open_to(const TakeReady& query) {
-  std::vector<Group*> open;
+std::vector<ReadyGroup> ReadyQueue::peek(const PeekReady& query) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<ReadyGroup> groups;
+  for (const auto& [place, queue] : queues_)
+    for (const auto& [needs, group] : queue) {
+      if (needs.empty()) continue;
+      auto& told =
+          groups.emplace_back(ReadyGroup{.ns = place.first, .lane = place.second, .needs = needs});
+      for (const auto& [priority, ages] : group.levels) {
+        told.size += ages.size();
+        for (const auto& [queued_at, id] : ages) {
+          if (told.best.size() == query.members_max) break;
+          told.best.push_back(id);
+        }
+      }
+      for (const auto& id : group.not_blocked) {
+        if (told.not_blocked.size() == query.members_max) break;
+        told.not_blocked.push_back(id);
+      }
+    }
+  return groups;
+}
+
+std::vector<ReadyQueue::Open*> ReadyQueue::open_to(const TakeReady& query) {
+  std::vector<Open*> open;
   std::vector<const LaneId*> seen;
   for (const auto& lane : query.lanes) {
     if (std::ranges::any_of(seen, [&](const LaneId* each) { return *each == lane; })) continue;
     seen.push_back(&lane);
     const auto queue = queues_.find({query.ns, lane});
     if (queue == queues_.end()) continue;
-    for (auto& [required, group] : queue->second)
-      if (query.capabilities.covers(required)) open.push_back(&group);
+    for (auto& each : queue->second)
+      if (query.capabilities.covers(each.first.capabilities) &&
+          !query.closed.holds_back(each.first))
+        open.push_back(&each);
   }
   return open;
 }
 
-std::optional<ReadyQueue::Spot> ReadyQueue::best_of(const std::vector<Group*>& open) {
+std::optional<ReadyQueue::Spot> ReadyQueue::best_of(const std::vector<Open*>& open) {
   std::optional<Spot> best;
-  for (Group* group : open) {
-    const auto level = group->levels.begin();
-    if (level == group->levels.end()) continue;
+  for (Open* each : open) {
+    auto& levels = each->second.levels;
+    const auto level = levels.begin();
+    if (level == levels.end()) continue;
     const auto is_better = [&] {
       if (level->first != best->level->first) return level->first > best->level->first;
       return *level->second.begin() < *best->level->second.begin();
     };
-    if (!best || is_better()) best = Spot{group, level};
+    if (!best || is_better()) best = Spot{each, level};
   }
   return best;
 }
 
-std::optional<ReadyQueue::Spot> ReadyQueue::oldest_of(const std::vector<Group*>& open) {
+std::optional<ReadyQueue::Spot> ReadyQueue::oldest_of(const std::vector<Open*>& open) {
   std::optional<Spot> oldest;
-  for (Group* group : open)
-    for (auto level = group->levels.begin(); level != group->levels.end(); ++level)
+  for (Open* each : open) {
+    auto& levels = each->second.levels;
+    for (auto level = levels.begin(); level != levels.end(); ++level)
       if (!oldest || *level->second.begin() < *oldest->level->second.begin())
-        oldest = Spot{group, level};
+        oldest = Spot{each, level};
+  }
   return oldest;
 }
 
@@ -89,7 +130,9 @@ ExecutionId ReadyQueue::take_head(const Spot& spot) {
   auto& ages = spot.level->second;
   const ExecutionId id = ages.begin()->second;
   ages.erase(ages.begin());
-  if (ages.empty()) spot.group->levels.erase(spot.level);
+  auto& group = spot.open->second;
+  group.not_blocked.erase(id);
+  if (ages.empty()) group.levels.erase(spot.level);
   return id;
 }
 
@@ -107,7 +150,7 @@ bool ReadyQueue::has(const Ready& ready) const {
   if (taken_.contains(ready.id)) return true;
   const auto queue = queues_.find({ready.ns, ready.lane});
   if (queue == queues_.end()) return false;
-  const auto group = queue->second.find(ready.required);
+  const auto group = queue->second.find(ready.needs);
   if (group == queue->second.end()) return false;
   const auto level = group->second.levels.find(ready.priority);
   return level != group->second.levels.end() && level->second.contains({ready.queued_at, ready.id});

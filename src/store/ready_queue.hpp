@@ -17,11 +17,13 @@ struct Ready {
   LaneId lane;
   std::int32_t priority = 0;
   TimePoint queued_at;
-  CapabilitySet required = {};
+  core::Needs needs = {};
+  bool blocked = false;  // it is called so, for want of something
   bool operator==(const Ready&) const = default;
 };
 
-// One place knows the best of all partitions, and what one worker takes no other is offered. Executions with equal requirements stand together, so those that a worker cannot run are
+// One place knows the best of all partitions, and what one worker takes no other is offered. Executions
+// with equal needs stand together, so those that a worker cannot run, or that a budget holds back, are
 // passed over without a look. Thread-safe.
 class ReadyQueue {
  public:
@@ -31,7 +33,8 @@ class ReadyQueue {
 
   // The best first; every so often (limits::oldest_first_every) the oldest. What is taken stays known
   // until it is removed or added again.
-  std::vector<ExecutionId> take(const TakeReady& query);
+  std::vector<Candidate> take(const TakeReady& query);
+  std::vector<ReadyGroup> peek(const PeekReady& query) const;
 
   // In its place, or taken.
   bool has(const Ready& ready) const;
@@ -41,21 +44,23 @@ class ReadyQueue {
   using Age = std::pair<TimePoint, ExecutionId>;
   using ByPriority = std::map<std::int32_t, std::set<Age>, std::greater<>>;
   using QueueKey = std::pair<Namespace, LaneId>;
-  struct Group {  // executions of one lane with equal requirements
+  struct Group {  // executions of one lane with equal needs
     ByPriority levels;
+    std::set<ExecutionId> not_blocked;  // of those that need anything
     // Of those who could take from here, how many took the best, since one of them took the oldest.
     // Each group counts for itself: what others take must not use up its turns.
     std::uint32_t since_oldest = 0;
   };
-  using Queue = std::map<CapabilitySet, Group>;
+  using Queue = std::map<core::Needs, Group>;
+  using Open = Queue::value_type;
   struct Spot {  // a head in one of the groups
-    Group* group;
+    Open* open;
     ByPriority::iterator level;
   };
 
-  std::vector<Group*> open_to(const TakeReady& query);
-  static std::optional<Spot> best_of(const std::vector<Group*>& open);
-  static std::optional<Spot> oldest_of(const std::vector<Group*>& open);
+  std::vector<Open*> open_to(const TakeReady& query);
+  static std::optional<Spot> best_of(const std::vector<Open*>& open);
+  static std::optional<Spot> oldest_of(const std::vector<Open*>& open);
   static ExecutionId take_head(const Spot& spot);
   void drop_empty(const TakeReady& query);
 

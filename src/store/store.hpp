@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <variant>
 #include <vector>
@@ -17,6 +18,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "core/admission.hpp"
 #include "core/commands.hpp"
 #include "core/event.hpp"
 
@@ -24,14 +26,74 @@ namespace ff::store {
 
 // ---- Queries that only the engine asks -----------------------------------------------------------
 
+// Budgets and quotas that have no room: what needs one of them is passed over.
+struct Closed {
+  std::set<BudgetId> budgets = {};
+  std::set<QuotaId> quotas = {};
+
+  bool holds_back(const core::Needs& needs) const;
+};
+
+struct Candidate {
+  ExecutionId id;
+  core::Needs needs;
+};
+
 // Takes the best executions that a worker could claim, at most `max`, best first. Nobody else is
 // offered them until they are leased, granted or put back.
 struct TakeReady {
-  using Reply = std::vector<ExecutionId>;
+  using Reply = std::vector<Candidate>;
   Namespace ns;
   std::vector<LaneId> lanes;
   CapabilitySet capabilities;
   std::size_t max;
+  Closed closed = {};
+};
+
+// Executions of one lane that need the same and could be claimed by one who has it.
+struct ReadyGroup {
+  Namespace ns;
+  LaneId lane;
+  core::Needs needs;
+  std::size_t size = 0;                       // how many are known
+  std::vector<ExecutionId> best = {};         // some of them, the best first
+  std::vector<ExecutionId> not_blocked = {};  // some of those that are not called blocked
+};
+
+// Every group that needs anything, with at most `members_max` of each.
+struct PeekReady {
+  using Reply = std::vector<ReadyGroup>;
+  std::size_t members_max;
+};
+
+struct BlockedExecution {
+  ExecutionId id;
+  Namespace ns;
+  LaneId lane;
+  core::Needs needs;
+};
+struct BlockedPage {
+  std::vector<BlockedExecution> executions;  // those blocked longest first, as far as that is cheap
+  std::optional<std::string> next = {};      // where to go on, if there may be more
+};
+
+// Executions that are blocked for a reason, about `max` at a time.
+struct FindBlocked {
+  using Reply = BlockedPage;
+  BlockingReason reason{};
+  std::optional<std::string> after = {};  // `next` of the page before
+  std::size_t max;
+};
+
+struct BlockedCount {
+  BlockingReason reason{};
+  std::uint64_t count = 0;
+  bool operator==(const BlockedCount&) const = default;
+};
+
+// How many are blocked in all namespaces together; zeros are left out.
+struct CountBlocked {
+  using Reply = std::vector<BlockedCount>;
 };
 
 // Offers again what was taken and is still ready.
@@ -95,15 +157,43 @@ struct Call {
   std::move_only_function<void(Result<typename Op::Reply>)> done;
 };
 
-using AnyCall =
-    std::variant<Call<core::Create>, Call<core::GrantIssue>, Call<core::LeaseGrant>, Call<Renew>,
-                 Call<UpdateProgress>, Call<Complete>, Call<Fail>, Call<Delay>, Call<HandBack>,
-                 Call<WaitForChildren>, Call<Cancel>, Call<RevokeLease>, Call<ChangePriority>,
-                 Call<SetTags>, Call<Replay>, Call<core::TimerFire>, Call<core::Remove>,
-                 Call<GetExecution>, Call<GetPayload>, Call<ReadResult>, Call<GetAttempts>,
-                 Call<GetLeaseHistory>, Call<ListExecutions>, Call<CountExecutions>,
-                 Call<TakeReady>, Call<PutBack>, Call<TimersDue>, Call<RetentionDue>,
-                 Call<Reconcile>, Call<CountAll>, Call<Probe>, Call<Backup>>;
+using AnyCall = std::variant<
+    Call<core::Create>, Call<core::GrantIssue>, Call<core::LeaseGrant>, Call<Renew>,
+    Call<UpdateProgress>, Call<Complete>, Call<Fail>, Call<Delay>, Call<HandBack>,
+    Call<WaitForChildren>, Call<Cancel>, Call<RevokeLease>, Call<ChangePriority>, Call<SetTags>,
+    Call<Replay>, Call<core::TimerFire>, Call<core::Remove>, Call<GetExecution>, Call<GetPayload>,
+    Call<ReadResult>, Call<GetAttempts>, Call<GetLeaseHistory>, Call<ListExecutions>,
+    Call<CountExecutions>, Call<TakeReady>, Call<PutBack>, Call<TimersDue>, Call<RetentionDue>,
+    Call<Reconcile>, Call<CountAll>, Call<Probe>, Call<Backup>, Call<core::Block>,
+    Call<core::Unblock>, Call<core::CheckLease>, Call<core::HoldsAdmission>, Call<PeekReady>,
+    Call<FindBlocked>, Call<CountBlocked>, Call<CreateBudget>, Call<GetBudget>, Call<ListBudgets>,
+    Call<ReportUsage>, Call<ReleaseUsage>, Call<ResetBudget>, Call<DeleteBudget>, Call<CreateQuota>,
+    Call<GetQuota>, Call<ListQuotas>, Call<DeleteQuota>, Call<RegisterWorker>,
+    Call<HeartbeatWorker>, Call<DeregisterWorker>, Call<DrainWorker>, Call<core::LiveWorkers>,
+    Call<core::Admit>, Call<core::ReleaseAdmission>, Call<core::HeldAdmissions>,
+    Call<core::CheckBudget>, Call<core::ResetsDue>, Call<core::ResetIfDue>, Call<core::LedgerOf>,
+    Call<core::ForgetSpending>, Call<core::ReconcileBudgets>, Call<core::ReconcileQuotas>,
+    Call<core::AllBudgets>, Call<core::AllQuotas>>;
+
+template <class Op, class... Ops>
+concept OneOf = (std::same_as<Op, Ops> || ...);
+
+// What is about a budget, a quota or a worker, and not about an execution.
+template <class Op>
+concept OfAdmission =
+    OneOf<Op, CreateBudget, GetBudget, ListBudgets, ReportUsage, ReleaseUsage, ResetBudget,
+          DeleteBudget, CreateQuota, GetQuota, ListQuotas, DeleteQuota, RegisterWorker,
+          HeartbeatWorker, DeregisterWorker, DrainWorker, core::LiveWorkers, core::Admit,
+          core::ReleaseAdmission, core::HeldAdmissions, core::CheckBudget, core::ResetsDue,
+          core::ResetIfDue, core::LedgerOf, core::ForgetSpending, core::ReconcileBudgets,
+          core::ReconcileQuotas, core::AllBudgets, core::AllQuotas>;
+
+// A budget or a quota may have room now that it had not: work that it held back may be able to start.
+struct Opening {
+  Namespace ns;
+  std::variant<BudgetId, QuotaId> of;
+};
+using OpeningSink = std::function<void(const Opening&)>;
 
 using EventSink = std::function<void(std::span<const core::Happening>)>;
 
@@ -120,6 +210,10 @@ class Store {
   // Events of every durable change from now on; from any thread, must not block. Set it once, before
   // the first call. Reminders come by themselves, never together with events.
   virtual void set_event_sink(EventSink sink) = 0;
+
+  // Told of every opening from now on; from any thread, must not block. Set it once, before the first
+  // call.
+  virtual void set_opening_sink(OpeningSink sink) = 0;
 
   virtual PartitionIndex partition_count() const = 0;
   virtual TimePoint now() const = 0;

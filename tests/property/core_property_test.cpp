@@ -187,7 +187,7 @@ class Machine {
                 *decision->archive);
     execution_ = *decision->next;
     if (decision->event) {
-      const auto happening = core::make_happening(*decision->event, execution_, now_);
+      const auto happening = core::make_happening(*decision->event, nullptr, execution_, now_);
       RC_ASSERT(happening.event.state == core::public_state(execution_));
       RC_ASSERT(happening.claimable == core::is_claimable(execution_, now_));
     }

@@ -104,6 +104,22 @@ void EmbeddedStore::start(std::vector<store::AnyCall> calls) {
     if (!shard_calls[i].empty()) shards_[i]->start(std::move(shard_calls[i]));
 }
 
+template <store::OfAdmission Op>
+void EmbeddedStore::route(store::Call<Op>& call, ShardCalls&) {
+  call.done(fail(Errc::internal, "not there yet"));
+}
+void EmbeddedStore::route(store::Call<store::FindBlocked>& call, ShardCalls&) {
+  call.done(store::BlockedPage{});
+}
+void EmbeddedStore::route(store::Call<store::CountBlocked>& call, ShardCalls&) {
+  call.done(std::vector<store::BlockedCount>{});
+}
+
+void EmbeddedStore::route(store::Call<store::PeekReady>& call, ShardCalls&) {
+  if (const Error* fault = fault_.get()) return call.done(std::unexpected(*fault));
+  call.done(ready_.peek(call.operation));
+}
+
 template <class Op>
 void EmbeddedStore::route(store::Call<Op>& call, ShardCalls& shard_calls) {
   shard_calls[shard_of(call.operation.id.partition())].push_back(std::move(call));

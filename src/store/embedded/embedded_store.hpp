@@ -32,6 +32,7 @@ class EmbeddedStore final : public store::Store {
 
   void start(std::vector<store::AnyCall> calls) override;
   void set_event_sink(store::EventSink sink) override { sink_ = std::move(sink); }
+  void set_opening_sink(store::OpeningSink sink) override { opening_sink_ = std::move(sink); }
   PartitionIndex partition_count() const override { return partition_count_; }
   TimePoint now() const override { return options_.clock->now(); }
   Result<void> health() const override;
@@ -55,6 +56,11 @@ class EmbeddedStore final : public store::Store {
   void route(store::Call<ListExecutions>& call, ShardCalls& shard_calls);
   void route(store::Call<store::RetentionDue>& call, ShardCalls& shard_calls);
   void route(store::Call<Backup>& call, ShardCalls& shard_calls);
+  void route(store::Call<store::PeekReady>& call, ShardCalls& shard_calls);
+  void route(store::Call<store::FindBlocked>& call, ShardCalls& shard_calls);
+  void route(store::Call<store::CountBlocked>& call, ShardCalls& shard_calls);
+  template <store::OfAdmission Op>
+  void route(store::Call<Op>& call, ShardCalls& shard_calls);
   template <class Op>
   void route(store::Call<Op>& call, ShardCalls& shard_calls);
 
@@ -72,6 +78,7 @@ class EmbeddedStore final : public store::Store {
   std::unique_ptr<Database> database_;
   Fault fault_;
   store::EventSink sink_;
+  store::OpeningSink opening_sink_;
   store::ReadyQueue ready_;
   std::vector<std::unique_ptr<Shard>> shards_;  // they and the committer use each other
   Committer committer_;

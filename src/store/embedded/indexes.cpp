@@ -7,14 +7,18 @@
 #include "base/assert.hpp"
 
 namespace ff::embedded {
+
+// Also what is blocked for want of a budget, a quota or a capable worker: who has those may take it.
+bool is_ready(const core::Execution& execution) {
+  if (const auto* blocked = std::get_if<core::Blocked>(&execution.state))
+    return !core::is_pause(blocked->reason);
+  return std::holds_alternative<core::Waiting>(execution.state);
+}
+
 namespace {
 
 std::size_t state_index(const core::Execution& execution) {
   return static_cast<std::size_t>(core::public_state(execution));
-}
-
-bool is_ready(const core::Execution& execution) {
-  return std::holds_alternative<core::Waiting>(execution.state);
 }
 
 }  // namespace
@@ -25,7 +29,8 @@ store::Ready ready_of(const core::Execution& execution) {
           .lane = execution.lane,
           .priority = execution.priority,
           .queued_at = execution.queued_at,
-          .required = execution.policy.required_capabilities};
+          .needs = core::needs_of(execution.policy),
+          .blocked = std::holds_alternative<core::Blocked>(execution.state)};
 }
 
 void Indexes::add(const core::Execution& execution) {

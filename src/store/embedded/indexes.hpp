@@ -18,6 +18,7 @@ namespace ff::embedded {
 
 // What the ready queue is to know of an execution.
 store::Ready ready_of(const core::Execution& execution);
+bool is_ready(const core::Execution& execution);
 
 struct LaneCount {
   LaneId lane;

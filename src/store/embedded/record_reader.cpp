@@ -102,6 +102,8 @@ Policy RecordReader::policy(const proto::Policy& stored) {
   if (stored.has_execution_deadline_ms())
     policy.execution_deadline = Millis{stored.execution_deadline_ms()};
   if (stored.has_retention_ms()) policy.retention = Millis{stored.retention_ms()};
+  for (const auto& budget : stored.budgets()) policy.budgets.emplace_back(uuid(budget));
+  if (stored.has_quota()) policy.quota = QuotaId{uuid(stored.quota())};
   return policy;
 }
 
@@ -120,7 +122,15 @@ core::State RecordReader::active(const proto::Execution::Active& stored,
                                 .expires_at = from_ms(stored.lease().expires_at_ms())}};
   if (stored.has_attempt_deadline_ms())
     active.attempt_deadline = from_ms(stored.attempt_deadline_ms());
+  if (stored.has_admission()) active.admission = AdmissionId{uuid(stored.admission())};
   return active;
+}
+
+core::State RecordReader::granted(const proto::Execution::Granted& stored) {
+  core::Granted granted{.worker = text<WorkerId>(stored.worker()),
+                        .expires_at = from_ms(stored.expires_at_ms())};
+  if (stored.has_admission()) granted.admission = AdmissionId{uuid(stored.admission())};
+  return granted;
 }
 
 core::State RecordReader::ended(const proto::Execution::Ended& stored) {
@@ -153,9 +163,11 @@ core::State RecordReader::state(const proto::Execution& stored, const core::Exec
     case Stored::kWaiting:
     case Stored::kInterrupted: return core::Waiting{};
     case Stored::kActive: return active(stored.active(), execution);
-    case Stored::kGranted:
-      return core::Granted{.worker = text<WorkerId>(stored.granted().worker()),
-                           .expires_at = from_ms(stored.granted().expires_at_ms())};
+    case Stored::kGranted: return granted(stored.granted());
+    case Stored::kBlocked:
+      return core::Blocked{.reason = named<BlockingReason>(stored.blocked().reason()),
+                           .detail = stored.blocked().detail(),
+                           .since = from_ms(stored.blocked().since_ms())};
     case Stored::kDelayed: return core::Delayed{from_ms(stored.delayed().until_ms())};
     case Stored::kWaitingChildren: return core::WaitingChildren{};
     case Stored::kEnded: return ended(stored.ended());

@@ -30,6 +30,7 @@ class RecordReader {
   Policy policy(const proto::Policy& stored);
   core::State state(const proto::Execution& stored, const core::Execution& execution);
   core::State active(const proto::Execution::Active& stored, const core::Execution& execution);
+  core::State granted(const proto::Execution::Granted& stored);
   core::State ended(const proto::Execution::Ended& stored);
 
   // Format 1 had no attempts; what is known of the newest one is put together.

@@ -84,6 +84,8 @@ void write(const Policy& policy, proto::Policy& out) {
     out.add_required_capabilities(token);
   out.set_dedup_window_ms(policy.dedup_window.count());
   if (policy.retention) out.set_retention_ms(policy.retention->count());
+  for (const auto& budget : policy.budgets) write_uuid(budget, *out.add_budgets());
+  if (policy.quota) write_uuid(*policy.quota, *out.mutable_quota());
 }
 
 void write(const core::Ended& ended, proto::Execution::Ended& out) {
@@ -113,6 +115,8 @@ void write(const core::State& state, proto::Execution& out) {
                  [&](const core::Granted& granted) {
                    out.mutable_granted()->set_worker(granted.worker.str());
                    out.mutable_granted()->set_expires_at_ms(to_ms(granted.expires_at));
+                   if (granted.admission)
+                     write_uuid(*granted.admission, *out.mutable_granted()->mutable_admission());
                  },
                  [&](const core::Delayed& delayed) {
                    out.mutable_delayed()->set_until_ms(to_ms(delayed.until));
@@ -124,8 +128,15 @@ void write(const core::State& state, proto::Execution& out) {
                    stored.mutable_lease()->set_expires_at_ms(to_ms(active.lease.expires_at));
                    if (active.attempt_deadline)
                      stored.set_attempt_deadline_ms(to_ms(*active.attempt_deadline));
+                   if (active.admission) write_uuid(*active.admission, *stored.mutable_admission());
                  },
                  [&](const core::Ended& ended) { write(ended, *out.mutable_ended()); },
+                 [&](const core::Blocked& blocked) {
+                   auto& stored = *out.mutable_blocked();
+                   stored.set_reason(std::to_underlying(blocked.reason));
+                   stored.set_detail(blocked.detail);
+                   stored.set_since_ms(to_ms(blocked.since));
+                 },
              },
              state);
 }

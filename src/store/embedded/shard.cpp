@@ -149,7 +149,9 @@ void Shard::carry_out(HotRecord* before, core::Step<typename Command::Reply>& st
   if (before) indexes_.remove(before->execution);
 
   auto& announcements = waits || based_on_unsynced_ ? batch.after_sync : batch.at_once;
-  if (step.event) announcements.add_event(core::make_happening(*step.event, next, last_now_));
+  if (step.event)
+    announcements.add_event(
+        core::make_happening(*step.event, before ? &before->execution : nullptr, next, last_now_));
   batch.must_sync |= waits;
   based_on_unsynced_ |= waits;
 
@@ -292,9 +294,20 @@ Result<std::vector<LaneCount>> Shard::execute(const CountShare& share, Batch& ba
 Result<Done> Shard::execute(const store::PutBack& query, Batch&) {
   const auto record = find(query.id);
   if (!record) return std::unexpected(record.error());
-  if (*record && std::holds_alternative<core::Waiting>((*record)->execution.state))
-    parts_.ready.add(ready_of((*record)->execution));
+  if (*record && is_ready((*record)->execution)) parts_.ready.add(ready_of((*record)->execution));
   return Done{};
+}
+
+Result<Done> Shard::execute(const core::CheckLease& query, Batch&) {
+  const auto record = load(query.id);
+  if (!record) return std::unexpected(record.error());
+  return core::check_lease((*record)->execution, query.fence, now());
+}
+
+Result<bool> Shard::execute(const core::HoldsAdmission& query, Batch&) {
+  const auto record = find(query.id);
+  if (!record) return std::unexpected(record.error());
+  return *record && core::held_admission((*record)->execution) == query.admission;
 }
 
 Result<store::DueReply> Shard::execute(const store::TimersDue& query, Batch&) {

@@ -34,7 +34,8 @@ using ShardCall =
     Calls<core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail,
           Delay, HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
           core::TimerFire, core::Remove, GetExecution, GetPayload, store::ReadResult, GetAttempts,
-          GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare>;
+          GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare,
+          core::Block, core::Unblock, core::CheckLease, core::HoldsAdmission>;
 
 // Drains its mailbox, applies the calls, writes them as one batch, and lets the committer answer those
 // that wait for the disk (group commit). start() may be called from any thread.
@@ -86,6 +87,8 @@ class Shard {
   Result<LeaseHistory> execute(const GetLeaseHistory& query, Batch& batch);
   Result<std::vector<LaneCount>> execute(const CountShare& query, Batch& batch);
   Result<Done> execute(const store::PutBack& query, Batch& batch);
+  Result<Done> execute(const core::CheckLease& query, Batch& batch);
+  Result<bool> execute(const core::HoldsAdmission& query, Batch& batch);
   Result<store::DueReply> execute(const store::TimersDue& query, Batch& batch);
   Result<store::ReconcileReply> execute(const store::Reconcile& query, Batch& batch);
 

@@ -98,6 +98,14 @@ FunctionCall call_for(core::LeaseGrant& command) {
            command.lease_id.str(), command.attempt_id.str(), text_of(command.lease_ttl)}};
 }
 
+FunctionCall call_for(core::Block& command) {
+  return {"ff_block", {std::string(to_string(command.reason)), std::move(command.detail)}};
+}
+
+FunctionCall call_for(core::Unblock& command) {
+  return {"ff_unblock", {std::string(to_string(command.reason))}};
+}
+
 FunctionCall call_for(Renew& command) {
   return {"ff_renew", with_fence(command.fence, text_of(command.lease_ttl))};
 }
@@ -248,6 +256,10 @@ ClaimedExecution read_answer(const core::LeaseGrant& command, Answer& answer) {
   return claimed;
 }
 
+core::BlockReply read_answer(const core::Block&, Answer& answer) { return {answer.text() == "1"}; }
+core::BlockReply read_answer(const core::Unblock&, Answer& answer) {
+  return {answer.text() == "1"};
+}
 RenewReply read_answer(const Renew&, Answer& answer) { return {answer.time()}; }
 Done read_answer(const UpdateProgress&, Answer&) { return {}; }
 EndReply read_answer(const Complete&, Answer& answer) { return read_state(answer); }

@@ -87,7 +87,7 @@ std::optional<EventMessage> parse_event(std::string_view text) {
                    .lane = std::move(*lane),
                    .priority = priority_in(std::string(parts[10])),
                    .queued_at = *queued_at,
-                   .required = happening.required};
+                   .needs = {.capabilities = happening.required}};
   return message;
 }
 

@@ -196,7 +196,7 @@ void ValkeyStore::route(store::Call<store::TakeReady>& call) {
   answer_with(call, [this](store::TakeReady query) { return take_ready(std::move(query)); });
 }
 
-Async<std::vector<ExecutionId>> ValkeyStore::take_ready(store::TakeReady query) {
+Async<std::vector<store::Candidate>> ValkeyStore::take_ready(store::TakeReady query) {
   std::vector<PartitionIndex> partitions;
   std::size_t ask_for = ReadyCache::ask_for_min;
   for (const auto& dry : ready_.dry(query)) {

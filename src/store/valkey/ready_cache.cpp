@@ -74,15 +74,15 @@ void ReadyCache::forget(const ExecutionId& id) {
   known_.erase(known);
 }
 
-std::vector<ExecutionId> ReadyCache::take(const store::TakeReady& query) {
+std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
   const std::lock_guard lock(mutex_);
-  auto ids = queue_.take(query);
-  for (const auto& id : ids) {
+  auto taken = queue_.take(query);
+  for (const auto& [id, needs] : taken) {
     const auto& ready = known_.at(id);
     const auto share = shares_.find(share_of(ready));
     if (share != shares_.end()) share->second.places.erase({score_of(ready), id});
   }
-  return ids;
+  return taken;
 }
 
 void ReadyCache::put_back(const ExecutionId& id) {
@@ -104,7 +104,8 @@ std::vector<ReadyCache::Dry> ReadyCache::dry(const store::TakeReady& query) {
          ++share) {
       auto& [places, more, worst, asked_for] = share->second;
       const bool has_some = std::ranges::any_of(places, [&](const Place& place) {
-        return query.capabilities.covers(known_.at(place.second).required);
+        const auto& needs = known_.at(place.second).needs;
+        return query.capabilities.covers(needs.capabilities) && !query.closed.holds_back(needs);
       });
       if (!more || has_some) continue;
       asked_for = places.empty() ? ask_for_min : std::min(asked_for * 2, ask_for_max);

@@ -40,7 +40,10 @@ class ReadyCache {
   };
 
   // As ReadyQueue::take.
-  std::vector<ExecutionId> take(const store::TakeReady& query);
+  std::vector<store::Candidate> take(const store::TakeReady& query);
+  std::vector<store::ReadyGroup> peek(const store::PeekReady& query) const {
+    return queue_.peek(query);
+  }
   // Offers again what was taken.
   void put_back(const ExecutionId& id);
 

@@ -43,7 +43,7 @@ std::optional<store::Ready> read_ready(std::span<const Reply, 6> parts) {
                       .lane = std::move(*lane),
                       .priority = priority_in(text_in(parts[3])),
                       .queued_at = TimePoint{Millis{*queued_at}},
-                      .required = capabilities_in(text_in(parts[5]))};
+                      .needs = {.capabilities = capabilities_in(text_in(parts[5]))}};
 }
 
 Result<std::vector<ReadyShare>> read_shares(const std::vector<Reply>& answer) {
@@ -73,7 +73,7 @@ core::Happening reminder_of(const store::Ready& ready, TimePoint now) {
                     .lane = ready.lane,
                     .kind = {}},
           .claimable = true,
-          .required = ready.required,
+          .required = ready.needs.capabilities,
           .reminder = true};
 }
 

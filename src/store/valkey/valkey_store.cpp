@@ -215,6 +215,24 @@ void ValkeyStore::call_function(Request request, Done done) {
   });
 }
 
+template <store::OfAdmission Op>
+void ValkeyStore::route(store::Call<Op>& call) {
+  call.done(fail(Errc::internal, "not there yet"));
+}
+void ValkeyStore::route(store::Call<core::CheckLease>& call) {
+  call.done(fail(Errc::internal, "not there yet"));
+}
+void ValkeyStore::route(store::Call<core::HoldsAdmission>& call) {
+  call.done(fail(Errc::internal, "not there yet"));
+}
+void ValkeyStore::route(store::Call<store::FindBlocked>& call) { call.done(store::BlockedPage{}); }
+void ValkeyStore::route(store::Call<store::CountBlocked>& call) {
+  call.done(std::vector<store::BlockedCount>{});
+}
+void ValkeyStore::route(store::Call<store::PeekReady>& call) {
+  call.done(ready_.peek(call.operation));
+}
+
 void ValkeyStore::start(std::vector<store::AnyCall> calls) {
   for (auto& any : calls) std::visit([this](auto& call) { route(call); }, any);
 }

@@ -48,6 +48,7 @@ class ValkeyStore final : public store::Store {
 
   void start(std::vector<store::AnyCall> calls) override;
   void set_event_sink(store::EventSink sink) override;
+  void set_opening_sink(store::OpeningSink sink) override { opening_sink_ = std::move(sink); }
   PartitionIndex partition_count() const override { return partitions_; }
   TimePoint now() const override;
   Result<void> health() const override { return {}; }
@@ -81,6 +82,13 @@ class ValkeyStore final : public store::Store {
   void route(store::Call<store::Reconcile>& call);
   void route(store::Call<store::Probe>& call);
   void route(store::Call<Backup>& call);
+  void route(store::Call<core::CheckLease>& call);
+  void route(store::Call<core::HoldsAdmission>& call);
+  void route(store::Call<store::PeekReady>& call);
+  void route(store::Call<store::FindBlocked>& call);
+  void route(store::Call<store::CountBlocked>& call);
+  template <store::OfAdmission Op>
+  void route(store::Call<Op>& call);
 
   // Answers the call with what `tell` makes of the execution.
   template <class Query, class Tell>
@@ -124,7 +132,7 @@ class ValkeyStore final : public store::Store {
   Async<StateCounts> count(std::optional<Namespace> ns, std::optional<LaneId> lane);
   Async<ExecutionList> list(ListExecutions query);
   Async<std::vector<core::Execution>> read_all(const std::vector<Moment>& moments);
-  Async<std::vector<ExecutionId>> take_ready(store::TakeReady query);
+  Async<std::vector<store::Candidate>> take_ready(store::TakeReady query);
   Async<void> look_for_ready(std::vector<PartitionIndex> partitions, std::size_t ask_for);
   Async<store::DueReply> timers_due(store::TimersDue query);
   Async<void> look_for_timers();
@@ -145,6 +153,7 @@ class ValkeyStore final : public store::Store {
 
   std::mutex sink_mutex_;
   store::EventSink sink_;
+  store::OpeningSink opening_sink_;
 
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> missed_something_ = false;
