@@ -27,11 +27,22 @@ class BreakingStore final : public store::Store {
     how_ = how;
     until_ = number;
   }
+  // All of a kind.
+  template <class Op>
+  void break_all() {
+    broken_kind_ = store::AnyCall(store::Call<Op>{}).index();
+  }
   bool broke() const { return until_ < 0; }
-  void mend() { until_ = std::numeric_limits<int>::max(); }
+  void mend() {
+    until_ = std::numeric_limits<int>::max();
+    broken_kind_ = std::variant_npos;
+  }
 
   void start(std::vector<store::AnyCall> calls) override {
-    for (auto& any : calls) std::visit([this](auto& call) { start_one(std::move(call)); }, any);
+    for (auto& any : calls) {
+      const bool broken = any.index() == broken_kind_;
+      std::visit([&](auto& call) { start_one(std::move(call), broken); }, any);
+    }
   }
   void set_event_sink(store::EventSink sink) override { inner_->set_event_sink(std::move(sink)); }
   void set_opening_sink(store::OpeningSink sink) override {
@@ -47,8 +58,9 @@ class BreakingStore final : public store::Store {
   static constexpr bool is_local = store::OneOf<Op, store::TakeReady, store::PutBack>;
 
   template <class Op>
-  void start_one(store::Call<Op> call) {
+  void start_one(store::Call<Op> call, bool broken) {
     const auto lost = [] { return fail(Errc::store_unavailable, "it broke"); };
+    if (broken) return call.done(lost());
     const bool breaks = !is_local<Op> && until_-- <= 0 && (how_ == Break::crash || until_ == -1);
     if (breaks && how_ != Break::after) return call.done(lost());
     if (breaks)
@@ -62,10 +74,11 @@ class BreakingStore final : public store::Store {
 
   std::unique_ptr<store::Store> inner_;
   Break how_{};
+  std::atomic<std::size_t> broken_kind_ = std::variant_npos;
   std::atomic<int> until_ = std::numeric_limits<int>::max();
 };
 
-class ClaimBreaksOff : public ::testing::TestWithParam<Break> {
+class OnABreakingStore : public ::testing::Test {
  protected:
   void open() {
     engine_.reset();
@@ -78,13 +91,13 @@ class ClaimBreaksOff : public ::testing::TestWithParam<Break> {
     engine_.reset();
     temp_.emplace();
     open();
-    const auto budget = must(run(CreateBudget{.spec = {.hard_limits = {{"tokens", 9}}}})).id;
+    budget_ = must(run(CreateBudget{.spec = {.hard_limits = {{"tokens", 9}}}})).id;
     quota_ =
         must(run(CreateQuota{.spec = {.window = 1h, .max_per_window = 20, .max_concurrent = 2}}))
             .id;
     for (int i = 0; i < 3; ++i)
-      must(
-          run(Submit{.kind = *Kind::parse("k"), .policy = {.budgets = {budget}, .quota = quota_}}));
+      must(run(
+          Submit{.kind = *Kind::parse("k"), .policy = {.budgets = {budget_}, .quota = quota_}}));
   }
   template <class Op>
   auto run(Op operation) {
@@ -99,6 +112,16 @@ class ClaimBreaksOff : public ::testing::TestWithParam<Break> {
     return {.worker = *WorkerId::parse("w"), .max = max, .lease_ttl = 10s};
   }
 
+  std::optional<test::TempDirectory> temp_;
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
+  std::unique_ptr<LocalEngine> engine_;
+  BreakingStore* store_ = nullptr;
+  BudgetId budget_;
+  QuotaId quota_;
+};
+
+class ClaimBreaksOff : public OnABreakingStore, public ::testing::WithParamInterface<Break> {
+ protected:
   // `attempt` is made again and again, each time broken off one call later.
   template <class Attempt>
   void break_everywhere(Attempt attempt) {
@@ -125,12 +148,6 @@ class ClaimBreaksOff : public ::testing::TestWithParam<Break> {
     }
     FAIL() << "it never ended";
   }
-
-  std::optional<test::TempDirectory> temp_;
-  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
-  std::unique_ptr<LocalEngine> engine_;
-  BreakingStore* store_ = nullptr;
-  QuotaId quota_;
 };
 
 TEST_P(ClaimBreaksOff, AndLeavesNoSlotBehind) {
@@ -157,6 +174,61 @@ INSTANTIATE_TEST_SUITE_P(, ClaimBreaksOff,
                            constexpr std::array names{"Before", "After", "Crash"};
                            return std::string(names[static_cast<std::size_t>(each.param)]);
                          });
+
+// ---- What cannot be read ------------------------------------------------------------------------
+
+class Unreadable : public OnABreakingStore {
+ protected:
+  Unreadable() { begin(); }
+
+  // Nothing starts, nothing is held, and all is as before once the store can be read.
+  void expect_closed() {
+    const auto refused = run(claim(3));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::store_unavailable);
+    store_->mend();
+    EXPECT_EQ(quota().running, 0u);
+    EXPECT_EQ(quota().in_window, 0u);
+    EXPECT_EQ(must(run(claim(3))).executions.size(), 2u);
+  }
+  BlockingReason reason_of(const ExecutionId& id) {
+    return must(run(GetExecution{id})).state_vector.blocking_reason;
+  }
+};
+
+TEST_F(Unreadable, BudgetsLetNothingStart) {
+  store_->break_all<core::CheckBudget>();
+  expect_closed();
+}
+
+TEST_F(Unreadable, QuotasLetNothingStart) {
+  store_->break_all<core::Admit>();
+  expect_closed();
+}
+
+TEST_F(Unreadable, BudgetsLetNothingGo) {
+  must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 9}}}));
+  pass(1ms);
+  must(run(ResetBudget{budget_}));
+  store_->break_all<core::CheckBudget>();
+  static_cast<void>(test::run_blocking(engine_->executor(), engine_->scanners().run_once()));
+  store_->mend();
+  const auto counts = must(run(CountExecutions{})).counts;
+  ASSERT_EQ(counts.size(), 1u);
+  EXPECT_EQ(counts[0].state, ExecutionState::rate_limited);
+}
+
+TEST_F(Unreadable, WorkersHoldNothingBack) {
+  const Submit work{.kind = *Kind::parse("k"),
+                    .policy = {.required_capabilities = *CapabilitySet::parse({"gpu"})}};
+  const auto id = must(run(work)).id;
+  pass(1ms);
+  ASSERT_EQ(reason_of(id), BlockingReason::waiting_for_capable_worker);
+  clock_->advance(2s);
+  store_->break_all<core::LiveWorkers>();
+  pass(1ms);
+  EXPECT_EQ(reason_of(id), BlockingReason::waiting_for_worker);
+}
 
 }  // namespace
 }  // namespace ff
