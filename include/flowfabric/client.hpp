@@ -79,6 +79,26 @@ class Client {
   Result<Tags> set_tags(const ExecutionId& id, Tags set, std::vector<std::string> remove = {});
   Result<RevokeStatus> revoke_lease(const ExecutionId& id, std::string reason = {});
 
+  // Why an execution is not running now, and what would let it run.
+  Result<Why> why(const ExecutionId& id);
+
+  Result<CreateBudgetReply> create_budget(CreateBudget budget);
+  Result<BudgetInfo> budget(const BudgetId& id);
+  Result<BudgetList> budgets(ListBudgets which = {});  // one page, by id
+  Result<UsageReply> report_usage(ReportUsage report);
+  Result<Amounts> release_usage(const BudgetId& id, const ExecutionId& execution);
+  Result<void> reset_budget(const BudgetId& id);
+  Result<void> delete_budget(const BudgetId& id);
+
+  Result<CreateQuotaReply> create_quota(CreateQuota quota);
+  Result<QuotaInfo> quota(const QuotaId& id);
+  Result<QuotaList> quotas(ListQuotas which = {});  // one page, by id
+  Result<void> delete_quota(const QuotaId& id);
+
+  Result<std::vector<WorkerStatus>> workers(ListWorkers which = {});  // those that are alive
+  Result<WorkerStatus> worker(GetWorker which);
+  Result<WorkerInfo> drain_worker(DrainWorker which);
+
   // One page of events. Without `which.after` there are none, but `next` is the place from now on.
   Result<EventPage> events(ReadEvents which = {});
   // Every event from now on, or after `which.after`, as it happens: blocks until on_event returns false

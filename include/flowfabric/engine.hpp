@@ -14,7 +14,10 @@ using EngineOperations =
                   GetPayload, GetResult, GetAttempts, GetLeaseHistory, ReadEvents, Claim, Grant,
                   ClaimGranted, ClaimExecution, Renew, UpdateProgress, Complete, CompleteMany, Fail,
                   Delay, HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags,
-                  Replay, Backup, Health, CheckReady, GetMetrics>;
+                  Replay, ExplainExecution, CreateBudget, ListBudgets, GetBudget, ReportUsage,
+                  ReleaseUsage, ResetBudget, DeleteBudget, CreateQuota, ListQuotas, GetQuota,
+                  DeleteQuota, RegisterWorker, HeartbeatWorker, DeregisterWorker, DrainWorker,
+                  ListWorkers, GetWorker, Backup, Health, CheckReady, GetMetrics>;
 
 template <class Op>
 struct Runs {

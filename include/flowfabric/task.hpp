@@ -19,8 +19,10 @@ enum class CancelReason : std::uint8_t {
   timed_out,            // the attempt's or the execution's time is over
   execution_cancelled,  // somebody cancelled it; what the handler returns is dropped
   lease_lost,           // another worker may have it; what the handler returns is dropped
+  budget_exceeded,      // its usage broke a hard limit; what the handler returns is dropped
 };
-FF_NAMES(CancelReason, "worker_stopping", "timed_out", "execution_cancelled", "lease_lost");
+FF_NAMES(CancelReason, "worker_stopping", "timed_out", "execution_cancelled", "lease_lost",
+         "budget_exceeded");
 
 struct Failure {
   std::string reason;
@@ -126,6 +128,16 @@ class Task {
   // handler may ignore a failure: nothing depends on it.
   Result<void> progress(std::uint32_t percent, std::string message = {});
 
+  // What it spends from.
+  const std::vector<BudgetId>& budgets() const { return claimed_.budgets; }
+
+  // Tells what was used, to each of its budgets or to one; sent again while the engine cannot be
+  // reached, half a minute at most, it counts once. The answer is the worst of them. A hard breach whose
+  // action is fail or suspend has ended this attempt: cancellation() is requested with budget_exceeded.
+  // After a failure, it may or may not have been counted.
+  Result<UsageReply> report_usage(Amounts amounts);
+  Result<UsageReply> report_usage(const BudgetId& budget, Amounts amounts);
+
   // Asked to stop when this attempt should end early; cancelled() says why. Callbacks run on a thread
   // of the engine and must be brief.
   std::stop_token cancellation() const;
@@ -141,6 +153,7 @@ class Task {
   friend class Worker;
   Task(ClaimedExecution claimed, std::shared_ptr<Context> context)
       : claimed_(std::move(claimed)), context_(std::move(context)) {}
+  Result<UsageReply> resend(const ReportUsage& report) const;
 
   ClaimedExecution claimed_;
   std::shared_ptr<Context> context_;

@@ -24,12 +24,14 @@ struct WorkerOptions {
   std::vector<std::string> capabilities = {};  // what this worker has, such as "gpu"
   std::size_t concurrency = 1;                 // handlers at a time
   Millis lease_ttl = std::chrono::seconds{30};
+  // How long it counts as alive after a sign of life; it gives three in that time.
+  Millis alive_ttl = std::chrono::seconds{30};
   // How long stop() lets the running handlers go on. 0: not at all; Millis::max(): as long as they take.
   Millis drain_limit = std::chrono::seconds{30};
 };
 
-// Claims executions, keeps their leases alive, runs their handlers on threads of its own and reports
-// what came of it. While the engine cannot be reached it tries again and again: the handlers run on,
+// Makes itself known to the engine, claims executions, keeps their leases alive, runs their handlers on
+// threads of its own and reports what came of it. While an operator drains it, it claims nothing. While the engine cannot be reached it tries again and again: the handlers run on,
 // and what they return is reported as long as the lease may hold. The engine must outlive it.
 class Worker {
  public:

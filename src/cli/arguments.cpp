@@ -1,5 +1,7 @@
 #include "cli/arguments.hpp"
 
+#include <flowfabric/limits.hpp>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -103,21 +105,54 @@ void Arguments::list_field(const char* name, Request& request, const char* path,
   });
 }
 
-void Arguments::pairs_field(const char* name, Request& request, const char* field,
+void Arguments::text_field(const char* name, Request& request, const char* path, const char* type,
+                           const char* help) {
+  parsed(name, type, help,
+         [&request, path](const std::string& text) { request.set(path, http::json::value(text)); });
+}
+
+void Arguments::texts_field(const char* name, Request& request, const char* path, const char* type,
                             const char* help) {
-  const auto parse = [&request, name, field](const std::vector<std::string>& pairs) {
+  const auto parse = [&request, path](const std::vector<std::string>& texts) {
+    request.set(path, http::json::array(texts.begin(), texts.end()));
+  };
+  app_.add_option_function<std::vector<std::string>>(name, parse, help)
+      ->type_name(type)
+      ->allow_extra_args(false);
+}
+
+// The texts KEY=VALUE, whose values `parse_value` takes, as one object.
+template <class ParseValue>
+void Arguments::parsed_pairs(const char* name, const char* type, const char* help, Request& request,
+                             const char* field, ParseValue parse_value) {
+  const auto parse = [&request, name, type, field,
+                      parse_value](const std::vector<std::string>& pairs) {
     http::json::object object;
     for (const auto& pair : pairs) {
       const auto equals = pair.find('=');
       if (equals == std::string::npos)
-        throw CLI::ValidationError(name, fmt::format("'{}' is not KEY=VALUE", printable(pair)));
-      object[pair.substr(0, equals)] = pair.substr(equals + 1);
+        throw CLI::ValidationError(name, fmt::format("'{}' is not {}", printable(pair), type));
+      object[pair.substr(0, equals)] = parse_value(pair.substr(equals + 1));
     }
     request.set(field, std::move(object));
   };
   auto* option = app_.add_option_function<std::vector<std::string>>(name, parse, help);
-  option->type_name("KEY=VALUE");
+  option->type_name(type);
   if (*name == '-') option->allow_extra_args(false);  // what follows is something else
+}
+
+void Arguments::pairs_field(const char* name, Request& request, const char* field,
+                            const char* help) {
+  parsed_pairs(name, "KEY=VALUE", help, request, field,
+               [](const std::string& text) { return http::json::value(text); });
+}
+
+void Arguments::amounts_field(const char* name, Request& request, const char* field,
+                              const char* help) {
+  parsed_pairs(name, "DIMENSION=NUMBER", help, request, field, [name](const std::string& text) {
+    constexpr NumberRange range{0, limits::amount_max};
+    return http::json::value(or_refuse(parse_number(text, range), name));
+  });
 }
 
 void Arguments::settings(std::initializer_list<Setting> used) {
@@ -152,6 +187,11 @@ void Arguments::engine() {
 
 void Arguments::execution(Request& request) {
   field("id", request, "id", "ID", "The execution");
+  engine();
+}
+
+void Arguments::of_namespace() {
+  settings({Setting::ns});
   engine();
 }
 

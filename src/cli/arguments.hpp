@@ -52,13 +52,20 @@ class Arguments {
                   const char* help);
   void json_field(const char* name, Request& request, const char* field, const char* help);
   void list_field(const char* name, Request& request, const char* path, const char* help);
+  void text_field(const char* name, Request& request, const char* path, const char* type,
+                  const char* help);
+  void texts_field(const char* name, Request& request, const char* path, const char* type,
+                   const char* help);  // as often as wanted
   // KEY=VALUE, as often as wanted.
   void pairs_field(const char* name, Request& request, const char* field, const char* help);
+  // DIMENSION=NUMBER, as often as wanted.
+  void amounts_field(const char* name, Request& request, const char* field, const char* help);
 
   // The settings that the command uses; all but the secret ones are flags, too.
   void settings(std::initializer_list<Setting> used);
   void engine();                     // the engine that a client command talks to
   void execution(Request& request);  // the engine, and the id of one of its executions
+  void of_namespace();               // the engine, and one of its namespaces
 
   // At the end of --help.
   void examples(const char* text);
@@ -68,6 +75,9 @@ class Arguments {
  private:
   template <class Parse>
   void parsed(const char* name, const char* type, const char* help, Parse parse);
+  template <class ParseValue>
+  void parsed_pairs(const char* name, const char* type, const char* help, Request& request,
+                    const char* field, ParseValue parse_value);
 
   void add_flag_of(Setting setting);
 

@@ -23,7 +23,7 @@ using Run = std::function<Result<ExitCode>(const Context& context)>;
 enum class Prints : std::uint8_t { text, text_or_json };  // with --json
 
 struct Command {
-  const char* name;
+  const char* name;  // with a blank: of a group
   const char* summary;
   Run (*setup)(Arguments& arguments);
   Prints prints = Prints::text_or_json;
@@ -31,9 +31,26 @@ struct Command {
 
 std::span<const Command> commands();
 
+// Commands whose names begin with the same word: `ff budgets create`, `ff budgets list`.
+struct Group {
+  std::string_view name;
+  const char* summary;
+  const char* examples;
+};
+
+// The group that a command is in, if it is in one.
+const Group* group_of(const Command& command);
+
 Run setup_attempts(Arguments& arguments);
 Run setup_backup(Arguments& arguments);
 Run setup_bench(Arguments& arguments);
+Run setup_budgets_create(Arguments& arguments);
+Run setup_budgets_delete(Arguments& arguments);
+Run setup_budgets_list(Arguments& arguments);
+Run setup_budgets_release(Arguments& arguments);
+Run setup_budgets_report(Arguments& arguments);
+Run setup_budgets_reset(Arguments& arguments);
+Run setup_budgets_show(Arguments& arguments);
 Run setup_cancel(Arguments& arguments);
 Run setup_check(Arguments& arguments);
 Run setup_completion(Arguments& arguments);
@@ -46,6 +63,10 @@ Run setup_leases(Arguments& arguments);
 Run setup_list(Arguments& arguments);
 Run setup_payload(Arguments& arguments);
 Run setup_priority(Arguments& arguments);
+Run setup_quotas_create(Arguments& arguments);
+Run setup_quotas_delete(Arguments& arguments);
+Run setup_quotas_list(Arguments& arguments);
+Run setup_quotas_show(Arguments& arguments);
 Run setup_replay(Arguments& arguments);
 Run setup_restore(Arguments& arguments);
 Run setup_result(Arguments& arguments);
@@ -56,6 +77,10 @@ Run setup_tags(Arguments& arguments);
 Run setup_library(Arguments& arguments);
 Run setup_version(Arguments& arguments);
 Run setup_watch(Arguments& arguments);
+Run setup_why(Arguments& arguments);
 Run setup_work(Arguments& arguments);
+Run setup_workers_drain(Arguments& arguments);
+Run setup_workers_list(Arguments& arguments);
+Run setup_workers_show(Arguments& arguments);
 
 }  // namespace ff::cli

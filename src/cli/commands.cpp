@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "cli/command.hpp"
@@ -18,6 +19,7 @@ std::span<const Command> commands() {
       Command{"payload", "Print the payload of an execution", setup_payload},
       Command{"attempts", "Show the attempts at an execution", setup_attempts},
       Command{"leases", "Show who held an execution when", setup_leases},
+      Command{"why", "Say why an execution is not running", setup_why},
       Command{"cancel", "End an execution that has not ended", setup_cancel},
       Command{"replay", "Run an ended execution once more", setup_replay},
       Command{"priority", "Change the priority of an execution", setup_priority},
@@ -25,6 +27,20 @@ std::span<const Command> commands() {
       Command{"tags", "Show or change the tags of an execution", setup_tags},
       Command{"work", "Run a shell command for each execution", setup_work, Prints::text},
       Command{"events", "Follow what happens to executions", setup_events},
+      Command{"budgets create", "Create a budget", setup_budgets_create},
+      Command{"budgets list", "List the budgets and what is used of them", setup_budgets_list},
+      Command{"budgets show", "Show a budget", setup_budgets_show},
+      Command{"budgets report", "Report what was used", setup_budgets_report},
+      Command{"budgets release", "Take back what an execution has spent", setup_budgets_release},
+      Command{"budgets reset", "Set the usage of a budget to zero", setup_budgets_reset},
+      Command{"budgets delete", "Delete a budget", setup_budgets_delete},
+      Command{"quotas create", "Create a quota", setup_quotas_create},
+      Command{"quotas list", "List the quotas and how full they are", setup_quotas_list},
+      Command{"quotas show", "Show a quota", setup_quotas_show},
+      Command{"quotas delete", "Delete a quota", setup_quotas_delete},
+      Command{"workers list", "List the workers that are alive", setup_workers_list},
+      Command{"workers show", "Show a worker and what it runs", setup_workers_show},
+      Command{"workers drain", "Give a worker no more work", setup_workers_drain},
       Command{"backup", "Save a server's data while it runs", setup_backup},
       Command{"restore", "Make a data directory from a backup", setup_restore},
       Command{"check", "Verify a data directory", setup_check},
@@ -36,6 +52,23 @@ std::span<const Command> commands() {
       Command{"version", "Print the version", setup_version},
   };
   return table;
+}
+
+const Group* group_of(const Command& command) {
+  static constexpr std::array table{
+      Group{"budgets", "Limit what work may spend",
+            "  ff budgets create --hard tokens=100000 --reset-every 1d\n"
+            "  ff budgets list"},
+      Group{"quotas", "Limit how often and how many at once work may start",
+            "  ff quotas create --max-per-window 100 --window 1m\n"
+            "  ff quotas list"},
+      Group{"workers", "See the workers there are, and drain them",
+            "  ff workers list\n"
+            "  ff workers drain WORKER"},
+  };
+  const std::string_view name = command.name;
+  const auto found = std::ranges::find(table, name.substr(0, name.find(' ')), &Group::name);
+  return found == table.end() ? nullptr : &*found;
 }
 
 }  // namespace ff::cli

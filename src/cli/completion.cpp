@@ -41,6 +41,24 @@ std::string bash_values(const std::string& type) {
   return ":";
 }
 
+// The commands that take arguments; those of a group by their full names.
+std::vector<CommandDescription> without_groups(const std::vector<CommandDescription>& commands) {
+  std::vector<CommandDescription> all;
+  for (const auto& command : commands) {
+    if (command.commands.empty()) all.push_back(command);
+    for (auto inner : command.commands) {
+      inner.name = command.name + " " + inner.name;
+      all.push_back(std::move(inner));
+    }
+  }
+  return all;
+}
+
+std::vector<CommandDescription> groups_of(std::vector<CommandDescription> commands) {
+  std::erase_if(commands, [](const auto& command) { return command.commands.empty(); });
+  return commands;
+}
+
 std::string bash(const std::vector<CommandDescription>& commands) {
   std::string script = fmt::format(
       R"(# bash completion for ff: source <(ff completion bash)
@@ -55,17 +73,28 @@ _ff() {{
     COMPREPLY=($(compgen -W '{} --help --version' -- "$word"))
     return
   fi
-  case "${{COMP_WORDS[1]}} $before" in
+  local command=${{COMP_WORDS[1]}}
+  if [ "$COMP_CWORD" -eq 2 ]; then
+    case "$command" in
 )",
       fmt::join(names(commands), " "));
-  for (const auto& command : commands)
+  for (const auto& group : groups_of(commands))
+    script +=
+        fmt::format("      {}) COMPREPLY=($(compgen -W '{} --help' -- \"$word\")); return ;;\n",
+                    group.name, fmt::join(names(group.commands), " "));
+  script += "    esac\n  fi\n  case \"$command\" in\n";
+  for (const auto& group : groups_of(commands))
+    script += fmt::format("    {}) command+=\" ${{COMP_WORDS[2]}}\" ;;\n", group.name);
+  script += "  esac\n  case \"$command $before\" in\n";
+  const auto leaves = without_groups(commands);
+  for (const auto& command : leaves)
     for (const auto& option : command.options)
       if (!option.type.empty())
         script += fmt::format("    '{} {}') {}; return ;;\n", command.name, option.name,
                               bash_values(option.type));
-  script += "  esac\n  case \"${COMP_WORDS[1]}\" in\n";
-  for (const auto& command : commands) {
-    script += fmt::format("    {}) COMPREPLY=($(compgen -W '{}{}' -- \"$word\"))", command.name,
+  script += "  esac\n  case \"$command\" in\n";
+  for (const auto& command : leaves) {
+    script += fmt::format("    '{}') COMPREPLY=($(compgen -W '{}{}' -- \"$word\"))", command.name,
                           fmt::join(names(command.options), " "),
                           fmt::join(
                               [&] {
@@ -117,8 +146,23 @@ _ff() {
   (( CURRENT-- ))
   case $command in
 )";
-  for (const auto& command : commands) {
-    script += fmt::format("    {}) _arguments", command.name);
+  for (const auto& group : groups_of(commands)) {
+    script += fmt::format("    {})\n      commands=(\n", group.name);
+    for (const auto& command : group.commands)
+      script += fmt::format("        {}\n", quoted(command.name + ":" + zsh_text(command.summary)));
+    script += R"(      )
+      if (( CURRENT == 2 )); then
+        _describe command commands
+        return
+      fi
+      command+=" ${words[2]}"
+      shift words
+      (( CURRENT-- )) ;;
+)";
+  }
+  script += "  esac\n  case $command in\n";
+  for (const auto& command : without_groups(commands)) {
+    script += fmt::format("    '{}') _arguments", command.name);
     for (const auto& option : command.options) {
       auto spec = fmt::format("{}[{}]", option.name, zsh_text(option.help));
       if (!option.type.empty())
@@ -133,13 +177,29 @@ _ff() {
   return script + "  esac\n}\ncompdef _ff ff\n";
 }
 
+// Each word of the command's name has been given.
+std::string fish_condition(const std::string& name) {
+  const auto blank = name.find(' ');
+  if (blank == std::string::npos) return "__fish_seen_subcommand_from " + name;
+  return fmt::format("__fish_seen_subcommand_from {}; and {}", name.substr(0, blank),
+                     fish_condition(name.substr(blank + 1)));
+}
+
 std::string fish(const std::vector<CommandDescription>& commands) {
   std::string script = "# fish completion for ff: ff completion fish | source\ncomplete -c ff -f\n";
   for (const auto& command : commands) {
     script += fmt::format("complete -c ff -n __fish_use_subcommand -a {} -d {}\n", command.name,
                           quoted(command.summary));
-    const auto line =
-        fmt::format("complete -c ff -n '__fish_seen_subcommand_from {}'", command.name);
+  }
+  for (const auto& group : groups_of(commands))
+    for (const auto& command : group.commands)
+      script += fmt::format(
+          "complete -c ff -n '__fish_seen_subcommand_from {}; and not __fish_seen_subcommand_from "
+          "{}' "
+          "-a {} -d {}\n",
+          group.name, fmt::join(names(group.commands), " "), command.name, quoted(command.summary));
+  for (const auto& command : without_groups(commands)) {
+    const auto line = fmt::format("complete -c ff -n '{}'", fish_condition(command.name));
     const auto values = [](const std::string& type) -> std::string {
       if (const auto choices = choices_of(type); !choices.empty())
         return fmt::format(" -x -a '{}'", choices);

@@ -20,6 +20,7 @@ struct CommandDescription {
   std::string summary;
   std::vector<OptionDescription> options;
   std::vector<std::string> positional_types;
+  std::vector<CommandDescription> commands = {};  // of a group
 };
 
 // Fails with invalid_input for a shell that is not bash, zsh or fish.

@@ -4,7 +4,9 @@ namespace ff::cli {
 
 ExitCode exit_code_of(const Error& error) {
   if (error.code == Errc::execution_failed) return ExitCode::failed;
-  if (error.code == Errc::execution_not_found) return ExitCode::not_found;
+  for (const auto missing : {Errc::execution_not_found, Errc::budget_not_found,
+                             Errc::quota_not_found, Errc::worker_not_found})
+    if (error.code == missing) return ExitCode::not_found;
   switch (info(error.code).http_status) {
     case 400:
     case 413: return ExitCode::usage;

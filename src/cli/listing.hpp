@@ -16,7 +16,7 @@ inline constexpr std::array execution_columns{FieldColumn{"id", Column::Fit::kee
                                               FieldColumn{"priority", Column::Fit::drop}};
 
 inline constexpr const char* state_choices =
-    "waiting|delayed|waiting_children|active|completed|failed|cancelled|expired";
+    "waiting|delayed|waiting_children|active|completed|failed|cancelled|expired|rate_limited";
 
 // A row per lane, a column per state that occurs.
 std::string counts_table(const StateCounts& counts, const Screen& screen);

@@ -19,11 +19,38 @@ namespace {
 constexpr const char* footer =
     R"(Every setting may be a flag, a variable, or a line in a file; see ff config.
 Exit codes: 0 ok, 1 the execution (or something else) failed, 2 wrong usage or input,
-3 no such execution, 4 its state does not allow that, 5 server or store unavailable,
-6 the token does not allow that.)";
+3 no such execution, budget, quota or worker, 4 its state does not allow that,
+5 server or store unavailable, 6 the token does not allow that.)";
 
 bool is_command(std::string_view name) {
   return std::ranges::any_of(commands(), [&](const auto& command) { return command.name == name; });
+}
+bool is_group(const std::string& name) {
+  return std::ranges::any_of(commands(), [&](const auto& command) {
+    return std::string_view(command.name).starts_with(name + ' ');
+  });
+}
+
+// The words that name a command, as far as the user gave any.
+std::string command_name(int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  std::string name = argv[1];
+  if (is_group(name) && argc > 2 && argv[2][0] != '-') name += std::string(" ") + argv[2];
+  return name;
+}
+
+// A place for the command: in the program itself, or in its group.
+CLI::App& add_command(CLI::App& program, const Command& command,
+                      std::map<std::string_view, CLI::App*>& groups) {
+  const auto* group = group_of(command);
+  if (!group) return *program.add_subcommand(command.name, command.summary);
+  auto& app = groups[group->name];
+  if (!app) {
+    app = program.add_subcommand(std::string(group->name), group->summary);
+    app->require_subcommand(1);
+    app->footer(std::string("Examples:\n") + group->examples);
+  }
+  return *app->add_subcommand(command.name + group->name.size() + 1, command.summary);
 }
 
 std::optional<std::string> variable(const std::string& name) {
@@ -94,16 +121,20 @@ int main(int argc, char** argv) {
 
   Chosen chosen;
   std::map<std::string, CommonArguments> common;
+  std::map<std::string_view, CLI::App*> groups;
   for (const auto& command : commands()) {
-    auto* sub = app.add_subcommand(command.name, command.summary);
+    auto& sub = add_command(app, command, groups);
     auto& own = common[command.name];
-    Arguments arguments(*sub, own);
+    Arguments arguments(sub, own);
     auto run = command.setup(arguments);
-    add_common(*sub, command, own);
-    sub->final_callback([&chosen, &own, run = std::move(run)] { chosen = {run, &own}; });
+    add_common(sub, command, own);
+    sub.final_callback([&chosen, &own, run = std::move(run)] { chosen = {run, &own}; });
   }
-  if (argc > 1 && argv[1][0] != '-' && !is_command(argv[1])) {
-    fmt::print(stderr, "ff: there is no command '{}'; see ff --help\n", printable(argv[1]));
+  const auto name = command_name(argc, argv);
+  if (!name.empty() && !is_command(name) && !is_group(name)) {
+    const auto group = name.substr(0, name.find(' '));
+    fmt::print(stderr, "ff: there is no command '{}'; see ff {}--help\n", printable(name),
+               is_group(group) ? group + ' ' : "");
     return static_cast<int>(ExitCode::usage);
   }
   try {

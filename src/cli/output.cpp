@@ -59,9 +59,11 @@ std::string label(std::string_view name) {
 
 Colour colour_of(std::string_view value) {
   if (value == "completed" || value == "success") return Colour::green;
-  if (value == "failed" || value == "expired" || value == "failure") return Colour::red;
+  if (value == "failed" || value == "expired" || value == "failure" || value == "exhausted")
+    return Colour::red;
   if (value == "active" || value == "running" || value == "claimed") return Colour::blue;
-  if (value == "delayed" || value == "cancelled" || value == "retry_scheduled")
+  if (value == "delayed" || value == "cancelled" || value == "retry_scheduled" ||
+      value == "rate_limited" || value == "draining")
     return Colour::yellow;
   return Colour::none;
 }

@@ -24,6 +24,10 @@ struct AdmitReply {
   bool operator==(const AdmitReply&) const = default;
 };
 
+// What a full quota says, for a person.
+std::string rate_detail(const QuotaId& quota, const QuotaSpec& spec);
+std::string concurrency_detail(const QuotaId& quota, const QuotaSpec& spec);
+
 // Asks a quota to let one start in. Repeated with the same admission id it answers as the first time.
 // Fails with quota_not_found.
 struct Admit {

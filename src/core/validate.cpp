@@ -8,7 +8,6 @@
 #include "core/checks.hpp"
 
 namespace ff::core {
-namespace {
 
 Result<void> lanes_valid(const std::vector<LaneId>& lanes) {
   if (lanes.empty() || lanes.size() > limits::claim_lanes_max)
@@ -19,6 +18,8 @@ Result<void> lanes_valid(const std::vector<LaneId>& lanes) {
     if (auto named = present("lanes", lane); !named) return named;
   return {};
 }
+
+namespace {
 
 Result<void> lease_ttl_valid(Millis ttl) {
   return duration_in_range("lease_ttl_ms", ttl, limits::lease_ttl_min, limits::lease_ttl_max);
@@ -108,6 +109,7 @@ Result<void> policy_valid(const Policy& policy) {
       in_range("max_replay_count", policy.max_replay_count, 0u, limits::replays_max),
       duration_in_range("dedup_window_ms", policy.dedup_window, Millis{1}, limits::duration_max),
       duration_in_range("retention_ms", policy.retention, Millis{0}),
+      policy_admission_valid(policy),
   });
 }
 

@@ -1,37 +1,152 @@
 // What an engine does about budgets, quotas and workers.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/refusals.hpp"
+#include "engine/explain.hpp"
 #include "engine/local_engine.hpp"
 
 namespace ff {
+namespace {
 
-Async<CreateBudgetReply> LocalEngine::run(CreateBudget) {
-  co_return fail(Errc::internal, "not there yet");
+// What each worker of a namespace runs. Looks at so many of those that run, and no more.
+constexpr std::size_t running_seen_max = 10'000;
+
+}  // namespace
+
+// ---- Budgets ------------------------------------------------------------------------------------
+
+Async<CreateBudgetReply> LocalEngine::run(CreateBudget operation) {
+  if (!operation.id) operation.id = BudgetId{make_uuid(store_->now(), *options_.random)};
+  return pass_on(std::move(operation));
 }
-Async<BudgetInfo> LocalEngine::run(GetBudget) { co_return fail(Errc::internal, "not there yet"); }
-Async<BudgetList> LocalEngine::run(ListBudgets) { co_return fail(Errc::internal, "not there yet"); }
-Async<UsageReply> LocalEngine::run(ReportUsage) { co_return fail(Errc::internal, "not there yet"); }
-Async<ReleaseUsageReply> LocalEngine::run(ReleaseUsage) {
-  co_return fail(Errc::internal, "not there yet");
+Async<BudgetInfo> LocalEngine::run(GetBudget operation) { return pass_on(operation); }
+Async<BudgetList> LocalEngine::run(ListBudgets operation) { return pass_on(std::move(operation)); }
+Async<ReleaseUsageReply> LocalEngine::run(ReleaseUsage operation) { return pass_on(operation); }
+Async<ResetBudgetReply> LocalEngine::run(ResetBudget operation) { return pass_on(operation); }
+Async<Done> LocalEngine::run(DeleteBudget operation) {
+  gate_.forget(operation.id);
+  return pass_on(operation);
 }
-Async<ResetBudgetReply> LocalEngine::run(ResetBudget) {
-  co_return fail(Errc::internal, "not there yet");
+
+Async<UsageReply> LocalEngine::run(ReportUsage operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  if (operation.fence) {
+    core::CheckLease lease{.id = *operation.execution, .fence = *operation.fence};
+    if (auto held = co_await store_->run(lease); !held) co_return std::unexpected(held.error());
+  }
+  auto reply = co_await store_->run(operation);
+  if (!reply || reply->outcome != UsageOutcome::hard_breach || !operation.fence) co_return reply;
+  const auto budget = co_await store_->run(GetBudget{operation.id});
+  if (!budget) co_return std::unexpected(budget.error());
+  const auto& spec = budget->spec;
+  reply->action =
+      spec.enforcement == Enforcement::advisory ? OnHardLimit::warn : spec.on_hard_limit;
+  if (auto acted = co_await act_on_breach(operation, *reply); !acted)
+    co_return std::unexpected(acted.error());
+  co_return reply;
 }
-Async<Done> LocalEngine::run(DeleteBudget) { co_return fail(Errc::internal, "not there yet"); }
-Async<CreateQuotaReply> LocalEngine::run(CreateQuota) {
-  co_return fail(Errc::internal, "not there yet");
+
+// The running execution that would break a hard limit.
+Async<void> LocalEngine::act_on_breach(const ReportUsage& report, const UsageReply& reply) {
+  const auto& breach = *reply.breach;
+  const auto why = fmt::format("budget {} exceeded: {} {}/{}", report.id.str(), breach.dimension,
+                               breach.usage, breach.limit);
+  if (*reply.action == OnHardLimit::fail) {
+    Fail failure{.id = *report.execution,
+                 .fence = *report.fence,
+                 .reason = why,
+                 .category = "budget_exceeded"};
+    if (auto failed = co_await store_->run(std::move(failure)); !failed)
+      co_return std::unexpected(failed.error());
+  } else if (*reply.action == OnHardLimit::suspend) {
+    HandBack back{.id = *report.execution, .fence = *report.fence, .reason = why};
+    if (auto given = co_await store_->run(std::move(back)); !given)
+      co_return std::unexpected(given.error());
+  }
+  co_return Result<void>{};
 }
-Async<QuotaInfo> LocalEngine::run(GetQuota) { co_return fail(Errc::internal, "not there yet"); }
-Async<QuotaList> LocalEngine::run(ListQuotas) { co_return fail(Errc::internal, "not there yet"); }
-Async<Done> LocalEngine::run(DeleteQuota) { co_return fail(Errc::internal, "not there yet"); }
-Async<RegisterReply> LocalEngine::run(RegisterWorker) {
-  co_return fail(Errc::internal, "not there yet");
+
+// ---- Quotas -------------------------------------------------------------------------------------
+
+Async<CreateQuotaReply> LocalEngine::run(CreateQuota operation) {
+  if (!operation.id) operation.id = QuotaId{make_uuid(store_->now(), *options_.random)};
+  return pass_on(std::move(operation));
 }
-Async<RegisterReply> LocalEngine::run(HeartbeatWorker) {
-  co_return fail(Errc::internal, "not there yet");
+Async<QuotaInfo> LocalEngine::run(GetQuota operation) { return pass_on(operation); }
+Async<QuotaList> LocalEngine::run(ListQuotas operation) { return pass_on(std::move(operation)); }
+Async<Done> LocalEngine::run(DeleteQuota operation) {
+  gate_.forget(operation.id);
+  return pass_on(operation);
 }
-Async<Done> LocalEngine::run(DeregisterWorker) { co_return fail(Errc::internal, "not there yet"); }
-Async<WorkerInfo> LocalEngine::run(DrainWorker) { co_return fail(Errc::internal, "not there yet"); }
-Async<WorkerList> LocalEngine::run(ListWorkers) { co_return fail(Errc::internal, "not there yet"); }
-Async<WorkerStatus> LocalEngine::run(GetWorker) { co_return fail(Errc::internal, "not there yet"); }
-Async<Why> LocalEngine::run(ExplainExecution) { co_return fail(Errc::internal, "not there yet"); }
+
+// ---- Workers ------------------------------------------------------------------------------------
+
+Async<RegisterReply> LocalEngine::run(RegisterWorker operation) {
+  const auto ns = operation.ns;
+  auto reply = co_await pass_on(std::move(operation));
+  fleet_.changed(ns);
+  // Its capabilities may be others than before, too.
+  if (reply) co_await unblock_.promote(ns);
+  co_return reply;
+}
+Async<RegisterReply> LocalEngine::run(HeartbeatWorker operation) {
+  return pass_on(std::move(operation));
+}
+Async<Done> LocalEngine::run(DeregisterWorker operation) {
+  const auto ns = operation.ns;
+  auto reply = co_await pass_on(std::move(operation));
+  fleet_.changed(ns);
+  look_at_blocked_in(Millis{0});
+  co_return reply;
+}
+Async<WorkerInfo> LocalEngine::run(DrainWorker operation) {
+  const auto ns = operation.ns;
+  auto reply = co_await pass_on(std::move(operation));
+  fleet_.changed(ns);
+  co_return reply;
+}
+
+Async<WorkerList> LocalEngine::run(ListWorkers operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  auto workers = co_await store_->run(core::LiveWorkers{operation.ns});
+  if (!workers) co_return std::unexpected(workers.error());
+  WorkerList list;
+  for (auto& info : *workers) list.workers.push_back({.info = std::move(info)});
+
+  ListExecutions query{
+      .ns = operation.ns, .state = ExecutionState::active, .limit = limits::list_page_max};
+  for (std::size_t seen = 0; seen < running_seen_max;) {
+    const auto page = co_await store_->run(query);
+    if (!page) co_return std::unexpected(page.error());
+    for (const auto& execution : page->executions) {
+      const auto holder = std::ranges::find_if(list.workers, [&](const WorkerStatus& each) {
+        return execution.worker == each.info.worker;
+      });
+      if (holder != list.workers.end()) holder->running.push_back(execution.id);
+    }
+    if (!page->next) break;
+    seen += page->executions.size();
+    query.cursor = page->next;
+  }
+  co_return list;
+}
+
+Async<WorkerStatus> LocalEngine::run(GetWorker operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  auto list = co_await run(ListWorkers{operation.ns});
+  if (!list) co_return std::unexpected(list.error());
+  for (auto& each : list->workers)
+    if (each.info.worker == operation.worker) co_return std::move(each);
+  co_return core::refusals::not_found(operation.worker, operation.ns);
+}
+
+// ---- Why ----------------------------------------------------------------------------------------
+
+Async<Why> LocalEngine::run(ExplainExecution operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  co_return co_await explain(*store_, fleet_, operation.id);
+}
 
 }  // namespace ff

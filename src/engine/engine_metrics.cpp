@@ -72,6 +72,10 @@ EngineMetrics::EngineMetrics()
                                  {"lane", "outcome"})),
       renewals_(counters(registry_, "ff_lease_renewal_total", "Renewals of leases", {"outcome"})),
       claimed_(counters(registry_, "ff_claimed_total", "Executions that workers got", {"lane"})),
+      budget_hits_(counters(registry_, "ff_budget_hit_total",
+                            "Starts that a hard limit of a budget refused", {"dimension"})),
+      quota_hits_(
+          counters(registry_, "ff_quota_hit_total", "Starts that a quota refused", {"reason"})),
       claim_seconds_(histograms(registry_, "ff_claim_from_grant_duration_seconds",
                                 "A worker's look for work, whether there was some or not",
                                 {"lane"})),
@@ -93,6 +97,14 @@ void EngineMetrics::claimed(const Claim& claim, std::chrono::steady_clock::durat
 
 void EngineMetrics::renewed(bool ok) { renewals_.at({ok ? "ok" : "error"}).Increment(); }
 
+void EngineMetrics::budget_hit(const std::string& dimension) {
+  budget_hits_.at({dimension}).Increment();
+}
+
+void EngineMetrics::quota_hit(std::string_view reason) {
+  quota_hits_.at({std::string(reason)}).Increment();
+}
+
 void EngineMetrics::scanned(std::string_view scanner, std::chrono::steady_clock::duration took) {
   scan_seconds_.at({std::string(scanner)}, latency_buckets()).Observe(Seconds(took).count());
 }
@@ -104,6 +116,10 @@ std::string EngineMetrics::text(const Now& now) const {
   for (const auto& [lane, state, count] : now.executions)
     executions.Add({{"lane", lane.str()}, {"state", std::string(to_string(state))}})
         .Set(static_cast<double>(count));
+  auto& blocked =
+      gauge(moment, "ff_blocked", "Executions that cannot start, by what they wait for");
+  for (const auto& [reason, count] : now.blocked)
+    blocked.Add({{"reason", std::string(to_string(reason))}}).Set(static_cast<double>(count));
   gauge(moment, "ff_claims_waiting", "Claims that wait for work")
       .Add({})
       .Set(static_cast<double>(now.claims_waiting));

@@ -9,6 +9,7 @@
 
 #include "base/metrics.hpp"
 #include "engine/supervisor.hpp"
+#include "store/store.hpp"
 
 namespace ff {
 
@@ -21,11 +22,15 @@ class EngineMetrics {
   void claimed(const Claim& claim, std::chrono::steady_clock::duration took,
                std::size_t executions);
   void renewed(bool ok);
+  // A candidate was refused: by a budget's limit in this dimension, by a quota's rate or cap.
+  void budget_hit(const std::string& dimension);
+  void quota_hit(std::string_view reason);
   void scanned(std::string_view scanner, std::chrono::steady_clock::duration took);
 
   // Everything as Prometheus reads it, with what only counts at this moment.
   struct Now {
     std::vector<StateCount> executions;  // of all namespaces
+    std::vector<store::BlockedCount> blocked;
     std::vector<ScannerStatus> scanners;
     std::size_t claims_waiting = 0;
   };
@@ -40,6 +45,8 @@ class EngineMetrics {
   Counters attempt_outcomes_;
   Counters renewals_;
   Counters claimed_;
+  Counters budget_hits_;
+  Counters quota_hits_;
   Histograms claim_seconds_;
   Histograms scan_seconds_;
 };

@@ -6,6 +6,7 @@
 #include "base/version.hpp"
 #include "core/partitions.hpp"
 #include "core/validate.hpp"
+#include "engine/scanners/budget_scanners.hpp"
 #include "engine/scanners/index_reconciler.hpp"
 #include "engine/scanners/retention_trimmer.hpp"
 #include "engine/scanners/timer_scanner.hpp"
@@ -42,7 +43,14 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
       runtime_(options_.threads),
       events_(make_uuid(store->now(), *options_.random).str().substr(24), options_.events_max),
       store_(std::move(store)),
-      scheduler_(*store_, *options_.random),
+      fleet_(*store_),
+      gate_(
+          *store_, metrics_,
+          [this] { return AdmissionId{make_uuid(store_->now(), *options_.random)}; },
+          [this] { look_at_blocked_in(Millis{0}); }),
+      unblock_(*store_, fleet_,
+               [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); }),
+      scheduler_(*store_, gate_, *options_.random),
       scanners_(runtime_.executor(),
                 {.on_run = [this](std::string_view scanner, SteadyClock::duration took) {
                   metrics_.scanned(scanner, took);
@@ -50,6 +58,10 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
   add_scanners();
   store_->set_event_sink(
       [this](std::span<const core::Happening> happenings) { on_events(happenings); });
+  store_->set_opening_sink([this](const store::Opening& opening) {
+    gate_.opened(opening);
+    look_at_blocked_in(Millis{0});
+  });
   if (options_.scan) scanners_.start();
 }
 
@@ -65,6 +77,23 @@ void LocalEngine::add_scanners() {
   add_timer(core::TimerKind::grant_expiry, every.grant_expiry);
   scanners_.add(std::make_unique<RetentionTrimmer>(*store_), every.retention_trimmer);
   scanners_.add(std::make_unique<IndexReconciler>(*store_), every.index_reconciler);
+  unblock_handle_ = scanners_.add(std::make_unique<RunsScanner>(unblock_), every.unblock);
+  scanners_.add(std::make_unique<BudgetReset>(*store_), every.budget_reset);
+  scanners_.add(std::make_unique<BudgetReconciler>(*store_), every.budget_reconciler);
+  scanners_.add(std::make_unique<QuotaReconciler>(*store_), every.quota_reconciler);
+}
+
+void LocalEngine::look_at_blocked_in(Millis wait) {
+  if (options_.scan && unblock_handle_) scanners_.due_in(*unblock_handle_, wait);
+}
+
+// Wakes those who wait for such work, at most as many as may start.
+void LocalEngine::offer(const store::ReadyGroup& group, std::size_t room) {
+  for (std::size_t i = 0; i < std::min(room, group.best.size()); ++i)
+    waiting_for_work_.offer({.ns = group.ns,
+                             .lane = group.lane,
+                             .id = group.best[i],
+                             .required = group.needs.capabilities});
 }
 
 // ---- Submitting ---------------------------------------------------------------------------------
@@ -90,6 +119,8 @@ core::Create LocalEngine::to_create(Submit operation) {
 
 Async<SubmitReply> LocalEngine::run(Submit operation) {
   if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  if (auto there = co_await gate_.attachable(operation.ns, operation.policy); !there)
+    co_return std::unexpected(there.error());
   co_return co_await store_->run(to_create(std::move(operation)));
 }
 
@@ -101,7 +132,10 @@ asio::awaitable<std::vector<Result<typename Command::Reply>>> LocalEngine::run_e
   std::vector<Command> commands;
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    if (auto valid = check(operations[i]); !valid) {
+    auto valid = check(operations[i]);
+    if constexpr (std::same_as<Op, Submit>)
+      if (valid) valid = co_await gate_.attachable(operations[i].ns, operations[i].policy);
+    if (!valid) {
       results[i] = std::unexpected(valid.error());
       continue;
     }
@@ -181,9 +215,32 @@ Async<ClaimReply> LocalEngine::run(Claim operation) {
   co_return co_await without_cancellation_exceptions(claim_or_wait(std::move(operation)));
 }
 
+// A worker that asks for work is alive, whether it registered or not, and gets none if it is to stop.
+template <class Op>
+Async<bool> LocalEngine::may_work(const Op& operation, Millis wait) {
+  constexpr Millis at_least = std::chrono::seconds{30};
+  constexpr Millis to_come_back = std::chrono::seconds{10};
+  RegisterWorker worker{.worker = operation.worker,
+                        .ns = operation.ns,
+                        .lanes = operation.lanes,
+                        .capabilities = operation.capabilities,
+                        .ttl = std::max(at_least, wait + to_come_back)};
+  const auto standing = co_await fleet_.seen(worker);
+  if (!standing && standing.error().code == Errc::resource_exhausted) co_return true;
+  if (!standing) co_return std::unexpected(standing.error());
+  if (standing->news) co_await unblock_.promote(operation.ns);
+  co_return !standing->draining;
+}
+
 Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
   Wakeup wakeup(co_await asio::this_coro::executor);
+  const auto may = co_await may_work(operation, operation.wait);
+  if (!may) co_return std::unexpected(may.error());
+  if (!*may) {
+    co_await wakeup.wait_until(deadline);
+    co_return ClaimReply{};
+  }
   std::optional<Offer> offer;
   while (true) {
     WorkWaiters::Place place(waiting_for_work_, operation.ns, operation.lanes,
@@ -203,6 +260,9 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
 
 Async<GrantReply> LocalEngine::run(Grant operation) {
   if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  const auto may = co_await may_work(operation, Millis{0});
+  if (!may) co_return std::unexpected(may.error());
+  if (!*may) co_return GrantReply{};
   co_return co_await scheduler_.grant(operation);
 }
 Async<ClaimedExecution> LocalEngine::run(ClaimGranted operation) {
@@ -281,7 +341,10 @@ Async<void> LocalEngine::probe_store() {
 Async<Bytes> LocalEngine::run(GetMetrics) {
   auto counts = co_await store_->run(store::CountAll{});
   if (!counts) co_return std::unexpected(counts.error());
+  auto blocked = co_await store_->run(store::CountBlocked{});
+  if (!blocked) co_return std::unexpected(blocked.error());
   const EngineMetrics::Now now{.executions = std::move(counts->counts),
+                               .blocked = std::move(*blocked),
                                .scanners = scanners_.status(),
                                .claims_waiting = waiting_for_work_.size()};
   co_return Bytes{.bytes = metrics_.text(now),
@@ -310,6 +373,8 @@ void LocalEngine::on_events(std::span<const core::Happening> happenings) {
     if (claimable)
       waiting_for_work_.offer(
           {.ns = event.ns, .lane = event.lane, .id = event.id, .required = required});
+    if (freed) gate_.release(*freed);
+    if (claimable && !required.empty()) look_at_blocked_in(Millis{0});
     if (reminder) continue;
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);

@@ -10,6 +10,9 @@
 #include "base/runtime.hpp"
 #include "engine/engine_metrics.hpp"
 #include "engine/event_log.hpp"
+#include "engine/fleet.hpp"
+#include "engine/gate.hpp"
+#include "engine/scanners/unblock_scanner.hpp"
 #include "engine/scheduler.hpp"
 #include "engine/supervisor.hpp"
 #include "engine/wait_list.hpp"
@@ -26,6 +29,10 @@ struct ScanIntervals {
   Millis grant_expiry{1000};
   Millis retention_trimmer{60'000};
   Millis index_reconciler{45'000};
+  Millis unblock{5'000};
+  Millis budget_reset{15'000};
+  Millis budget_reconciler{30'000};
+  Millis quota_reconciler{30'000};
 };
 
 struct LocalEngineOptions {
@@ -71,24 +78,24 @@ class LocalEngine final : public Engine {
   Async<PriorityReply> run(ChangePriority operation) override;
   Async<TagsReply> run(SetTags operation) override;
   Async<EndReply> run(Replay operation) override;
-  Async<CreateBudgetReply> run(CreateBudget operation);
-  Async<BudgetInfo> run(GetBudget operation);
-  Async<BudgetList> run(ListBudgets operation);
-  Async<UsageReply> run(ReportUsage operation);
-  Async<ReleaseUsageReply> run(ReleaseUsage operation);
-  Async<ResetBudgetReply> run(ResetBudget operation);
-  Async<Done> run(DeleteBudget operation);
-  Async<CreateQuotaReply> run(CreateQuota operation);
-  Async<QuotaInfo> run(GetQuota operation);
-  Async<QuotaList> run(ListQuotas operation);
-  Async<Done> run(DeleteQuota operation);
-  Async<RegisterReply> run(RegisterWorker operation);
-  Async<RegisterReply> run(HeartbeatWorker operation);
-  Async<Done> run(DeregisterWorker operation);
-  Async<WorkerInfo> run(DrainWorker operation);
-  Async<WorkerList> run(ListWorkers operation);
-  Async<WorkerStatus> run(GetWorker operation);
-  Async<Why> run(ExplainExecution operation);
+  Async<CreateBudgetReply> run(CreateBudget operation) override;
+  Async<BudgetInfo> run(GetBudget operation) override;
+  Async<BudgetList> run(ListBudgets operation) override;
+  Async<UsageReply> run(ReportUsage operation) override;
+  Async<ReleaseUsageReply> run(ReleaseUsage operation) override;
+  Async<ResetBudgetReply> run(ResetBudget operation) override;
+  Async<Done> run(DeleteBudget operation) override;
+  Async<CreateQuotaReply> run(CreateQuota operation) override;
+  Async<QuotaInfo> run(GetQuota operation) override;
+  Async<QuotaList> run(ListQuotas operation) override;
+  Async<Done> run(DeleteQuota operation) override;
+  Async<RegisterReply> run(RegisterWorker operation) override;
+  Async<RegisterReply> run(HeartbeatWorker operation) override;
+  Async<Done> run(DeregisterWorker operation) override;
+  Async<WorkerInfo> run(DrainWorker operation) override;
+  Async<WorkerList> run(ListWorkers operation) override;
+  Async<WorkerStatus> run(GetWorker operation) override;
+  Async<Why> run(ExplainExecution operation) override;
   Async<BackupReply> run(Backup operation) override;
   Async<HealthReply> run(Health operation) override;
   Async<ReadyReply> run(CheckReady operation) override;
@@ -111,6 +118,11 @@ class LocalEngine final : public Engine {
   Async<Bytes> read_result_or_wait(GetResult operation);
   Async<EventPage> read_events_or_wait(ReadEvents operation);
   Async<void> probe_store();
+  Async<void> act_on_breach(const ReportUsage& report, const UsageReply& reply);
+  template <class Op>
+  Async<bool> may_work(const Op& operation, Millis wait);
+  void look_at_blocked_in(Millis wait);
+  void offer(const store::ReadyGroup& group, std::size_t room);
   void add_scanners();
   void on_events(std::span<const core::Happening> happenings);
 
@@ -124,8 +136,12 @@ class LocalEngine final : public Engine {
   WaitList<char> waiting_for_events_;  // all under one key
   std::map<core::TimerKind, Supervisor::Handle> timer_scanners_;
   std::unique_ptr<store::Store> store_;
+  Fleet fleet_;
+  Gate gate_;
+  UnblockScanner unblock_;
   Scheduler scheduler_;
   Supervisor scanners_;
+  std::optional<Supervisor::Handle> unblock_handle_;
 
   // Anyone may ask whether the engine is ready; the disk is not asked each time.
   struct Probed {

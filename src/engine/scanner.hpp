@@ -25,4 +25,15 @@ class Scanner {
   virtual Async<Scan> run_once() = 0;
 };
 
+// Runs a scanner that belongs to somebody else.
+class RunsScanner final : public Scanner {
+ public:
+  explicit RunsScanner(Scanner& scanner) : scanner_(scanner) {}
+  std::string_view name() const override { return scanner_.name(); }
+  Async<Scan> run_once() override { return scanner_.run_once(); }
+
+ private:
+  Scanner& scanner_;
+};
+
 }  // namespace ff

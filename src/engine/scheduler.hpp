@@ -8,15 +8,17 @@
 #include <mutex>
 
 #include "base/random.hpp"
+#include "engine/gate.hpp"
 #include "store/store.hpp"
 
 namespace ff {
 
-// The claim cycle: take the best ready executions of the worker's lanes, lease or grant them, and take
-// others if some were gone. Safe to use from many coroutines at once.
+// The claim cycle: take the best ready executions of the worker's lanes, see whether their budgets and
+// quotas let them start, lease or grant them, and take others if some were gone. Safe to use from many coroutines at once.
 class Scheduler {
  public:
-  Scheduler(store::Store& store, Random& random) : store_(store), random_(random) {}
+  Scheduler(store::Store& store, Gate& gate, Random& random)
+      : store_(store), gate_(gate), random_(random) {}
 
   // Up to claim.max executions, best first; none if nothing is ready. Does not wait.
   Async<ClaimReply> claim(const Claim& claim);
@@ -41,8 +43,11 @@ class Scheduler {
     std::deque<Request> order_;
   };
 
-  std::vector<core::LeaseGrant> leases_for(const Claim& claim, const std::vector<ExecutionId>& ids,
+  std::vector<core::LeaseGrant> leases_for(const Claim& claim, const std::vector<Chosen>& chosen,
                                            core::LeaseSource source);
+  template <class Reply>
+  asio::awaitable<void> give_back_unused(const std::vector<Chosen>& chosen,
+                                         const std::vector<Result<Reply>>& started);
   Result<void> collect(std::vector<Result<ClaimedExecution>> leased, ClaimReply& reply);
   template <class Id>
   Id mint() {
@@ -50,6 +55,7 @@ class Scheduler {
   }
 
   store::Store& store_;
+  Gate& gate_;
   Random& random_;
   Answered answered_;
 };

@@ -11,6 +11,7 @@ namespace ff::http::test {
 namespace {
 
 constexpr const char* no_such_id = "{fp:7}:01920000-0000-7000-8000-000000000009";
+constexpr const char* no_such_uuid = "01920000-0000-7000-8000-000000000009";
 const std::string admin = bearer("admin-token-0123456789");
 const std::string reader = bearer("read-token-0123456789");
 const std::string of_a = bearer("team-a-token-0123456789");
@@ -49,7 +50,7 @@ class ContractTest : public HttpTest {
       ask.target.replace(open, close - open + 1, value);
       open += value.size();
     }
-    if (call.method == "get") {
+    if (call.method == "get" || call.method == "delete") {
       char separator = '?';
       for (const auto& field : call.fields)
         ask.target +=
@@ -84,14 +85,40 @@ class ContractTest : public HttpTest {
     return std::string(reply.at("execution").as_object().at("id").as_string());
   }
 
+  std::string created(const char* path, const char* body) const {
+    return std::string(body_of(post(path, body, admin)).at("id").as_string());
+  }
+  std::string budget() const { return created("/v1/budgets", R"({"hard_limits":{"tokens":10}})"); }
+  std::string quota() const { return created("/v1/quotas", R"({"max_concurrent":1})"); }
+  std::string registered() const {
+    post("/v1/workers/w/register", "{}", admin);
+    return "w";
+  }
+
+  // The least that an operation about budgets, quotas or workers succeeds with.
+  std::optional<json::object> good_for_admission(const std::string& operation) const {
+    if (operation == "CreateBudget") return json::object{{"hard_limits", {{"tokens", 10}}}};
+    if (operation == "CreateQuota") return json::object{{"max_concurrent", 1}};
+    if (operation == "ReportUsage")
+      return json::object{{"id", budget()}, {"dimensions", {{"tokens", 1}}}};
+    if (operation == "ReleaseUsage")
+      return json::object{{"id", budget()}, {"execution_id", no_such_id}};
+    if (operation.ends_with("Budget")) return json::object{{"id", budget()}};
+    if (operation.ends_with("Quota")) return json::object{{"id", quota()}};
+    if (operation.ends_with("Worker")) return json::object{{"worker", registered()}};
+    return std::nullopt;
+  }
+
   // The least that an operation succeeds with.
   json::object good(const std::string& operation) const {
     static int number = 0;
+    if (auto fields = good_for_admission(operation)) return *fields;
     const auto id = [&] { return submit(R"({"kind":"k","lane":"ready"})", admin); };
     if (operation == "Submit") return {{"kind", "k"}};
     if (operation == "SubmitMany")
       return {{"executions", json::array{json::object{{"kind", "k"}}}}};
     if (operation == "GetResult") return {{"id", completed()}};
+    if (operation == "ExplainExecution") return {{"id", id()}};
     if (operation.starts_with("Get") && operation != "GetMetrics" && operation != "GetOpenApi")
       return {{"id", id()}};
     if (operation == "Claim" || operation == "Grant") {
@@ -120,6 +147,13 @@ class ContractTest : public HttpTest {
     if (operation == "Submit") {
       post("/v1/executions", R"({"kind":"k","idempotency_key":"taken"})", admin);
       return {{"kind", "other"}, {"idempotency_key", "taken"}};
+    }
+    if (operation == "CreateBudget") return {{"id", budget()}, {"hard_limits", {{"tokens", 11}}}};
+    if (operation == "CreateQuota") return {{"id", quota()}, {"max_concurrent", 2}};
+    if (operation == "ReportUsage") {
+      fields["dedup_key"] = "taken";
+      send({"post", "/v1/budgets/{id}/usage", fields});
+      return with(fields, "dimensions", json::object{{"tokens", 2}});
     }
     if (operation == "Backup") {
       send({"post", "/v1/backups", fields});
@@ -197,7 +231,11 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
       with_fields.fields = std::move(fields);
       see(send(with_fields, headers));
     };
-    const bool has_id = call.path.find("{id}") != std::string::npos;
+    const auto missing = [&]() -> json::object {
+      if (call.path.find("{id}") == std::string::npos) return {{"worker", "nobody"}};
+      const bool of_execution = call.path.starts_with("/v1/executions");
+      return with(good(name), "id", of_execution ? no_such_id : no_such_uuid);
+    };
 
     ask_for(good(name));
     if (name == "Submit")
@@ -219,10 +257,13 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
     if (named("403"))
       described.at("x-role") != "read" ? ask_for(good(name), reader)
       : name == "GetMetrics"           ? ask_for({}, of_a)
-                                       : ask_for({{"namespace", "b"}}, of_a);
-    if (has_id) ask_for(with(good(name), "id", no_such_id));
+                                       : ask_for(with(good(name), "namespace", "b"), of_a);
+    if (name == "CreateBudget" || name == "CreateQuota")
+      for (int i = 0; i < 2; ++i)
+        ask_for(with(good(name), "id", "01920000-0000-7000-8000-000000000002"));
+    if (named("404")) ask_for(missing());
     if (named("409")) ask_for(conflicting(name));
-    if (call.method != "get") {
+    if (body_schema(described)) {
       call.fields = good(name);
       auto large = to_ask(call);
       large.body.clear();
@@ -340,7 +381,7 @@ TEST_F(FieldsTest, ThatAreRequiredAreMissed) {
 
 TEST_F(FieldsTest, OfQueriesAreExactlyThoseDescribed) {
   for_each_operation([&](const std::string& name, Call call, const json::object& described) {
-    if (call.method != "get") return;
+    if (body_schema(described)) return;
     const auto* parameters = described.if_contains("parameters");
     expect_refused(call, with(good(name), "no_such_field", 1), "unknown_field", "no_such_field");
     for (const auto& each : parameters ? parameters->as_array() : json::array{}) {

@@ -9,7 +9,8 @@ namespace {
 struct Row {
   std::string_view name;
   std::string_view text;
-  std::string_view type = "";  // only where it has this one
+  std::string_view type = "";   // only where it has this one
+  std::string_view owner = "";  // only in this struct
 };
 
 constexpr std::array rows{
@@ -19,7 +20,7 @@ constexpr std::array rows{
     Row{"content_type", "What the bytes are, such as image/png; handed on as it is."},
     Row{"deadline_ms", "If it has not ended by then, it expires."},
     Row{"delay_until_ms", "It does not run before then."},
-    Row{"duplicate", "It was submitted before; nothing was changed."},
+    Row{"duplicate", "It was there before, just like this; nothing was changed."},
     Row{"idempotency_key",
         "A submit with the same key in the same namespace is the same execution."},
     Row{"kind", "What to run: it chooses the worker's handler."},
@@ -57,6 +58,57 @@ constexpr std::array rows{
     Row{"retryable_categories",
         "Only failures of these are retried; none named: all but permanent and cancelled."},
 
+    Row{"budget_ids", "What it spends from; it starts only while each of them has room."},
+    Row{"quota_policy_id", "It starts only when this quota lets it."},
+
+    // Of budgets
+    Row{"action", "Of a hard breach by a running execution: what became of it."},
+    Row{"breach", "The first limit that was broken."},
+    Row{"breach_count", "Reports that broke a hard limit."},
+    Row{"dedup_key", "Repeated with the same within a day, a report counts once."},
+    Row{"dimension", "Such as tokens."},
+    Row{"dimensions", "How much was used, by dimension: all of it counts, or nothing."},
+    Row{"enforcement_mode",
+        "strict: hard limits hold; advisory: breaches are counted and told, and nothing waits."},
+    Row{"execution_id", "Who spent it; release takes back what this execution spent."},
+    Row{"exhausted", "While it keeps work from starting: why."},
+    Row{"hard_limits", "By dimension; work that spends from the budget waits from there on."},
+    Row{"last_reset_at_ms", "When usage was last set to zero."},
+    Row{"next_reset_at_ms", "When usage will be zero again."},
+    Row{"on_hard_limit",
+        "What becomes of a running execution whose report would break a hard limit: its attempt "
+        "fails, it is given back until there is room, or only the report is refused; with warn, "
+        "the usage counts."},
+    Row{"on_soft_limit", "Whether a report beyond a soft limit is told."},
+    Row{"released", "What was taken back; nothing if there was nothing, or it was reset since."},
+    Row{"reset_interval_ms", "How often usage is set to zero. Left out: only by hand."},
+    Row{"scope_id", "Whom it is for; for people."},
+    Row{"scope_type", "What it is for, such as tenant or lane; for people."},
+    Row{"soft_limits", "By dimension; a report beyond them is told."},
+    Row{"usage", "Used since the last reset, by dimension.", "object"},
+
+    // Of quotas
+    Row{"in_window", "Starts in the window that ends now."},
+    Row{"jitter_ms", "Spreads the time at which those that were refused are let in."},
+    Row{"max_concurrent", "How many may run at the same time."},
+    Row{"max_per_window", "How many may start in any window."},
+    Row{"next_start_at_ms", "If the window is full: when it has room."},
+    Row{"running", "How many run now.", "integer"},
+    Row{"window_ms", "How long the sliding window is."},
+
+    // Of workers
+    Row{"draining", "It gets no more work, and finishes what it has."},
+    Row{"expires_at_ms", "Unless it is heard of before, it counts as dead from then on."},
+    Row{"known", "It was registered already."},
+    Row{"running", "What it holds now.", "array"},
+    Row{"ttl_ms", "How long it counts as alive after each sign of life."},
+
+    // Of what keeps an execution from running
+    Row{"blocking_detail", "If something keeps it from starting: what."},
+    Row{"obstacles", "What keeps it from running; nothing: it is free to run."},
+    Row{"remedy", "What would let it run."},
+    Row{"summary", "Why it is not running now, in a sentence."},
+
     // Of a claim and its lease
     Row{"attempt_deadline_ms", "When this attempt's time runs out."},
     Row{"attempt_id", "Of the claim; a part of the fence."},
@@ -87,10 +139,13 @@ constexpr std::array rows{
     Row{"until_ms", "When it may go on."},
 
     // Of lists and events
-    Row{"after", "Where to go on: next of the page before. Left out: from now on.", "string"},
+    Row{"after", "Where to go on: next of the page before. Left out: from now on.", "string",
+        "ReadEvents"},
+    Row{"after", "Where to go on: next of the page before."},
     Row{"created_before_ms", "Only those submitted before then."},
     Row{"created_from_ms", "Only those submitted then or later."},
     Row{"cursor", "Where to go on: next of the page before."},
+    Row{"limit", "What the dimension is limited to.", "integer", "Breach"},
     Row{"limit", "How many at most; 1 to 1000."},
     Row{"missed", "Some events before these are gone: look at what you watch anew."},
     Row{"next", "Where the next page begins."},
@@ -100,7 +155,7 @@ constexpr std::array rows{
 
     // Of the server
     Row{"code", "What went wrong, for programs.", "string"},
-    Row{"detail", "What went wrong and what to do, for people."},
+    Row{"detail", "What went wrong and what to do, for people.", "string", "Problem"},
     Row{"field", "Which field of the request it is about."},
     Row{"retryable", "The same request may succeed later."},
     Row{"scanners", "The background jobs that run."},
@@ -108,9 +163,10 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::string_view description_of(std::string_view name, std::string_view type) {
+std::string_view description_of(const FieldName& field) {
   const auto row = std::ranges::find_if(rows, [&](const Row& each) {
-    return each.name == name && (each.type.empty() || each.type == type);
+    return each.name == field.name && (each.type.empty() || each.type == field.type) &&
+           (each.owner.empty() || each.owner == field.owner);
   });
   return row == rows.end() ? std::string_view{} : row->text;
 }

@@ -5,7 +5,13 @@
 
 namespace ff::http {
 
-// A sentence about the field of that name and JSON type; empty if its name says enough.
-std::string_view description_of(std::string_view name, std::string_view type);
+struct FieldName {
+  std::string_view owner;  // the struct it is in
+  std::string_view name;
+  std::string_view type;  // in JSON
+};
+
+// A sentence about a field; empty if its name says enough.
+std::string_view description_of(const FieldName& field);
 
 }  // namespace ff::http

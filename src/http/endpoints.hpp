@@ -45,6 +45,15 @@ concept NamesNamespace = requires(Op operation) {
   operation.ns;
 };
 
+// The reply to what makes something, or finds that it is there.
+template <class Reply>
+concept Creates = requires(Reply reply) {
+  reply.duplicate;
+};
+
+// Others have all their fields in the URL.
+constexpr bool has_body(Verb method) { return method != Verb::get && method != Verb::delete_; }
+
 // A reply that is the body itself, as it is, instead of a JSON object.
 template <class Reply>
 inline constexpr bool is_raw_body = std::same_as<Reply, Bytes>;
@@ -66,11 +75,14 @@ concept Batched = requires(Op operation) {
   operation.executions;
 };
 
-// What operators do to executions is told in the log.
+// What operators do is told in the log.
 template <class Op>
 inline constexpr bool is_audited =
     std::same_as<Op, Cancel> || std::same_as<Op, RevokeLease> || std::same_as<Op, ChangePriority> ||
-    std::same_as<Op, SetTags> || std::same_as<Op, Replay> || std::same_as<Op, Backup>;
+    std::same_as<Op, SetTags> || std::same_as<Op, Replay> || std::same_as<Op, Backup> ||
+    std::same_as<Op, CreateBudget> || std::same_as<Op, ResetBudget> ||
+    std::same_as<Op, DeleteBudget> || std::same_as<Op, CreateQuota> ||
+    std::same_as<Op, DeleteQuota> || std::same_as<Op, DrainWorker>;
 
 #define FF_ENDPOINT(Op, method, path, role, summary, ...)          \
   template <>                                                      \
@@ -122,6 +134,30 @@ FF_ENDPOINT(ChangePriority, put, "/v1/executions/{id}/priority", submit, "Change
 FF_ENDPOINT(SetTags, post, "/v1/executions/{id}/tags", submit, "Set and remove tags", "changed");
 FF_ENDPOINT(Replay, post, "/v1/executions/{id}/replay", submit, "Run it once more from the start",
             "replayed");
+FF_ENDPOINT(ExplainExecution, get, "/v1/executions/{id}/why", read,
+            "Why it is not running, and what would let it run");
+FF_ENDPOINT(CreateBudget, post, "/v1/budgets", admin, "Create a budget", "created", "duplicate");
+FF_ENDPOINT(ListBudgets, get, "/v1/budgets", read, "List the budgets of a namespace");
+FF_ENDPOINT(GetBudget, get, "/v1/budgets/{id}", read, "Show a budget and its usage");
+FF_ENDPOINT(ReportUsage, post, "/v1/budgets/{id}/usage", work, "Report what was used");
+FF_ENDPOINT(ReleaseUsage, post, "/v1/budgets/{id}/release", work,
+            "Take back what an execution has spent", "released");
+FF_ENDPOINT(ResetBudget, post, "/v1/budgets/{id}/reset", admin, "Set its usage to zero", "reset");
+FF_ENDPOINT(DeleteBudget, delete_, "/v1/budgets/{id}", admin, "Delete a budget", "deleted");
+FF_ENDPOINT(CreateQuota, post, "/v1/quotas", admin, "Create a quota", "created", "duplicate");
+FF_ENDPOINT(ListQuotas, get, "/v1/quotas", read, "List the quotas of a namespace");
+FF_ENDPOINT(GetQuota, get, "/v1/quotas/{id}", read, "Show a quota and how full it is");
+FF_ENDPOINT(DeleteQuota, delete_, "/v1/quotas/{id}", admin, "Delete a quota", "deleted");
+FF_ENDPOINT(RegisterWorker, post, "/v1/workers/{worker}/register", work,
+            "Make a worker known, with its lanes and capabilities", "registered");
+FF_ENDPOINT(HeartbeatWorker, post, "/v1/workers/{worker}/heartbeat", work,
+            "Tell that a worker is alive", "alive");
+FF_ENDPOINT(DeregisterWorker, post, "/v1/workers/{worker}/deregister", work,
+            "Forget a worker that stops", "deregistered");
+FF_ENDPOINT(DrainWorker, post, "/v1/workers/{worker}/drain", admin,
+            "Give a worker no more work, or work again", "changed");
+FF_ENDPOINT(ListWorkers, get, "/v1/workers", read, "List the workers that are alive");
+FF_ENDPOINT(GetWorker, get, "/v1/workers/{worker}", read, "Show a worker and what it runs");
 FF_ENDPOINT(Backup, post, "/v1/backups", admin, "Save everything while the server goes on",
             "saved");
 FF_ENDPOINT(Health, get, "/healthz", nobody, "Whether the server can save what it is given");
@@ -130,20 +166,19 @@ FF_ENDPOINT(GetMetrics, get, "/metrics", read, "Metrics for Prometheus");
 #undef FF_ENDPOINT
 
 // Whether a reply is the endpoint's second word.
-inline bool is_otherwise(const SubmitReply& reply) { return reply.duplicate; }
 inline bool is_otherwise(const ClaimReply& reply) { return reply.executions.empty(); }
 inline bool is_otherwise(const FailReply& reply) { return reply.retry_at.has_value(); }
 template <class Reply>
-bool is_otherwise(const Reply&) {
-  return false;
+bool is_otherwise(const Reply& reply) {
+  if constexpr (Creates<Reply>)
+    return reply.duplicate;
+  else
+    return false;
 }
 
 template <class Reply>
-Status http_status(const Reply&) {
-  return Status::ok;
-}
-inline Status http_status(const SubmitReply& reply) {
-  return reply.duplicate ? Status::ok : Status::created;
+Status http_status(const Reply& reply) {
+  return Creates<Reply> && !is_otherwise(reply) ? Status::created : Status::ok;
 }
 inline Status http_status(const GrantReply& reply) {
   return reply.execution ? Status::ok : Status::no_content;

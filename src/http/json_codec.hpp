@@ -227,6 +227,29 @@ struct Codec<Tags> {
 };
 
 template <>
+struct Codec<Amounts> {
+  static json::value write(const Amounts& amounts) {
+    json::object object;
+    for (const auto& [dimension, amount] : amounts) object[dimension] = amount;
+    return object;
+  }
+  static Result<Amounts> read(const json::value& value, Source source) {
+    const auto object = read_object(value, source);
+    if (!object) return std::unexpected(object.error());
+    Amounts amounts;
+    for (const auto& field : *object) {
+      const auto amount = Codec<std::uint64_t>::read(field.value(), source);
+      if (!amount)
+        return fail(Errc::invalid_input,
+                    fmt::format("must be an object of whole numbers, but '{}' {}",
+                                printable(field.key()), amount.error().message));
+      amounts.emplace(field.key(), *amount);
+    }
+    return amounts;
+  }
+};
+
+template <>
 struct Codec<CapabilitySet> {
   static json::value write(const CapabilitySet& set) {
     return Codec<std::vector<std::string>>::write(set.tokens());

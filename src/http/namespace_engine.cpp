@@ -13,6 +13,14 @@ template <class Op>
 concept NamesExecution = requires(Op operation) {
   { operation.id } -> std::same_as<ExecutionId&>;
 };
+template <class Op>
+concept NamesBudget = requires(Op operation) {
+  { operation.id } -> std::same_as<BudgetId&>;
+};
+template <class Op>
+concept NamesQuota = requires(Op operation) {
+  { operation.id } -> std::same_as<QuotaId&>;
+};
 // What is about the engine itself, and harmless to see.
 template <class Op>
 concept OfTheEngine = std::same_as<Op, Health> || std::same_as<Op, CheckReady>;
@@ -35,10 +43,34 @@ Result<void> NamespaceEngine::own(const std::optional<Namespace>& ns) const {
   return own(ns.value_or(Namespace{}));
 }
 
-Async<void> NamespaceEngine::own(ExecutionId id) {
-  const auto execution = co_await engine_.run(GetExecution{id});
-  if (!execution) co_return std::unexpected(execution.error());
-  if (execution->ns != ns_) co_return core::refusals::not_found(id);
+// What is not its own is not there.
+template <class Get>
+Async<void> NamespaceEngine::find_own(Get get) {
+  const auto found = co_await engine_.run(get);
+  if (!found) co_return std::unexpected(found.error());
+  if (found->ns != ns_) co_return core::refusals::not_found(get.id);
+  co_return Result<void>{};
+}
+
+template <class Get>
+Async<void> NamespaceEngine::own_or_absent(Get get) {
+  const auto found = co_await engine_.run(get);
+  if (found && found->ns != ns_) co_return core::refusals::not_found(get.id);
+  const bool absent = !found && info(found.error().code).http_status == 404;
+  if (!found && !absent) co_return std::unexpected(found.error());
+  co_return Result<void>{};
+}
+
+// Nobody spends from another's budget, or takes the places in another's quota.
+Async<void> NamespaceEngine::own_needs(Policy policy) {
+  for (const auto& id : policy.budgets) {
+    const GetBudget get{id};
+    if (auto owned = co_await own_or_absent(get); !owned) co_return owned;
+  }
+  if (policy.quota) {
+    const GetQuota get{*policy.quota};
+    co_return co_await own_or_absent(get);
+  }
   co_return Result<void>{};
 }
 
@@ -76,10 +108,17 @@ Async<typename Op::Reply> NamespaceEngine::call(Op operation) {
 
 template <class Op>
 Async<void> NamespaceEngine::owns(const Op& operation) {
-  if constexpr (NamesNamespace<Op>)
+  if constexpr (std::same_as<Op, Submit>) {
+    if (auto owned = own(operation.ns); !owned) co_return owned;
+    co_return co_await own_needs(operation.policy);
+  } else if constexpr (NamesNamespace<Op>)
     co_return own(operation.ns);
   else if constexpr (NamesExecution<Op>)
-    co_return co_await own(operation.id);
+    co_return co_await find_own(GetExecution{operation.id});
+  else if constexpr (NamesBudget<Op>)
+    co_return co_await find_own(GetBudget{operation.id});
+  else if constexpr (NamesQuota<Op>)
+    co_return co_await find_own(GetQuota{operation.id});
   else if constexpr (OfTheEngine<Op>)
     co_return Result<void>{};
   else

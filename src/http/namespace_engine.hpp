@@ -7,8 +7,8 @@
 
 namespace ff::http {
 
-// Asks the engine below for nothing but what belongs to `ns`. Other executions are execution_not_found,
-// other namespaces permission_denied.
+// Asks the engine below for nothing but what belongs to `ns`. Executions, budgets and quotas of others are
+// not found, other namespaces permission_denied.
 class NamespaceEngine final : public ForwardEach<NamespaceEngine, Engine, EngineOperations> {
  public:
   NamespaceEngine(Engine& engine, Namespace ns);
@@ -24,7 +24,11 @@ class NamespaceEngine final : public ForwardEach<NamespaceEngine, Engine, Engine
   Async<void> owns(const Op& operation);
   Result<void> own(const Namespace& ns) const;
   Result<void> own(const std::optional<Namespace>& ns) const;
-  Async<void> own(ExecutionId id);
+  template <class Get>
+  Async<void> find_own(Get get);
+  template <class Get>
+  Async<void> own_or_absent(Get get);
+  Async<void> own_needs(Policy policy);
 
   Engine& engine_;
   Namespace ns_;

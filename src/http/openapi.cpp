@@ -13,9 +13,23 @@ constexpr std::string_view json_type = "application/json";
 // What an operation can be refused with, beside what any request can.
 template <class Op>
 constexpr bool may_conflict = std::same_as<Op, Submit> || std::same_as<Op, GetResult> ||
-                              std::same_as<Op, Backup> ||
+                              std::same_as<Op, Backup> || std::same_as<Op, CreateBudget> ||
+                              std::same_as<Op, CreateQuota> || std::same_as<Op, ReportUsage> ||
                               (endpoint<Op>.path.starts_with("/v1/executions/{id}/") &&
                                endpoint<Op>.method != Verb::get && !std::same_as<Op, SetTags>);
+
+// What is not there if the answer is 404; empty if it cannot be.
+template <class Op>
+constexpr std::string_view may_be_missing() {
+  constexpr auto path = endpoint<Op>.path;
+  if (path.starts_with("/v1/executions/{id}")) return "there is no such execution";
+  if (path.starts_with("/v1/budgets/{id}")) return "there is no such budget";
+  if (path.starts_with("/v1/quotas/{id}")) return "there is no such quota";
+  if (std::same_as<Op, GetWorker> || std::same_as<Op, HeartbeatWorker> ||
+      std::same_as<Op, DrainWorker>)
+    return "there is no such worker";
+  return "";
+}
 
 // Whether some token that may read is refused.
 template <class Op>
@@ -45,7 +59,7 @@ json::object problem(std::string_view what) {
 json::object problem_schema() {
   json::object properties;
   const auto add = [&](std::string_view name, std::string_view type) {
-    properties[name] = described(name, type_schema(type));
+    properties[name] = described("Problem", name, type_schema(type));
   };
   for (const auto* text : {"title", "code", "detail", "field"}) add(text, "string");
   add("status", "integer");
@@ -62,7 +76,7 @@ json::object reply_schema(NamedSchemas& named) {
   if constexpr (endpoint<Op>.words.usual.empty()) {
     return schema_of<Reply>(named);
   } else {
-    SchemaWriter fields(named);
+    SchemaWriter fields(named, name_of<Reply>());
     fields.word("status", endpoint<Op>.words);
     Reply reply;
     describe(fields, reply);
@@ -92,7 +106,7 @@ json::object responses(NamedSchemas& named) {
   constexpr auto& at = endpoint<Op>;
   json::object all;
   all["200"] = success<Op>(named);
-  if (std::same_as<Op, Submit>) all["201"] = success<Op>(named);
+  if (Creates<typename Op::Reply>) all["201"] = success<Op>(named);
   if (std::same_as<Op, Grant>) all["204"] = {{"description", "nothing to do"}};
   if (std::same_as<Op, GetResult>) all["204"] = {{"description", "it completed without a result"}};
   all["400"] = problem("a field is wrong, missing or unknown");
@@ -100,9 +114,10 @@ json::object responses(NamedSchemas& named) {
     all["401"] = problem("no valid token");
     if (may_be_denied<Op>) all["403"] = problem("the token does not allow this");
   }
-  if (at.path.find("{id}") != at.path.npos) all["404"] = problem("there is no such execution");
+  if (constexpr auto missing = may_be_missing<Op>(); !missing.empty())
+    all["404"] = problem(missing);
   if (may_conflict<Op>) all["409"] = problem("its state does not allow this");
-  if (at.method != Verb::get) {
+  if (has_body(at.method)) {
     all["413"] = problem("the body is too large");
     all["415"] = problem("the body has a content type that is not known here");
   }
@@ -124,7 +139,7 @@ json::object parameter(std::string_view name, std::string_view in, bool required
 template <class Op>
 json::object operation(NamedSchemas& named) {
   constexpr auto& at = endpoint<Op>;
-  SchemaWriter writer(named);
+  SchemaWriter writer(named, name_of<Op>());
   Op op;
   describe(writer, op);
   auto fields = writer.finish();
@@ -141,7 +156,7 @@ json::object operation(NamedSchemas& named) {
   for (const auto& field : properties) {
     const std::string_view name = field.key();
     const bool in_path = at.path.find(fmt::format("{{{}}}", name)) != at.path.npos;
-    if (!in_path && at.method != Verb::get) continue;
+    if (!in_path && has_body(at.method)) continue;
     parameters.push_back(parameter(name, in_path ? "path" : "query", in_path || is_required(name),
                                    field.value().get_object()));
     body_properties.erase(name);
@@ -153,8 +168,7 @@ json::object operation(NamedSchemas& named) {
   if (!still_required.empty()) body["required"] = std::move(still_required);
   body["additionalProperties"] = false;
 
-  const auto full_name = boost::core::demangle(typeid(Op).name());
-  json::object described{{"operationId", full_name.substr(full_name.rfind(':') + 1)},
+  json::object described{{"operationId", name_of<Op>()},
                          {"summary", at.summary},
                          {"tags", json::array{tag_of(at.role)}}};
   if (std::same_as<Op, Submit>)
@@ -165,7 +179,7 @@ json::object operation(NamedSchemas& named) {
   if (std::same_as<Op, ReadEvents>)
     parameters.push_back(parameter("Last-Event-ID", "header", false, type_schema("string")));
   if (!parameters.empty()) described["parameters"] = std::move(parameters);
-  if (at.method != Verb::get) {
+  if (has_body(at.method)) {
     auto types = content(json_type, std::move(body));
     if (!raw_body_field<Op>.empty())
       types["*/*"] = {{"schema", json::object{}},

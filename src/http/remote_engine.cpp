@@ -57,12 +57,12 @@ Request make_request(const Op& operation) {
   auto fields = to_fields(operation);
   Request request{endpoint<Op>.method, "", 11};
   auto path = take_path(endpoint<Op>.path, fields);
-  if (endpoint<Op>.method == Verb::get) {
-    request.target(path + query(fields));
-  } else {
+  if (has_body(endpoint<Op>.method)) {
     request.target(path);
     request.set(beast::http::field::content_type, "application/json");
     request.body() = json::serialize(fields);
+  } else {
+    request.target(path + query(fields));
   }
   return request;
 }

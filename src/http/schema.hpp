@@ -25,19 +25,27 @@ inline json::object reference(const std::string& name) {
   return {{"$ref", "#/components/schemas/" + name}};
 }
 
-// The schema of a field, with what is to be said about it.
-inline json::object described(std::string_view name, json::object schema) {
+// The schema of a field of a struct, with what is to be said about it.
+inline json::object described(std::string_view owner, std::string_view name, json::object schema) {
   const auto* type = schema.if_contains("type");
-  const auto text =
-      description_of(name, type ? std::string_view(type->get_string()) : std::string_view{});
+  const auto text = description_of(
+      {owner, name, type ? std::string_view(type->get_string()) : std::string_view{}});
   if (!text.empty()) schema["description"] = text;
   return schema;
+}
+
+// A struct's name without its namespaces.
+template <class T>
+std::string name_of() {
+  const auto full = boost::core::demangle(typeid(T).name());
+  return full.substr(full.rfind(':') + 1);
 }
 
 // A visitor of descriptions that writes down their fields.
 class SchemaWriter {
  public:
-  explicit SchemaWriter(NamedSchemas& named) : named_(named) {}
+  // `owner`: the name of the struct that the fields belong to.
+  SchemaWriter(NamedSchemas& named, std::string owner) : named_(named), owner_(std::move(owner)) {}
 
   template <class T>
   void required(std::string_view name, const T&) {
@@ -72,7 +80,7 @@ class SchemaWriter {
   }
   template <class Describe>
   void group(std::string_view name, Describe describe_fields) {
-    SchemaWriter inner(named_);
+    SchemaWriter inner(named_, owner_);
     describe_fields(inner);
     add(name, inner.finish());
   }
@@ -92,10 +100,11 @@ class SchemaWriter {
 
  private:
   void add(std::string_view name, json::object schema) {
-    properties_[name] = described(name, std::move(schema));
+    properties_[name] = described(owner_, name, std::move(schema));
   }
 
   NamedSchemas& named_;
+  std::string owner_;
   json::object properties_;
   json::array required_;
 };
@@ -188,6 +197,12 @@ struct Schema<Tags> {
   }
 };
 template <>
+struct Schema<Amounts> {
+  static json::object make(NamedSchemas& named) {
+    return {{"type", "object"}, {"additionalProperties", schema_of<std::uint64_t>(named)}};
+  }
+};
+template <>
 struct Schema<CapabilitySet> {
   static json::object make(NamedSchemas&) {
     return {{"type", "array"}, {"items", type_schema("string")}};
@@ -198,10 +213,9 @@ struct Schema<CapabilitySet> {
 template <Described T>
 struct Schema<T> {
   static json::object make(NamedSchemas& named) {
-    const auto full = boost::core::demangle(typeid(T).name());
-    const auto name = full.substr(full.rfind(':') + 1);
+    const auto name = name_of<T>();
     if (named.try_emplace(name).second) {
-      SchemaWriter fields(named);
+      SchemaWriter fields(named, name);
       T value;
       describe(fields, value);
       named[name] = fields.finish();

@@ -69,10 +69,9 @@ class SecurityTest : public HttpTest {
     return target;
   }
   Response ask_route(const Route& route, const std::string& headers) const {
-    const bool get = route.endpoint.method == Verb::get;
     return ask({.method = std::string(beast::http::to_string(route.endpoint.method)),
                 .target = target_of(route),
-                .body = get ? "" : "{}",
+                .body = has_body(route.endpoint.method) ? "{}" : "",
                 .headers = headers});
   }
   std::string all_executions() const {
@@ -198,7 +197,7 @@ TEST_F(SecurityTest, OtherNamespacesAreDenied) {
   EXPECT_EQ(get("/openapi.json", bearer(of_a)).result_int(), 200u);
 }
 
-// Every route with an id: the answer is the same as for an execution that is not there at all.
+// Every route with an execution's id: the answer is the same as for an execution that is not there at all.
 TEST_F(SecurityTest, OtherNamespacesExecutionsAreNotThere) {
   const auto id = submit(R"({"kind":"k","payload":"secret"})", bearer(of_b));
   auto fence = claim(id, bearer(of_b));
@@ -211,7 +210,7 @@ TEST_F(SecurityTest, OtherNamespacesExecutionsAreNotThere) {
   for (const auto& route : routes()) {
     std::string target(route.endpoint.path);
     const auto at = target.find("{id}");
-    if (at == target.npos) continue;
+    if (at == target.npos || !target.starts_with("/v1/executions/")) continue;
     target.replace(at, 4, id);
     // Only the fields that it knows: those that it does not are told one by one.
     auto fields = fence;
@@ -244,6 +243,54 @@ TEST_F(SecurityTest, OtherNamespacesExecutionsAreNotThere) {
   EXPECT_EQ(batch[0].as_object().at("error").as_object().at("code"), "execution_not_found");
   EXPECT_EQ(batch[1].as_object().at("state"), "completed");
   EXPECT_EQ(get("/v1/executions/" + id, bearer(of_b)).body(), before);
+}
+
+TEST_F(SecurityTest, OtherNamespacesBudgetsAndQuotasAreNotThere) {
+  for (const auto& [path, body, code] :
+       {std::tuple{"/v1/budgets", R"({"hard_limits":{"tokens":10}})", "budget_not_found"},
+        {"/v1/quotas", R"({"max_concurrent":1})", "quota_policy_not_found"}}) {
+    const auto created = body_of(post(path, body, bearer(of_b)));
+    const auto target = std::string(path) + "/" + text_at(created, "id");
+    const auto before = get(target, bearer(of_b)).body();
+    EXPECT_EQ(code_of(get(target, bearer(of_a))), code);
+    EXPECT_EQ(code_of(ask({.method = "DELETE", .target = target, .headers = bearer(of_a)})), code);
+    EXPECT_THAT(get(path, bearer(of_a)).body(), Not(HasSubstr(text_at(created, "id"))));
+    EXPECT_EQ(get(target, bearer(of_b)).body(), before);
+  }
+}
+
+TEST_F(SecurityTest, OtherNamespacesBudgetsCannotBeSpentOrReset) {
+  const auto id =
+      text_at(body_of(post("/v1/budgets", R"({"hard_limits":{"tokens":10}})", bearer(of_b))), "id");
+  for (const auto& [verb, body] :
+       {std::pair{"/usage", R"({"dimensions":{"tokens":1}})"},
+        {"/release", R"({"execution_id":"{fp:7}:01920000-0000-7000-8000-000000000001"})"},
+        {"/reset", "{}"}})
+    EXPECT_EQ(code_of(post("/v1/budgets/" + id + verb, body, bearer(of_a))), "budget_not_found");
+}
+
+TEST_F(SecurityTest, WorkIsNotAttachedToOtherNamespacesBudgetsAndQuotas) {
+  const auto made = [&](const char* path, const char* body) {
+    return text_at(body_of(post(path, body, bearer(of_b))), "id");
+  };
+  const auto budget = made("/v1/budgets", R"({"hard_limits":{"tokens":10}})");
+  const auto quota = made("/v1/quotas", R"({"max_concurrent":1})");
+  const auto with_budget =
+      fmt::format(R"({{"kind":"k","policy":{{"budget_ids":["{}"]}}}})", budget);
+  const auto with_quota =
+      fmt::format(R"({{"kind":"k","policy":{{"quota_policy_id":"{}"}}}})", quota);
+  EXPECT_EQ(code_of(post("/v1/executions", with_budget, bearer(of_a))), "budget_not_found");
+  EXPECT_EQ(code_of(post("/v1/executions", with_quota, bearer(of_a))), "quota_policy_not_found");
+  EXPECT_EQ(post("/v1/executions", with_budget, bearer(of_b)).result_int(), 201u);
+}
+
+TEST_F(SecurityTest, WorkersAreSeenInTheirNamespace) {
+  post("/v1/workers/w/register", "{}", bearer(of_b));
+  EXPECT_EQ(get("/v1/workers", bearer(of_a)).body(), R"({"workers":[]})");
+  EXPECT_EQ(code_of(get("/v1/workers/w", bearer(of_a))), "worker_not_found");
+  EXPECT_EQ(code_of(get("/v1/workers/w?namespace=b", bearer(of_a))), "permission_denied");
+  EXPECT_EQ(code_of(post("/v1/workers/w/drain", "{}", bearer(of_a))), "worker_not_found");
+  EXPECT_EQ(get("/v1/workers/w", bearer(of_b)).result_int(), 200u);
 }
 
 TEST_F(SecurityTest, ABatchThatIsTooLongIsRefusedAsAWhole) {

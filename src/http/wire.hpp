@@ -3,5 +3,6 @@
 #pragma once
 
 #include "http/endpoints.hpp"
+#include "http/wire_admission.hpp"
 #include "http/wire_replies.hpp"
 #include "http/wire_requests.hpp"

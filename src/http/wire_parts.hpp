@@ -48,6 +48,8 @@ void describe(V& fields, T& policy) {
   fields.group("routing_requirements", [&](auto& routing) {
     routing.defaulted("required_capabilities", policy.required_capabilities);
   });
+  fields.defaulted("budget_ids", policy.budgets);
+  fields.optional("quota_policy_id", policy.quota);
   fields.defaulted("dedup_window_ms", policy.dedup_window);
   fields.optional("retention_ms", policy.retention);
 }

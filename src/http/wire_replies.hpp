@@ -27,6 +27,7 @@ void describe(V& fields, T& info) {
   fields.required("priority", info.priority);
   fields.required("state", info.state);
   fields.required("state_vector", info.state_vector);
+  fields.optional("blocking_detail", info.blocking_detail);
   fields.required("tags", info.tags);
   fields.required("policy", info.policy);
   fields.optional("idempotency_key", info.idempotency_key);
@@ -141,6 +142,7 @@ void describe(V& fields, T& claimed) {
   fields.required("lease_expires_at_ms", claimed.lease_expires_at);
   fields.optional("attempt_deadline_ms", claimed.attempt_deadline);
   fields.optional("deadline_ms", claimed.deadline);
+  fields.defaulted("budget_ids", claimed.budgets);
 }
 
 template <class V, Is<ClaimReply> T>

@@ -31,7 +31,7 @@ void describe(V& fields, T& many) {
 
 template <class V, class T>
 requires Is<T, GetExecution> || Is<T, GetState> || Is<T, GetPayload> || Is<T, GetAttempts> ||
-    Is<T, GetLeaseHistory>
+    Is<T, GetLeaseHistory> || Is<T, ExplainExecution>
 void describe(V& fields, T& get) { fields.required("id", get.id); }
 
 template <class V, Is<GetResult> T>

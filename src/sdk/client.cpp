@@ -64,6 +64,12 @@ Result<T> member(Result<Reply> reply, T Reply::*field) {
   return std::move((*reply).*field);
 }
 
+template <class Reply>
+Result<void> without_value(const Result<Reply>& reply) {
+  if (!reply) return std::unexpected(reply.error());
+  return {};
+}
+
 }  // namespace
 
 template <class Op>
@@ -176,6 +182,39 @@ Result<Tags> Client::set_tags(const ExecutionId& id, Tags set, std::vector<std::
 Result<RevokeStatus> Client::revoke_lease(const ExecutionId& id, std::string reason) {
   return member(call(RevokeLease{.id = id, .reason = std::move(reason)}), &RevokeReply::status);
 }
+
+Result<Why> Client::why(const ExecutionId& id) { return call(ExplainExecution{id}); }
+
+// ---- Budgets, quotas and workers ----------------------------------------------------------------
+
+Result<CreateBudgetReply> Client::create_budget(CreateBudget budget) {
+  return call(std::move(budget));
+}
+Result<BudgetInfo> Client::budget(const BudgetId& id) { return call(GetBudget{id}); }
+Result<BudgetList> Client::budgets(ListBudgets which) { return call(std::move(which)); }
+Result<UsageReply> Client::report_usage(ReportUsage report) { return call(std::move(report)); }
+Result<Amounts> Client::release_usage(const BudgetId& id, const ExecutionId& execution) {
+  return member(call(ReleaseUsage{id, execution}), &ReleaseUsageReply::released);
+}
+Result<void> Client::reset_budget(const BudgetId& id) {
+  return without_value(call(ResetBudget{id}));
+}
+Result<void> Client::delete_budget(const BudgetId& id) {
+  return without_value(call(DeleteBudget{id}));
+}
+
+Result<CreateQuotaReply> Client::create_quota(CreateQuota quota) { return call(std::move(quota)); }
+Result<QuotaInfo> Client::quota(const QuotaId& id) { return call(GetQuota{id}); }
+Result<QuotaList> Client::quotas(ListQuotas which) { return call(std::move(which)); }
+Result<void> Client::delete_quota(const QuotaId& id) {
+  return without_value(call(DeleteQuota{id}));
+}
+
+Result<std::vector<WorkerStatus>> Client::workers(ListWorkers which) {
+  return member(call(std::move(which)), &WorkerList::workers);
+}
+Result<WorkerStatus> Client::worker(GetWorker which) { return call(std::move(which)); }
+Result<WorkerInfo> Client::drain_worker(DrainWorker which) { return call(std::move(which)); }
 
 // ---- Events -------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
-// The samples of docs/cpp.md, which shows the code between two lines `// [name]`, and a look at whether
-// it still does.
+// The samples of docs/cpp.md and docs/admission.md, which show the code between two lines `// [name]`, and a look at whether
+// they still do.
 #include <flowfabric/wait.hpp>
 
 #include <fstream>
@@ -220,13 +220,13 @@ std::string sample(const std::string& file, const std::string& name) {
 }
 
 // Each C++ block stands below `<!-- file [name] -->` or `<!-- file -->`.
-TEST(Guide, ShowsCodeThatIsCompiled) {
+int expect_compiled_blocks(const std::string& file) {
   const std::regex source("<!-- (\\S+)(?: \\[(\\w+)\\])? -->");
   std::smatch shown;
   std::string above, block;
   bool inside = false;
   int blocks = 0;
-  for (const auto& line : lines_of("docs/cpp.md")) {
+  for (const auto& line : lines_of(file)) {
     if (inside && line == "```") {
       inside = false;
       EXPECT_EQ(block, sample(shown[1], shown[2])) << above;
@@ -234,7 +234,7 @@ TEST(Guide, ShowsCodeThatIsCompiled) {
     } else if (inside) {
       block += line + '\n';
     } else if (line == "```cpp") {
-      ASSERT_TRUE(std::regex_match(above, shown, source))
+      EXPECT_TRUE(std::regex_match(above, shown, source))
           << "a block without its source: " << above;
       inside = true;
       block.clear();
@@ -242,7 +242,12 @@ TEST(Guide, ShowsCodeThatIsCompiled) {
       above = line;
     }
   }
-  EXPECT_GT(blocks, 10);
+  return blocks;
+}
+
+TEST(Guide, ShowsCodeThatIsCompiled) {
+  EXPECT_GT(expect_compiled_blocks("docs/cpp.md"), 10);
+  EXPECT_EQ(expect_compiled_blocks("docs/admission.md"), 3);
 }
 
 }  // namespace

@@ -16,15 +16,19 @@ class Task::Context {
 
   Engine& engine() { return engine_; }
 
-  // The first reason counts, but one that the worker stops gives way to a better one.
+  // The first reason counts, but one that the worker stops gives way to a better one, and that the lease
+  // is lost to why it is.
   void cancel(CancelReason reason);
   std::optional<CancelReason> cancelled() const { return reason_.load(); }
+  // Counts the reports of usage.
+  std::uint64_t next_report() { return reports_.fetch_add(1); }
   std::stop_token token() const { return stop_.get_token(); }
 
  private:
   Engine& engine_;
   std::stop_source stop_;
   std::atomic<std::optional<CancelReason>> reason_;
+  std::atomic<std::uint64_t> reports_ = 0;
 };
 
 }  // namespace ff

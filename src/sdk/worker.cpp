@@ -20,6 +20,7 @@
 #include "base/coroutine_group.hpp"
 #include "core/partitions.hpp"
 #include "core/validate.hpp"
+#include "sdk/registration.hpp"
 #include "sdk/renewals.hpp"
 #include "sdk/reports.hpp"
 #include "sdk/retry_pause.hpp"
@@ -72,7 +73,7 @@ Result<Claim> claim_template(const WorkerOptions& options) {
 // A started worker. Everything but the handlers runs on one strand.
 class Worker::Running {
  public:
-  Running(Engine& engine, Claim claim, std::size_t concurrency,
+  Running(Engine& engine, Claim claim, RegisterWorker worker, std::size_t concurrency,
           std::map<std::string, Handler> handlers)
       : engine_(engine),
         claim_(std::move(claim)),
@@ -85,7 +86,14 @@ class Worker::Running {
         outage_(fmt::format("worker {} cannot claim", claim_.worker.str())),
         renewals_(engine, random_, claim_.worker, claim_.lease_ttl),
         reports_(engine, random_, claim_.worker, strand_, coroutines_),
+        registration_(engine, random_, std::move(worker), strand_,
+                      [this] {
+                        slots_.wake();
+                        settled_.wake();
+                      }),
         pool_(concurrency) {
+    coroutines_.spawn(
+        strand_, [this] { return registration_.keep(); }, stop_registering_.slot());
     coroutines_.spawn(
         strand_, [this] { return poll(); }, stop_claiming_.slot());
     // A renewal tells of a cancellation too; if one is never far away, that is soon enough.
@@ -116,7 +124,7 @@ class Worker::Running {
     RetryPause pause(random_, pause_min, pause_max);
     std::optional<Claim> unanswered;
     while (!stopping_) {
-      if (free_slots() == 0) {
+      if (free_slots() == 0 || registration_.draining()) {
         co_await slots_.wait_until(Steady::time_point::max());
         continue;
       }
@@ -186,6 +194,7 @@ class Worker::Running {
     slots_.wake();
     held->returned = true;
     if (held->handed_back || held->done) co_return;
+    if (held->context->cancelled() == CancelReason::budget_exceeded) held->lost = true;
     co_await reports_.report(held, std::move(outcome));
     finish(held);
   }
@@ -289,7 +298,8 @@ class Worker::Running {
       else if (!held->returned && !held->handed_back)
         hand_back(held);
     }
-    co_await settle(Steady::now() + hand_back_limit);
+    const auto last = Steady::now() + hand_back_limit;
+    co_await settle(last);
 
     closed_ = true;
     for (const auto& held : std::vector(held_)) {
@@ -299,6 +309,11 @@ class Worker::Running {
     }
     stop_following_.emit(asio::cancellation_type::terminal);
     following_.wake();
+
+    registration_.end();
+    bool in_time = true;
+    while (in_time && !registration_.ended()) in_time = co_await settled_.wait_until(last);
+    stop_registering_.emit(asio::cancellation_type::terminal);
   }
 
   // Waits until nothing is in hand and nothing can come.
@@ -330,15 +345,17 @@ class Worker::Running {
   bool closed_ = false;    // and has nothing in hand
   std::size_t running_ = 0;
   std::vector<HeldPtr> held_;
-  Wakeup slots_;      // wakes poll(): a slot is free, or it is time to stop
+  Wakeup slots_;      // wakes poll(): a slot is free, draining is over, or it is time to stop
   Wakeup following_;  // wakes follow(): there is something in hand, or it is time to stop
   Wakeup settled_;    // wakes drain(): something is done
   asio::cancellation_signal stop_claiming_;
   asio::cancellation_signal stop_following_;
+  asio::cancellation_signal stop_registering_;
   Outage outage_;
   Renewals renewals_;
   CoroutineGroup coroutines_;
   Reports reports_;
+  Registration registration_;
   asio::thread_pool pool_;
 };
 
@@ -361,8 +378,18 @@ Result<void> Worker::start() {
     return fail(Errc::invalid_input, "a worker's concurrency must be at least 1");
   if (options_.drain_limit < Millis{0})
     return fail(Errc::invalid_input, "a worker's drain limit must not be negative");
+  RegisterWorker worker{.worker = claim->worker,
+                        .ns = claim->ns,
+                        .lanes = claim->lanes,
+                        .capabilities = claim->capabilities,
+                        .ttl = options_.alive_ttl};
+  if (worker.ttl < limits::worker_ttl_min || worker.ttl > limits::worker_ttl_max)
+    return fail(Errc::invalid_input,
+                fmt::format("a worker's alive_ttl must be from {} to {} ms",
+                            limits::worker_ttl_min.count(), limits::worker_ttl_max.count()));
   running_.reset();
-  running_ = std::make_unique<Running>(engine_, std::move(*claim), options_.concurrency, handlers_);
+  running_ = std::make_unique<Running>(engine_, std::move(*claim), std::move(worker),
+                                       options_.concurrency, handlers_);
   return {};
 }
 

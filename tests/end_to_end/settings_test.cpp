@@ -1,6 +1,9 @@
 // Settings and where they come from; help, version and completion.
 #include <fstream>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "tests/end_to_end/cli_test.hpp"
 
 namespace ff::test {
@@ -95,13 +98,17 @@ TEST(Program, CommandThatIsNotThereIsRefused) {
   const auto refused = run_ff({"no-such-command"});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("there is no command 'no-such-command'"));
+  const auto inner = run_ff({"budgets", "burn"});
+  EXPECT_EQ(inner.exit_code, 2);
+  EXPECT_THAT(inner.err, HasSubstr("there is no command 'budgets burn'; see ff budgets --help"));
+  EXPECT_EQ(run_ff({"budgets"}).exit_code, 2);
 }
 
-Words command_names() {
-  const auto help = run_ff({"--help"}).out;
+Words listed_in(const std::string& help) {
   Words names;
   const std::regex line("\n  ([a-z]+) +[A-Z]");
   const auto begin = help.find("Subcommands:");
+  if (begin == std::string::npos) return names;
   for (std::sregex_iterator
            match(help.begin() + static_cast<std::ptrdiff_t>(begin), help.end(), line),
        end;
@@ -110,20 +117,34 @@ Words command_names() {
   return names;
 }
 
+// Each as its words; those of groups, too.
+std::vector<Words> command_names() {
+  std::vector<Words> names;
+  for (const auto& name : listed_in(run_ff({"--help"}).out)) {
+    names.push_back({name});
+    for (const auto& inner : listed_in(run_ff({name, "--help"}).out))
+      names.push_back({name, inner});
+  }
+  return names;
+}
+
 TEST(Program, EveryCommandHasHelpWithExamples) {
   const auto names = command_names();
-  EXPECT_GE(names.size(), 24u);
-  for (const auto& name : names) {
-    const auto help = run_ff({name, "--help"});
+  EXPECT_GE(names.size(), 40u);
+  for (auto words : names) {
+    const auto name = fmt::format("ff {}", fmt::join(words, " "));
+    words.push_back("--help");
+    const auto help = run_ff(words);
     EXPECT_EQ(help.exit_code, 0);
-    EXPECT_THAT(help.out, AllOf(HasSubstr("Examples:"), HasSubstr("ff " + name))) << name;
+    EXPECT_THAT(help.out, AllOf(HasSubstr("Examples:"), HasSubstr(name))) << name;
   }
 }
 
 TEST(Program, EveryCommandIsDocumented) {
   std::ifstream file(FF_SOURCE_DIR "/docs/cli.md");
   const std::string doc(std::istreambuf_iterator<char>(file), {});
-  for (const auto& name : command_names()) EXPECT_THAT(doc, HasSubstr("`ff " + name)) << name;
+  for (const auto& words : command_names())
+    EXPECT_THAT(doc, HasSubstr(fmt::format("`ff {}", fmt::join(words, " "))));
 }
 
 TEST(Program, VersionIsTold) {
@@ -145,6 +166,9 @@ TEST(Completion, OfBashOffersCommandsOptionsAndChoices) {
   EXPECT_THAT(bash_completion("ff ls --st"), HasSubstr("--state "));
   EXPECT_EQ(bash_completion("ff ls --state c"), "completed cancelled ");
   EXPECT_EQ(bash_completion("ff completion z"), "zsh ");
+  EXPECT_EQ(bash_completion("ff budgets re"), "report release reset ");
+  EXPECT_EQ(bash_completion("ff budgets create --on-hard s"), "suspend ");
+  EXPECT_THAT(bash_completion("ff workers drain --u"), HasSubstr("--undo "));
   EXPECT_THAT(bash_completion("ff submit k --file /etc/host"), HasSubstr("/etc/hosts"));
   EXPECT_THAT(bash_completion("ff server --durability ''"), HasSubstr("strict"));
 }

@@ -8,11 +8,12 @@
 namespace ff::cli {
 namespace {
 
+// Those of a group are inside it.
 std::vector<CommandDescription> describe_commands(const CLI::App& program) {
   std::vector<CommandDescription> all;
   for (const auto* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    auto& described = all.emplace_back(
-        CommandDescription{command->get_name(), command->get_description(), {}, {}});
+    auto& described = all.emplace_back(CommandDescription{
+        command->get_name(), command->get_description(), {}, {}, describe_commands(*command)});
     for (const auto* option : command->get_options()) {
       const bool takes_value = option->get_items_expected_max() > 0;
       const auto type = takes_value ? option->get_type_name() : "";

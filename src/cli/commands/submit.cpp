@@ -173,6 +173,10 @@ void add_policy(Arguments& arguments, Request& request) {
   arguments.list_field("--capabilities", request,
                        "policy.routing_requirements.required_capabilities",
                        "What its worker must have, with commas between them");
+  arguments.texts_field("--budget", request, "policy.budget_ids", "ID",
+                        "A budget that it spends from; may be given again");
+  arguments.text_field("--quota", request, "policy.quota_policy_id", "ID",
+                       "The quota that lets it start");
   arguments.duration_field("--retention", request, "policy.retention_ms",
                            "How long it is kept after its end");
 }
@@ -211,6 +215,7 @@ Run setup_submit(Arguments& arguments) {
       "  ff submit greet Ada --lane demo --wait\n"
       "  ff submit resize --file image.png --retries 5 --backoff 2s --attempt-timeout 1m\n"
       "  ff submit report --delay 2h --deadline 1d --tag team.name=billing\n"
+      "  ff submit summarise --file book.txt --budget BUDGET_ID --quota QUOTA_ID\n"
       "  ff submit fetch --lines < urls.txt\n"
       "  ff submit parse -- -5          (a payload that begins with a dash)");
   return [given](const Context& context) { return run(context, *given); };

@@ -53,7 +53,7 @@ Result<RegisterReply> Workers::execute(const HeartbeatWorker& command, Turn& tur
   return RegisterReply{.known = true, .draining = known->draining, .expires_at = known->expires_at};
 }
 
-Result<Done> Workers::execute(const DeregisterWorker& command, Turn& turn) {
+Result<Done> Workers::execute(const DeregisterWorker& command, Turn&) {
   const auto there = workers_.find(command.ns);
   if (there == workers_.end()) return Done{};
   there->second.erase(command.worker);

@@ -1,0 +1,98 @@
+// Budgets and quotas at the moment when work is about to start.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "engine/engine_metrics.hpp"
+#include "store/store.hpp"
+
+namespace ff {
+
+// Why something may not start now.
+struct Refused {
+  BlockingReason reason{};
+  std::string detail;
+};
+
+// What a budget or a quota says, as a sentence. None: there is room.
+std::optional<Refused> refusal_of(const BudgetId& budget, const Result<core::BudgetCheck>& check);
+std::optional<Refused> refusal_of(const QuotaId& quota, const Result<core::AdmitReply>& reply);
+
+// May start: with the admission of its quota, if it has one.
+struct Chosen {
+  ExecutionId id;
+  std::optional<QuotaId> quota = {};
+  std::optional<core::Admission> admission = {};
+};
+
+// Each budget is looked at once in a scheduling cycle, and what has none and no quota passes without a
+// look. Whatever cannot be read keeps work from starting. Thread-safe.
+class Gate {
+ public:
+  // `on_closed` hears of a budget or quota that turned out to have no room; `mint` makes admission ids.
+  Gate(store::Store& store, EngineMetrics& metrics, std::function<AdmissionId()> mint,
+       std::function<void()> on_closed)
+      : store_(store),
+        metrics_(metrics),
+        mint_(std::move(mint)),
+        on_closed_(std::move(on_closed)) {}
+
+  struct Cycle {
+    Namespace ns;
+    store::Closed closed = {};  // what was found to have no room; not to be asked for any more
+    std::set<BudgetId> open = {};
+  };
+  Async<Cycle> begin(const Namespace& ns);
+
+  // Lets in what may start. The others are put back and called blocked, and the cycle knows what closed
+  // them out. After an error none of them is let in.
+  Async<std::vector<Chosen>> admit(Cycle& cycle, std::vector<store::Candidate> taken);
+
+  // For one that was not taken from the ready ones: says why it is refused.
+  Async<Chosen> admit_one(const Namespace& ns, ExecutionId id, core::Needs needs);
+
+  // Of what was let in and did not start.
+  asio::awaitable<void> give_back(std::vector<Chosen> unused);
+
+  // An execution lost what it held of its quota.
+  void release(const core::Happening::Freed& freed);
+  void opened(const store::Opening& opening);
+
+  // Whether what is attached to an execution is there, in its own namespace.
+  Async<void> attachable(const Namespace& ns, const Policy& policy);
+  void forget(const std::variant<BudgetId, QuotaId>& attached);
+
+ private:
+  using Resource = std::variant<BudgetId, QuotaId>;
+  struct ClosedSince {
+    Namespace ns;
+    TimePoint at;
+    std::optional<TimePoint> until = {};  // it has no room before then
+  };
+  struct Asked {
+    std::vector<Chosen> chosen;
+    std::vector<std::pair<ExecutionId, Refused>> refused;
+  };
+
+  Async<void> check_budgets(Cycle& cycle, const std::vector<store::Candidate>& taken,
+                            std::map<BudgetId, Refused>& refusals);
+  Async<void> ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting, Asked& asked);
+  asio::awaitable<void> tell_refused(std::vector<std::pair<ExecutionId, Refused>> refused);
+  asio::awaitable<void> put_back(std::vector<ExecutionId> ids);
+  void note_closed(const Cycle& cycle, const Resource& what, std::optional<TimePoint> until);
+
+  store::Store& store_;
+  EngineMetrics& metrics_;
+  std::function<AdmissionId()> mint_;
+  std::function<void()> on_closed_;
+  std::mutex mutex_;
+  std::map<Resource, ClosedSince> closed_;
+  std::map<std::pair<Namespace, Resource>, TimePoint> attachable_;
+};
+
+}  // namespace ff

@@ -1,0 +1,113 @@
+#include "engine/scanners/budget_scanners.hpp"
+
+#include <spdlog/spdlog.h>
+
+namespace ff {
+namespace {
+
+// Calls visit(id) for every budget or quota there is, a page at a time, and adds up.
+template <class All, class Visit>
+Async<Scan> for_each(store::Store& store, Visit visit) {
+  Scan scan;
+  All query;
+  while (true) {
+    const auto ids = co_await store.run(query);
+    if (!ids) co_return std::unexpected(ids.error());
+    for (const auto& id : *ids) {
+      const auto part = co_await visit(id);
+      if (!part) co_return part;
+      scan.seen += part->seen;
+      scan.changed += part->changed;
+    }
+    if (ids->size() < query.max) co_return scan;
+    query.after = ids->back();
+  }
+}
+
+}  // namespace
+
+Async<Scan> BudgetReset::run_once() {
+  const auto found = co_await store_.run(core::ResetsDue{batch_max});
+  if (!found) co_return std::unexpected(found.error());
+  std::vector<core::ResetIfDue> resets;
+  for (const auto& id : found->due) resets.push_back({id});
+  const auto replies = co_await store_.run_all(std::move(resets));
+  Scan scan{.seen = found->due.size()};
+  if (found->next) scan.next_in = *found->next - store_.now();
+  for (const auto& reply : replies) {
+    if (!reply && reply.error().code != Errc::budget_not_found)
+      co_return std::unexpected(reply.error());
+    scan.changed += reply ? 1 : 0;
+  }
+  scan.more = scan.seen >= batch_max && scan.changed > 0;
+  co_return scan;
+}
+
+Async<Scan> BudgetReconciler::run_once() {
+  if (auto mended = co_await store_.run(core::ReconcileBudgets{}); !mended)
+    co_return std::unexpected(mended.error());
+  co_return co_await for_each<core::AllBudgets>(store_,
+                                                [this](const BudgetId& id) { return prune(id); });
+}
+
+Async<Scan> BudgetReconciler::prune(const BudgetId& budget) {
+  Scan scan;
+  core::LedgerOf query{.budget = budget};
+  while (true) {
+    const auto spenders = co_await store_.run(query);
+    if (!spenders) co_return std::unexpected(spenders.error());
+    std::vector<GetExecution> looks;
+    for (const auto& id : *spenders) looks.push_back({id});
+    const auto found = co_await store_.run_all(std::move(looks));
+    std::vector<core::ForgetSpending> gone;
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (!found[i] && found[i].error().code == Errc::execution_not_found)
+        gone.push_back({.budget = budget, .execution = (*spenders)[i]});
+    scan.seen += spenders->size();
+    scan.changed += gone.size();
+    const auto forgotten = co_await store_.run_all(std::move(gone));
+    for (const auto& each : forgotten)
+      if (!each) co_return std::unexpected(each.error());
+    if (spenders->size() < query.max) co_return scan;
+    query.after = spenders->back();
+  }
+}
+
+Async<Scan> QuotaReconciler::run_once() {
+  if (auto mended = co_await store_.run(core::ReconcileQuotas{}); !mended)
+    co_return std::unexpected(mended.error());
+  co_return co_await for_each<core::AllQuotas>(
+      store_, [this](const QuotaId& id) { return give_back_lost(id); });
+}
+
+// Nothing can become a lease with an admission that is no longer valid, so what nobody holds then is
+// lost for good.
+Async<Scan> QuotaReconciler::give_back_lost(const QuotaId& quota) {
+  Scan scan;
+  core::HeldAdmissions query{.quota = quota, .before = store_.now() - 2 * limits::admission_valid};
+  while (true) {
+    const auto held = co_await store_.run(query);
+    if (!held && held.error().code == Errc::quota_not_found) co_return scan;
+    if (!held) co_return std::unexpected(held.error());
+    std::vector<core::HoldsAdmission> questions;
+    for (const auto& each : *held)
+      questions.push_back({.id = each.execution, .admission = each.admission});
+    const auto answers = co_await store_.run_all(std::move(questions));
+    std::vector<core::ReleaseAdmission> lost;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      if (!answers[i]) co_return std::unexpected(answers[i].error());
+      if (!*answers[i]) lost.push_back({.quota = quota, .admission = (*held)[i].admission});
+    }
+    if (!lost.empty())
+      spdlog::info("quota={} slots that nobody held were given back={}", quota.str(), lost.size());
+    scan.seen += held->size();
+    scan.changed += lost.size();
+    const auto released = co_await store_.run_all(std::move(lost));
+    for (const auto& each : released)
+      if (!each) co_return std::unexpected(each.error());
+    if (held->size() < query.max) co_return scan;
+    query.after = held->back().admission;
+  }
+}
+
+}  // namespace ff
