@@ -173,6 +173,9 @@ inline std::string show(const Execution& execution) {
           },
           [](const Delayed& d) { return fmt::format("delayed(until {})", show(d.until)); },
           [](const WaitingChildren&) -> std::string { return "waiting_children"; },
+          [](const Blocked& b) {
+            return fmt::format("blocked({} since {})", to_string(b.reason), show(b.since));
+          },
           [](const Active& a) {
             return fmt::format("active({}#{} until {})", a.lease.worker.str(),
                                std::to_underlying(a.lease.fence.lease_epoch),

@@ -23,7 +23,23 @@ Ready ready(std::uint8_t number, std::int32_t priority = 0, const char* lane = "
 }
 
 Ready requiring(std::vector<std::string> tokens, Ready execution) {
-  execution.required = *CapabilitySet::parse(std::move(tokens));
+  execution.needs.capabilities = *CapabilitySet::parse(std::move(tokens));
+  return execution;
+}
+
+BudgetId budget(std::uint8_t number) { return BudgetId{ready(number).id.uuid()}; }
+QuotaId quota(std::uint8_t number) { return QuotaId{ready(number).id.uuid()}; }
+
+Ready spending(std::vector<BudgetId> budgets, Ready execution) {
+  execution.needs.budgets = std::move(budgets);
+  return execution;
+}
+Ready under(QuotaId quota, Ready execution) {
+  execution.needs.quota = quota;
+  return execution;
+}
+Ready blocked(Ready execution) {
+  execution.blocked = true;
   return execution;
 }
 
@@ -31,16 +47,24 @@ struct Worker {
   std::vector<const char*> lanes = {"default"};
   std::vector<std::string> capabilities = {};
   const char* ns = "default";
+  Closed closed = {};
 };
 
 std::vector<int> take(ReadyQueue& queue, std::size_t max, const Worker& worker = {}) {
   TakeReady query{.ns = *Namespace::parse(worker.ns),
                   .lanes = {},
                   .capabilities = *CapabilitySet::parse(worker.capabilities),
-                  .max = max};
+                  .max = max,
+                  .closed = worker.closed};
   for (const char* lane : worker.lanes) query.lanes.push_back(*LaneId::parse(lane));
   std::vector<int> numbers;
-  for (const auto& id : queue.take(query)) numbers.push_back(id.partition());
+  for (const auto& each : queue.take(query)) numbers.push_back(each.id.partition());
+  return numbers;
+}
+
+std::vector<int> numbers_of(const std::vector<ExecutionId>& ids) {
+  std::vector<int> numbers;
+  for (const auto& id : ids) numbers.push_back(id.partition());
   return numbers;
 }
 
@@ -150,6 +174,65 @@ TEST_F(ReadyQueueTest, CountsWhatIsAddedTwiceOnce) {
   add({ready(1), ready(1)});
   EXPECT_EQ(queue_.size(), 1u);
   EXPECT_THAT(take(queue_, 10), ElementsAre(1));
+}
+
+TEST_F(ReadyQueueTest, PassesOverWhatABudgetOrAQuotaHoldsBack) {
+  add({spending({budget(1)}, ready(1, 9)), spending({budget(1), budget(2)}, ready(2, 8)),
+       under(quota(1), ready(3, 7)), spending({budget(2)}, under(quota(2), ready(4, 6))),
+       ready(5)});
+  EXPECT_THAT(take(queue_, 10, {.closed = {.budgets = {budget(2)}, .quotas = {quota(1)}}}),
+              ElementsAre(1, 5));
+  EXPECT_THAT(take(queue_, 10, {.closed = {.quotas = {quota(2)}}}), ElementsAre(2, 3));
+  EXPECT_THAT(take(queue_, 10), ElementsAre(4));
+}
+
+TEST_F(ReadyQueueTest, TellsWhatIsTakenNeeds) {
+  const auto execution = requiring({"gpu"}, spending({budget(1)}, under(quota(2), ready(1))));
+  add({execution});
+  const auto taken = queue_.take({.ns = default_namespace(),
+                                  .lanes = {default_lane()},
+                                  .capabilities = execution.needs.capabilities,
+                                  .max = 1});
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].id, execution.id);
+  EXPECT_EQ(taken[0].needs, execution.needs);
+}
+
+TEST_F(ReadyQueueTest, OffersWhatIsCalledBlockedToThoseWhoHaveRoom) {
+  add({blocked(spending({budget(1)}, ready(1)))});
+  EXPECT_THAT(take(queue_, 10, {.closed = {.budgets = {budget(1)}}}), IsEmpty());
+  EXPECT_THAT(take(queue_, 10), ElementsAre(1));
+}
+
+TEST_F(ReadyQueueTest, ShowsTheGroupsThatNeedAnything) {
+  add({ready(1), spending({budget(1)}, ready(2)), spending({budget(1)}, ready(3, 5)),
+       blocked(spending({budget(1)}, ready(4, 5))), under(quota(1), ready(5, 0, "other"))});
+  const auto groups = queue_.peek({.members_max = 10});
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].lane, default_lane());
+  EXPECT_THAT(groups[0].needs.budgets, ElementsAre(budget(1)));
+  EXPECT_EQ(groups[0].size, 3u);
+  EXPECT_THAT(numbers_of(groups[0].best), ElementsAre(3, 4, 2));
+  EXPECT_THAT(numbers_of(groups[0].not_blocked), ElementsAre(2, 3));
+  EXPECT_EQ(groups[1].lane.str(), "other");
+  EXPECT_EQ(groups[1].needs.quota, quota(1));
+}
+
+TEST_F(ReadyQueueTest, ShowsNoMoreOfAGroupThanAskedForButAllOfItsSize) {
+  for (std::uint8_t number = 0; number < 20; ++number)
+    add({spending({budget(1)}, ready(number, number % 3))});
+  const auto groups = queue_.peek({.members_max = 2});
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].size, 20u);
+  EXPECT_THAT(numbers_of(groups[0].best), ElementsAre(2, 5));
+  EXPECT_EQ(groups[0].not_blocked.size(), 2u);
+}
+
+TEST_F(ReadyQueueTest, ShowsNothingOfWhatIsTakenOrRemoved) {
+  add({spending({budget(1)}, ready(1)), spending({budget(1)}, ready(2))});
+  take(queue_, 1);
+  queue_.remove(spending({budget(1)}, ready(2)));
+  EXPECT_THAT(queue_.peek({.members_max = 10}), IsEmpty());
 }
 
 TEST_F(ReadyQueueTest, GivesEachToOneOfManyTakers) {

@@ -3,6 +3,9 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "core/event.hpp"
@@ -26,6 +29,11 @@ class Announcements {
         });
   }
   void add_event(core::Happening happening) { events_.push_back(std::move(happening)); }
+  void add_opening(const store::OpeningSink& sink, store::Opening opening) {
+    replies_.push_back([&sink, opening = std::move(opening)](const Error* fault) {
+      if (!fault && sink) sink(opening);
+    });
+  }
   bool empty() const { return replies_.empty() && events_.empty(); }
 
   // When they are released, `mark` is raised to `batch`.
@@ -34,7 +42,7 @@ class Announcements {
     batch_ = batch;
   }
 
-  // With a fault: every reply is that error instead, and there are no events.
+  // With a fault: every reply is that error instead, and there are no events and no openings.
   void release(const store::EventSink& sink, const Error* fault = nullptr) {
     if (!fault && mark_) mark_->store(batch_, std::memory_order_release);
     if (!fault && sink && !events_.empty()) sink(events_);
@@ -51,6 +59,8 @@ class Announcements {
 struct Batch {
   BatchNumber number;
   Changes changes = {};
+  // By key, what of the changes those who read the database must be told; none: it is erased.
+  std::map<std::string, std::optional<std::string>> unwritten = {};
   bool must_sync = false;      // holds a change that is acknowledged only when it is on disk
   Announcements at_once = {};  // what is based on nothing that is not on disk yet
   Announcements after_sync = {};

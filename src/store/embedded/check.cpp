@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "store/embedded/admission_records.hpp"
 #include "store/embedded/backup.hpp"
 #include "store/embedded/directory.hpp"
 #include "store/embedded/format.hpp"
@@ -26,8 +27,10 @@ class Check {
 
   Result<CheckReport> run() {
     using Step = Result<void> (Check::*)();
-    for (const Step step : {&Check::live, &Check::ended, &Check::belongings, &Check::by_time,
-                            &Check::by_tag, &Check::retention, &Check::idempotency, &Check::counts})
+    for (const Step step :
+         {&Check::live, &Check::ended, &Check::belongings, &Check::by_time, &Check::by_tag,
+          &Check::retention, &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
+          &Check::reports, &Check::reports_by_time, &Check::quotas, &Check::windows})
       if (auto done = (this->*step)(); !done) return std::unexpected(done.error());
     return std::move(report_);
   }
@@ -214,6 +217,99 @@ class Check {
         problem(fmt::format("namespace {} lane '{}': the count of ended executions is wrong",
                             lane.first.str(), lane.second.str()));
     return {};
+  }
+
+  // A record that its key and its bytes must be read from; `what` it is.
+  template <class Key, class Record>
+  bool readable(const Result<Key>& key, const Result<Record>& record, std::string_view what) {
+    if (!key)
+      problem(fmt::format("{} has a key of an unknown form", what));
+    else if (!record)
+      problem(record.error().message);
+    return key && record;
+  }
+
+  // Of the budget or quota that a record belongs to.
+  Result<void> owner_must_exist(std::string_view owner_key, std::string_view owner,
+                                std::string_view what) {
+    const auto there = exists(owner_key);
+    if (!there) return std::unexpected(there.error());
+    if (!*there) problem(fmt::format("{}: is gone, but {} is not", owner, what));
+    return {};
+  }
+  Result<void> must_exist(const BudgetId& budget, std::string_view what) {
+    return owner_must_exist(keys::budget(budget), "budget " + budget.str(), what);
+  }
+
+  Result<void> budgets() {
+    return each(keys::budget_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  ++report_.budgets;
+                  const auto id = keys::parse_budget(key);
+                  readable(id, decode_budget(id.value_or(BudgetId{}), value), "a budget");
+                  return {};
+                });
+  }
+  Result<void> quotas() {
+    return each(keys::quota_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  ++report_.quotas;
+                  const auto id = keys::parse_quota(key);
+                  readable(id, decode_quota(id.value_or(QuotaId{}), value), "a quota");
+                  return {};
+                });
+  }
+
+  Result<void> ledgers() {
+    return each(keys::ledger_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  const auto parsed = keys::parse_ledger(key);
+                  if (!readable(parsed, decode_spending(value), "what an execution spent"))
+                    return {};
+                  return must_exist(parsed->budget, "what an execution spent of it");
+                });
+  }
+
+  Result<void> reports() {
+    return each(keys::dedup_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  const auto entry = keys::parse_dedup(key);
+                  const auto known = decode_report(value);
+                  if (!readable(entry, known, "a usage report")) return {};
+                  const auto timed = exists(keys::dedup_until(known->until, *entry));
+                  if (!timed) return std::unexpected(timed.error());
+                  if (!*timed)
+                    problem(fmt::format("budget {}: a usage report would never be forgotten",
+                                        entry->budget.str()));
+                  return must_exist(entry->budget, "a usage report to it");
+                });
+  }
+
+  Result<void> reports_by_time() {
+    return each(keys::dedup_until_prefix,
+                [&](std::string_view key, std::string_view) -> Result<void> {
+                  ++report_.index_entries;
+                  const auto parsed = keys::parse_dedup_until(key);
+                  if (!parsed) return problem("an index entry has an unknown form"), Result<void>{};
+                  const auto bytes = database_.get(keys::dedup(parsed->entry));
+                  if (!bytes) return std::unexpected(bytes.error());
+                  const auto known = *bytes ? decode_report(**bytes) : KnownReport{};
+                  if (!*bytes || (known && known->until != parsed->until))
+                    problem(fmt::format("budget {}: an entry of index '{}' is not true of it",
+                                        parsed->entry.budget.str(), keys::dedup_until_prefix));
+                  return {};
+                });
+  }
+
+  Result<void> windows() {
+    return each(keys::place_prefix, [&](std::string_view key, std::string_view) -> Result<void> {
+      ++report_.index_entries;
+      const auto parsed = keys::parse_place(key);
+      if (!parsed)
+        return problem("a start in a quota's window has an unknown form"), Result<void>{};
+      return owner_must_exist(keys::quota(parsed->quota), "quota " + parsed->quota.str(),
+                              "a start in its window");
+    });
   }
 
   const Database& database_;

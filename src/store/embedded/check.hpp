@@ -17,6 +17,8 @@ namespace ff::embedded {
 struct CheckReport {
   std::size_t live = 0;
   std::size_t ended = 0;
+  std::size_t budgets = 0;
+  std::size_t quotas = 0;
   std::size_t index_entries = 0;
   std::size_t problem_count = 0;
   std::vector<std::string> problems = {};  // the first ones, in words

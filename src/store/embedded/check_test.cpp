@@ -1,5 +1,6 @@
 #include "store/embedded/check.hpp"
 
+#include "store/embedded/admission_records.hpp"
 #include "store/embedded/keys.hpp"
 #include "store/embedded/records.hpp"
 #include "store/embedded/test_support.hpp"
@@ -176,6 +177,53 @@ TEST_F(CheckTest, FailsWhereThereIsNothingToCheck) {
   const auto busy = embedded::check(directory());
   ASSERT_FALSE(busy);
   EXPECT_EQ(busy.error().code, Errc::store_locked);
+}
+
+TEST_F(CheckTest, LooksAtBudgetsAndQuotas) {
+  const BudgetId budget{random_uuid()};
+  const QuotaId quota{random_uuid()};
+  must(run(CreateBudget{.id = budget, .spec = {.reset_interval = 1s}}));
+  must(run(ReportUsage{.id = budget,
+                       .amounts = {{"t", 1}},
+                       .dedup_key = *DedupKey::parse("d"),
+                       .execution = submit()}));
+  must(run(CreateQuota{.id = quota, .spec = {.max_per_window = 1}}));
+  must(run(
+      core::Admit{.quota = quota, .admission = AdmissionId{random_uuid()}, .execution = submit()}));
+  const auto report = check();
+  EXPECT_THAT(report.problems, IsEmpty());
+  EXPECT_EQ(report.budgets, 1u);
+  EXPECT_EQ(report.quotas, 1u);
+
+  put(keys::budget(budget), "rubbish");
+  put(keys::quota(quota), "rubbish");
+  EXPECT_THAT(problems(), Contains(HasSubstr("budget " + budget.str() + " is damaged")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("quota " + quota.str() + " is damaged")));
+  erase(keys::budget(budget));
+  erase(keys::quota(quota));
+  EXPECT_THAT(problems(), Contains(HasSubstr("what an execution spent of it is not")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("a usage report to it is not")));
+  EXPECT_THAT(problems(), Contains(HasSubstr("a start in its window is not")));
+}
+
+TEST_F(CheckTest, ReportsAUsageReportThatIsNotIndexedByTimeAndTheOtherWayRound) {
+  const BudgetId budget{random_uuid()};
+  const keys::DedupEntry entry{.budget = budget, .key = *DedupKey::parse("d")};
+  must(run(CreateBudget{.id = budget, .spec = {}}));
+  const KnownReport known{.amounts = {}, .until = clock_->now()};
+  put(keys::dedup(entry), encode(known));
+  EXPECT_THAT(problems(), Contains(HasSubstr("would never be forgotten")));
+  put(keys::dedup_until(known.until, entry), "");
+  EXPECT_THAT(problems(), IsEmpty());
+  put(keys::dedup_until(known.until + 1s, entry), "");
+  EXPECT_THAT(problems(), Contains(HasSubstr("is not true of it")));
+}
+
+TEST_F(CheckTest, ReportsKeysOfAnUnknownFormOfBudgetsAndQuotas) {
+  for (const auto prefix : {keys::budget_prefix, keys::ledger_prefix, keys::dedup_prefix,
+                            keys::dedup_until_prefix, keys::quota_prefix, keys::place_prefix})
+    put(std::string(prefix) + "short", "");
+  EXPECT_EQ(check().problem_count, 6u);
 }
 
 }  // namespace

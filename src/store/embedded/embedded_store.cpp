@@ -45,17 +45,27 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
                      .ready = ready_,
                      .durability = options_.durability,
                      .hot_bytes_max = options_.hot_bytes_max / options_.shards}));
+  desk_ = std::make_unique<Desk>(Desk::Parts{.writing = {.database = *database_,
+                                                         .committer = committer_,
+                                                         .fault = fault_,
+                                                         .sink = sink_,
+                                                         .durability = options_.durability},
+                                             .clock = *options_.clock,
+                                             .opening_sink = opening_sink_});
 }
 
 EmbeddedStore::~EmbeddedStore() {
   reader_.join();
   for (auto& shard : shards_) shard->stop();
+  desk_->stop();
 }
 
 Result<void> EmbeddedStore::restore() {
+  if (auto restored = desk_->restore(); !restored) return restored;
   if (auto restored = restore_live(); !restored) return restored;
   if (auto restored = restore_ended_counts(); !restored) return restored;
   for (auto& shard : shards_) shard->run();
+  desk_->run();
   return {};
 }
 
@@ -68,6 +78,7 @@ Result<void> EmbeddedStore::restore_live() {
         const auto execution = decode(*id, value);
         if (!execution) return std::unexpected(execution.error());
         shards_[shard_of(id->partition())]->indexes().add(*execution);
+        desk_->hold(*execution);
         return Database::Next::go_on;
       });
 }
@@ -98,51 +109,46 @@ Result<void> EmbeddedStore::restore_ended_counts() {
 }
 
 void EmbeddedStore::start(std::vector<store::AnyCall> calls) {
-  ShardCalls shard_calls(shards_.size());
-  for (auto& any : calls) std::visit([&](auto& call) { route(call, shard_calls); }, any);
+  Outbox outbox{.shards = std::vector<std::vector<ShardCall>>(shards_.size())};
+  for (auto& any : calls) std::visit([&](auto& call) { route(call, outbox); }, any);
   for (std::size_t i = 0; i < shards_.size(); ++i)
-    if (!shard_calls[i].empty()) shards_[i]->start(std::move(shard_calls[i]));
+    if (!outbox.shards[i].empty()) shards_[i]->start(std::move(outbox.shards[i]));
+  if (!outbox.desk.empty()) desk_->start(std::move(outbox.desk));
 }
 
 template <store::OfAdmission Op>
-void EmbeddedStore::route(store::Call<Op>& call, ShardCalls&) {
-  call.done(fail(Errc::internal, "not there yet"));
-}
-void EmbeddedStore::route(store::Call<store::FindBlocked>& call, ShardCalls&) {
-  call.done(store::BlockedPage{});
-}
-void EmbeddedStore::route(store::Call<store::CountBlocked>& call, ShardCalls&) {
-  call.done(std::vector<store::BlockedCount>{});
+void EmbeddedStore::route(store::Call<Op>& call, Outbox& outbox) {
+  outbox.desk.push_back(std::move(call));
 }
 
-void EmbeddedStore::route(store::Call<store::PeekReady>& call, ShardCalls&) {
+void EmbeddedStore::route(store::Call<store::PeekReady>& call, Outbox&) {
   if (const Error* fault = fault_.get()) return call.done(std::unexpected(*fault));
   call.done(ready_.peek(call.operation));
 }
 
 template <class Op>
-void EmbeddedStore::route(store::Call<Op>& call, ShardCalls& shard_calls) {
-  shard_calls[shard_of(call.operation.id.partition())].push_back(std::move(call));
+void EmbeddedStore::route(store::Call<Op>& call, Outbox& outbox) {
+  outbox.shards[shard_of(call.operation.id.partition())].push_back(std::move(call));
 }
 
-void EmbeddedStore::route(store::Call<store::Reconcile>& call, ShardCalls& shard_calls) {
-  shard_calls[shard_of(call.operation.partition)].push_back(std::move(call));
+void EmbeddedStore::route(store::Call<store::Reconcile>& call, Outbox& outbox) {
+  outbox.shards[shard_of(call.operation.partition)].push_back(std::move(call));
 }
 
-void EmbeddedStore::route(store::Call<store::TakeReady>& call, ShardCalls&) {
+void EmbeddedStore::route(store::Call<store::TakeReady>& call, Outbox&) {
   if (const Error* fault = fault_.get()) return call.done(std::unexpected(*fault));
   call.done(ready_.take(call.operation));
 }
 
-void EmbeddedStore::route(store::Call<CountExecutions>& call, ShardCalls& shard_calls) {
-  ask_all(CountShare{.ns = call.operation.ns, .lane = call.operation.lane}, call, shard_calls, sum);
+void EmbeddedStore::route(store::Call<CountExecutions>& call, Outbox& outbox) {
+  ask_all(CountShare{.ns = call.operation.ns, .lane = call.operation.lane}, call, outbox, sum);
 }
 
-void EmbeddedStore::route(store::Call<store::CountAll>& call, ShardCalls& shard_calls) {
-  ask_all(CountShare{}, call, shard_calls, sum);
+void EmbeddedStore::route(store::Call<store::CountAll>& call, Outbox& outbox) {
+  ask_all(CountShare{}, call, outbox, sum);
 }
 
-void EmbeddedStore::route(store::Call<store::Probe>& call, ShardCalls&) {
+void EmbeddedStore::route(store::Call<store::Probe>& call, Outbox&) {
   read_aside(call, [this](const store::Probe&) -> Result<Done> {
     Changes changes;
     changes.put(keys::probe, "");
@@ -152,8 +158,8 @@ void EmbeddedStore::route(store::Call<store::Probe>& call, ShardCalls&) {
   });
 }
 
-void EmbeddedStore::route(store::Call<store::TimersDue>& call, ShardCalls& shard_calls) {
-  ask_all(call.operation, call, shard_calls, [](std::vector<store::DueReply> shares) {
+void EmbeddedStore::route(store::Call<store::TimersDue>& call, Outbox& outbox) {
+  ask_all(call.operation, call, outbox, [](std::vector<store::DueReply> shares) {
     store::DueReply all;
     for (auto& share : shares) {
       std::ranges::move(share.due, std::back_inserter(all.due));
@@ -163,25 +169,52 @@ void EmbeddedStore::route(store::Call<store::TimersDue>& call, ShardCalls& shard
   });
 }
 
-void EmbeddedStore::route(store::Call<ListExecutions>& call, ShardCalls&) {
+void EmbeddedStore::route(store::Call<store::FindBlocked>& call, Outbox& outbox) {
+  const auto& query = call.operation;
+  const auto max = query.max;
+  const BlockedShare share{.reason = query.reason,
+                           .after = query.after ? from_cursor(*query.after) : std::nullopt,
+                           .max = max};
+  ask_all(share, call, outbox, [max](std::vector<BlockedShare::Reply> shares) {
+    std::vector<BlockedShare::Found> all;
+    bool more = false;
+    for (auto& each : shares) {
+      more |= each.more;
+      std::ranges::move(each.found, std::back_inserter(all));
+    }
+    std::ranges::sort(all, {}, &BlockedShare::Found::place);
+    more |= all.size() > max;
+    all.resize(std::min(all.size(), max));
+    store::BlockedPage page;
+    if (more && !all.empty()) page.next = to_cursor(all.back().place);
+    for (auto& each : all) page.executions.push_back(std::move(each.execution));
+    return page;
+  });
+}
+
+void EmbeddedStore::route(store::Call<store::CountBlocked>& call, Outbox& outbox) {
+  ask_all(call.operation, call, outbox,
+          [](std::vector<std::vector<store::BlockedCount>> shares) { return sum_blocked(shares); });
+}
+
+void EmbeddedStore::route(store::Call<ListExecutions>& call, Outbox&) {
   read_aside(call, [this](const ListExecutions& query) { return list(*database_, query); });
 }
 
-void EmbeddedStore::route(store::Call<store::RetentionDue>& call, ShardCalls&) {
+void EmbeddedStore::route(store::Call<store::RetentionDue>& call, Outbox&) {
   read_aside(call, [this](const store::RetentionDue& query) {
     return retention_due(*database_, now(), query.max);
   });
 }
 
-void EmbeddedStore::route(store::Call<Backup>& call, ShardCalls&) {
+void EmbeddedStore::route(store::Call<Backup>& call, Outbox&) {
   read_aside(call, [this](const Backup& backup) {
     return back_up(*database_, options_.directory, backup.name);
   });
 }
 
 template <class Query, class Op, class Join>
-void EmbeddedStore::ask_all(Query query, store::Call<Op>& call, ShardCalls& shard_calls,
-                            Join join) {
+void EmbeddedStore::ask_all(Query query, store::Call<Op>& call, Outbox& outbox, Join join) {
   using Share = typename Query::Reply;
   struct Gather {
     std::mutex mutex;
@@ -193,7 +226,7 @@ void EmbeddedStore::ask_all(Query query, store::Call<Op>& call, ShardCalls& shar
   auto gather = std::make_shared<Gather>();
   gather->missing = shards_.size();
   gather->call = std::move(call);
-  for (auto& calls : shard_calls)
+  for (auto& calls : outbox.shards)
     calls.push_back(store::Call<Query>{query, [gather, join](Result<Share> share) {
                                          const std::lock_guard lock(gather->mutex);
                                          if (share)

@@ -8,6 +8,7 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include "store/embedded/committer.hpp"
+#include "store/embedded/desk.hpp"
 #include "store/embedded/directory.hpp"
 #include "store/embedded/shard.hpp"
 #include "store/store.hpp"
@@ -38,7 +39,11 @@ class EmbeddedStore final : public store::Store {
   Result<void> health() const override;
 
  private:
-  using ShardCalls = std::vector<std::vector<ShardCall>>;  // by shard
+  // Calls on their way to the threads that answer them.
+  struct Outbox {
+    std::vector<std::vector<ShardCall>> shards;
+    std::vector<DeskCall> desk = {};
+  };
 
   EmbeddedStore(Options options, DirectoryLock lock, std::unique_ptr<Database> database,
                 PartitionIndex partition_count);
@@ -47,26 +52,26 @@ class EmbeddedStore final : public store::Store {
   Result<void> restore_ended_counts();
 
   std::size_t shard_of(PartitionIndex partition) const { return partition % shards_.size(); }
-  void route(store::Call<store::TakeReady>& call, ShardCalls& shard_calls);
-  void route(store::Call<CountExecutions>& call, ShardCalls& shard_calls);
-  void route(store::Call<store::CountAll>& call, ShardCalls& shard_calls);
-  void route(store::Call<store::Probe>& call, ShardCalls& shard_calls);
-  void route(store::Call<store::TimersDue>& call, ShardCalls& shard_calls);
-  void route(store::Call<store::Reconcile>& call, ShardCalls& shard_calls);
-  void route(store::Call<ListExecutions>& call, ShardCalls& shard_calls);
-  void route(store::Call<store::RetentionDue>& call, ShardCalls& shard_calls);
-  void route(store::Call<Backup>& call, ShardCalls& shard_calls);
-  void route(store::Call<store::PeekReady>& call, ShardCalls& shard_calls);
-  void route(store::Call<store::FindBlocked>& call, ShardCalls& shard_calls);
-  void route(store::Call<store::CountBlocked>& call, ShardCalls& shard_calls);
+  void route(store::Call<store::TakeReady>& call, Outbox& outbox);
+  void route(store::Call<CountExecutions>& call, Outbox& outbox);
+  void route(store::Call<store::CountAll>& call, Outbox& outbox);
+  void route(store::Call<store::Probe>& call, Outbox& outbox);
+  void route(store::Call<store::TimersDue>& call, Outbox& outbox);
+  void route(store::Call<store::Reconcile>& call, Outbox& outbox);
+  void route(store::Call<ListExecutions>& call, Outbox& outbox);
+  void route(store::Call<store::RetentionDue>& call, Outbox& outbox);
+  void route(store::Call<Backup>& call, Outbox& outbox);
+  void route(store::Call<store::PeekReady>& call, Outbox& outbox);
+  void route(store::Call<store::FindBlocked>& call, Outbox& outbox);
+  void route(store::Call<store::CountBlocked>& call, Outbox& outbox);
   template <store::OfAdmission Op>
-  void route(store::Call<Op>& call, ShardCalls& shard_calls);
+  void route(store::Call<Op>& call, Outbox& outbox);
   template <class Op>
-  void route(store::Call<Op>& call, ShardCalls& shard_calls);
+  void route(store::Call<Op>& call, Outbox& outbox);
 
   // Asks every shard `query` and answers `call` with what `join` makes of their replies.
   template <class Query, class Op, class Join>
-  void ask_all(Query query, store::Call<Op>& call, ShardCalls& shard_calls, Join join);
+  void ask_all(Query query, store::Call<Op>& call, Outbox& outbox, Join join);
   // Reads the database beside the shards; the answer waits until what it saw is on disk.
   template <class Op, class Read>
   void read_aside(store::Call<Op>& call, Read read);
@@ -81,6 +86,7 @@ class EmbeddedStore final : public store::Store {
   store::OpeningSink opening_sink_;
   store::ReadyQueue ready_;
   std::vector<std::unique_ptr<Shard>> shards_;  // they and the committer use each other
+  std::unique_ptr<Desk> desk_;                  // likewise
   Committer committer_;
   boost::asio::thread_pool reader_{1};
 };

@@ -14,8 +14,13 @@ using ::testing::UnorderedElementsAreArray;
 class EmbeddedStoreTest : public StoreTest {
  protected:
   std::vector<ExecutionId> take(std::size_t max = 1000) {
-    return must(run(store::TakeReady{
-        .ns = default_namespace(), .lanes = {default_lane()}, .capabilities = {}, .max = max}));
+    std::vector<ExecutionId> ids;
+    for (const auto& each : must(run(store::TakeReady{.ns = default_namespace(),
+                            .lanes = {default_lane()},
+                            .capabilities = {},
+                            .max = max})))
+      ids.push_back(each.id);
+    return ids;
   }
   std::vector<ExecutionId> submit_many(int count) {
     std::vector<ExecutionId> ids;

@@ -65,5 +65,19 @@ TEST_F(FormatTest, KeepsTheNumberOfPartitions) {
   EXPECT_EQ(open().partition_count(), 16);
 }
 
+TEST_F(FormatTest, OfFormerVersionsIsRaisedAndNothingElseChanges) {
+  for (const std::uint32_t version : {2u, 3u}) {
+    open();
+    const auto id = submit();
+    close();
+    put_store(version, 256);
+    open();
+    EXPECT_EQ(state_of(id), ExecutionState::waiting);
+    close();
+    const auto database = must(Database::open({.directory = database_directory(directory())}));
+    EXPECT_EQ(must(read_format(*database))->version, format_version);
+  }
+}
+
 }  // namespace
 }  // namespace ff::embedded

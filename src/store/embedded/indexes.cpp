@@ -1,8 +1,10 @@
 #include "store/embedded/indexes.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <ranges>
-#include <unordered_set>
+
+#include <fmt/format.h>
 
 #include "base/assert.hpp"
 
@@ -42,6 +44,8 @@ void Indexes::place(const core::Execution& execution) {
   if (is_ready(execution)) ready_.add(ready_of(execution));
   if (const auto timer = core::next_timer(execution))
     timers_[timer->kind].emplace(timer->due, execution.id);
+  if (const auto* blocked = std::get_if<core::Blocked>(&execution.state))
+    blocked_[blocked->reason].insert({.since = blocked->since, .id = execution.id});
 }
 
 void Indexes::remove(const core::Execution& execution) {
@@ -54,6 +58,8 @@ void Indexes::remove(const core::Execution& execution) {
   if (is_ready(execution)) ready_.remove(ready_of(execution));
   if (const auto timer = core::next_timer(execution))
     timers_[timer->kind].erase({timer->due, execution.id});
+  if (const auto* blocked = std::get_if<core::Blocked>(&execution.state))
+    blocked_[blocked->reason].erase({.since = blocked->since, .id = execution.id});
 }
 
 void Indexes::add_ended(const QueueKey& lane, const CountByState& ended) {
@@ -107,30 +113,91 @@ CountByState Indexes::counts_of(const QueueKey& lane) const {
   return counts == counts_.end() ? CountByState{} : counts->second;
 }
 
+std::vector<BlockedSince> Indexes::blocked(BlockingReason reason,
+                                           const std::optional<BlockedSince>& after,
+                                           std::size_t max) const {
+  std::vector<BlockedSince> found;
+  const auto there = blocked_.find(reason);
+  if (there == blocked_.end()) return found;
+  const auto& places = there->second;
+  auto place = after ? places.upper_bound(*after) : places.begin();
+  for (; place != places.end() && found.size() < max; ++place) found.push_back(*place);
+  return found;
+}
+
+std::vector<store::BlockedCount> Indexes::blocked_counts() const {
+  std::vector<store::BlockedCount> counts;
+  for (const auto& [reason, places] : blocked_)
+    if (!places.empty()) counts.push_back({.reason = reason, .count = places.size()});
+  return counts;
+}
+
+std::vector<store::BlockedCount> sum_blocked(
+    const std::vector<std::vector<store::BlockedCount>>& shares) {
+  std::map<BlockingReason, std::uint64_t> counts;
+  for (const auto& [reason, count] : shares | std::views::join) counts[reason] += count;
+  std::vector<store::BlockedCount> total;
+  for (const auto& [reason, count] : counts) total.push_back({.reason = reason, .count = count});
+  return total;
+}
+
+std::string to_cursor(const BlockedSince& place) {
+  return fmt::format("{} {}", place.since.time_since_epoch().count(), place.id.str());
+}
+
+std::optional<BlockedSince> from_cursor(std::string_view text) {
+  Millis::rep since = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), since);
+  const auto rest = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (error != std::errc{} || !rest.starts_with(' ')) return std::nullopt;
+  const auto id = ExecutionId::parse(rest.substr(1));
+  if (!id) return std::nullopt;
+  return BlockedSince{.since = TimePoint{Millis{since}}, .id = *id};
+}
+
 bool Indexes::has(const core::Execution& execution) const {
-  if (is_ready(execution) && !ready_.has(ready_of(execution))) return false;
+  const bool queued = !is_ready(execution) || ready_.has(ready_of(execution));
+  return queued && has_timer(execution) && has_blocked(execution);
+}
+
+bool Indexes::has_timer(const core::Execution& execution) const {
   const auto timer = core::next_timer(execution);
   if (!timer) return true;
   const auto timers = timers_.find(timer->kind);
   return timers != timers_.end() && timers->second.contains({timer->due, execution.id});
 }
 
+bool Indexes::has_blocked(const core::Execution& execution) const {
+  const auto* blocked = std::get_if<core::Blocked>(&execution.state);
+  if (!blocked) return true;
+  const auto places = blocked_.find(blocked->reason);
+  return places != blocked_.end() &&
+         places->second.contains({.since = blocked->since, .id = execution.id});
+}
+
 std::size_t Indexes::mend(PartitionIndex partition,
                           const std::vector<core::Execution>& executions) {
   std::size_t mended = 0;
-  std::set<std::pair<core::Timer, ExecutionId>> expected;
+  std::set<std::pair<core::Timer, ExecutionId>> timed;
+  std::set<std::pair<BlockingReason, BlockedSince>> blocked;
   for (const auto& execution : executions) {
     if (!has(execution)) {
       place(execution);
       ++mended;
     }
-    if (const auto timer = core::next_timer(execution)) expected.emplace(*timer, execution.id);
+    if (const auto timer = core::next_timer(execution)) timed.emplace(*timer, execution.id);
+    if (const auto* state = std::get_if<core::Blocked>(&execution.state))
+      blocked.insert({state->reason, {.since = state->since, .id = execution.id}});
   }
   for (auto& [kind, timers] : timers_)
     mended += std::erase_if(timers, [&](const auto& entry) {
       const auto& [due, id] = entry;
       return id.partition() == partition &&
-             !expected.contains({core::Timer{.kind = kind, .due = due}, id});
+             !timed.contains({core::Timer{.kind = kind, .due = due}, id});
+    });
+  for (auto& [reason, places] : blocked_)
+    mended += std::erase_if(places, [&](const BlockedSince& each) {
+      return each.id.partition() == partition && !blocked.contains({reason, each});
     });
   return mended;
 }

@@ -1,5 +1,5 @@
-// What a shard keeps in memory to find executions: who is ready, whose time is up next, and how many
-// there are in each state.
+// What a shard keeps in memory to find executions: who is ready, who is blocked, whose time is up next,
+// and how many there are in each state.
 #pragma once
 
 #include <flowfabric/ids.hpp>
@@ -27,6 +27,20 @@ struct LaneCount {
 // Over the shares of all shards; zeros are left out.
 StateCounts sum(const std::vector<std::vector<LaneCount>>& shares);
 
+// A place among those that are blocked for one reason: the longest first.
+struct BlockedSince {
+  TimePoint since;
+  ExecutionId id;
+  auto operator<=>(const BlockedSince&) const = default;
+};
+// As the cursor of a page. What is no cursor of ours is none.
+std::string to_cursor(const BlockedSince& place);
+std::optional<BlockedSince> from_cursor(std::string_view text);
+
+// Over the shares of all shards.
+std::vector<store::BlockedCount> sum_blocked(
+    const std::vector<std::vector<store::BlockedCount>>& shares);
+
 // Follows what core says of an execution before and after each change; nobody moves entries by hand.
 // Not thread-safe, but for the ready queue that it shares.
 class Indexes {
@@ -46,6 +60,11 @@ class Indexes {
                                 const std::optional<LaneId>& lane) const;
   CountByState counts_of(const QueueKey& lane) const;
 
+  // At most `max`, after `after`.
+  std::vector<BlockedSince> blocked(BlockingReason reason, const std::optional<BlockedSince>& after,
+                                    std::size_t max) const;
+  std::vector<store::BlockedCount> blocked_counts() const;
+
   // Puts right what is wrong about the live executions of a partition, which are `executions`.
   // Returns how much that was.
   std::size_t mend(PartitionIndex partition, const std::vector<core::Execution>& executions);
@@ -54,10 +73,13 @@ class Indexes {
   using Timers = std::set<std::pair<TimePoint, ExecutionId>>;
 
   bool has(const core::Execution& execution) const;
+  bool has_timer(const core::Execution& execution) const;
+  bool has_blocked(const core::Execution& execution) const;
   void place(const core::Execution& execution);
 
   store::ReadyQueue& ready_;
   std::map<core::TimerKind, Timers> timers_;
+  std::map<BlockingReason, std::set<BlockedSince>> blocked_;
   std::map<QueueKey, CountByState> counts_;
 };
 

@@ -9,6 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using core::TimerKind;
+using enum BlockingReason;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -43,6 +44,10 @@ core::Execution completed(std::uint8_t number, const char* lane = "default") {
   return execution(number, core::Ended{.at = t0, .outcome = core::Completed{}}, lane);
 }
 
+core::Execution blocked(std::uint8_t number, BlockingReason reason, TimePoint since = t0) {
+  return execution(number, core::Blocked{.reason = reason, .detail = "", .since = since});
+}
+
 class IndexesTest : public ::testing::Test {
  protected:
   void add(std::initializer_list<core::Execution> executions) {
@@ -50,11 +55,11 @@ class IndexesTest : public ::testing::Test {
   }
   std::vector<int> take() {
     std::vector<int> numbers;
-    for (const auto& id : ready_.take({.ns = default_namespace(),
-                          .lanes = {default_lane()},
-                          .capabilities = {},
-                          .max = 100}))
-      numbers.push_back(id.partition());
+    for (const auto& each : ready_.take({.ns = default_namespace(),
+                            .lanes = {default_lane()},
+                            .capabilities = {},
+                            .max = 100}))
+      numbers.push_back(each.id.partition());
     return numbers;
   }
   // "2 3, then +3000": who is due, and when the next one is.
@@ -70,6 +75,14 @@ class IndexesTest : public ::testing::Test {
     for (const auto& each : sum({indexes_.counts(default_namespace(), lane)}).counts)
       text += fmt::format("{} {} {}; ", each.lane.str(), to_string(each.state), each.count);
     return text;
+  }
+
+  std::vector<int> blocked_for(BlockingReason reason, std::optional<BlockedSince> after = {},
+                               std::size_t max = 100) {
+    std::vector<int> numbers;
+    for (const auto& each : indexes_.blocked(reason, after, max))
+      numbers.push_back(each.id.partition());
+    return numbers;
   }
 
   store::ReadyQueue ready_;
@@ -155,6 +168,43 @@ TEST_F(IndexesTest, MendWhatIsReadyButNotQueued) {
   EXPECT_EQ(indexes_.mend(1, {execution(1)}), 1u);
   EXPECT_THAT(take(), ElementsAre(1));
   EXPECT_EQ(indexes_.mend(1, {execution(1)}), 0u) << "it is taken, which is in order";
+}
+
+TEST_F(IndexesTest, KnowWhatIsBlockedTheLongestFirst) {
+  add({blocked(1, waiting_for_budget, t0 + 2s), blocked(2, waiting_for_budget, t0 + 1s),
+       blocked(3, waiting_for_quota), blocked(4, waiting_for_budget, t0 + 2s), execution(5)});
+  EXPECT_THAT(blocked_for(waiting_for_budget), ElementsAre(2, 1, 4));
+  EXPECT_THAT(blocked_for(waiting_for_budget, {}, 2), ElementsAre(2, 1));
+  EXPECT_THAT(blocked_for(waiting_for_budget, BlockedSince{t0 + 2s, id_of(1)}), ElementsAre(4));
+  EXPECT_THAT(blocked_for(waiting_for_quota), ElementsAre(3));
+  EXPECT_THAT(blocked_for(paused_by_operator), IsEmpty());
+  EXPECT_THAT(sum_blocked({indexes_.blocked_counts(), {{.reason = waiting_for_quota, .count = 2}}}),
+              ElementsAre(store::BlockedCount{waiting_for_budget, 3},
+                          store::BlockedCount{waiting_for_quota, 3}));
+  indexes_.remove(blocked(3, waiting_for_quota));
+  EXPECT_THAT(blocked_for(waiting_for_quota), IsEmpty());
+}
+
+TEST_F(IndexesTest, QueueWhatIsBlockedUnlessItIsPaused) {
+  add({blocked(1, waiting_for_budget), blocked(2, waiting_for_quota),
+       blocked(3, waiting_for_capable_worker), blocked(4, paused_by_operator),
+       blocked(5, paused_by_policy)});
+  EXPECT_THAT(take(), ElementsAre(1, 2, 3));
+}
+
+TEST_F(IndexesTest, GoOnFromACursor) {
+  const BlockedSince place{t0 + 5s, id_of(7)};
+  EXPECT_EQ(from_cursor(to_cursor(place)), place);
+  for (const char* other : {"", "12", "12 ", "x y", "12 not-an-id", " "})
+    EXPECT_FALSE(from_cursor(other)) << other;
+}
+
+TEST_F(IndexesTest, MendWhatIsBlocked) {
+  add({blocked(1, waiting_for_budget), blocked(2, waiting_for_budget)});
+  EXPECT_EQ(indexes_.mend(1, {blocked(1, waiting_for_quota)}), 2u) << "one is wrong, one missing";
+  EXPECT_THAT(blocked_for(waiting_for_budget), ElementsAre(2)) << "of another partition";
+  EXPECT_THAT(blocked_for(waiting_for_quota), ElementsAre(1));
+  EXPECT_EQ(indexes_.mend(1, {blocked(1, waiting_for_quota)}), 0u);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 namespace ff::embedded::keys {
 namespace {
 
-constexpr std::size_t execution_size = 2 + 16;
+constexpr std::size_t uuid_size = 16;
+constexpr std::size_t execution_size = 2 + uuid_size;
 constexpr std::size_t moment_size = 8 + execution_size;
 
 // Grows a key part by part.
@@ -15,9 +16,13 @@ class Key {
     text_.reserve(64);
     text_ = prefix;
   }
-  Key& add(const ExecutionId& id) {
-    number(id.partition());
-    text_.append(id.uuid().bytes().begin(), id.uuid().bytes().end());
+  Key& add(const ExecutionId& id) { return number(id.partition()).add(id.uuid()); }
+  template <class Tag>
+  Key& add(const UuidId<Tag>& id) {
+    return add(id.uuid());
+  }
+  Key& add(const Uuid& uuid) {
+    text_.append(uuid.bytes().begin(), uuid.bytes().end());
     return *this;
   }
   Key& add(TimePoint time) {
@@ -51,10 +56,18 @@ T big_endian(std::string_view bytes) {
   return value;
 }
 
-ExecutionId execution_of(std::string_view bytes) {
+Uuid uuid_of(std::string_view bytes) {
   Uuid::Bytes uuid;
-  std::copy_n(bytes.begin() + 2, uuid.size(), uuid.begin());
-  return {big_endian<PartitionIndex>(bytes), Uuid{uuid}};
+  std::copy_n(bytes.begin(), uuid.size(), uuid.begin());
+  return Uuid{uuid};
+}
+
+ExecutionId execution_of(std::string_view bytes) {
+  return {big_endian<PartitionIndex>(bytes), uuid_of(bytes.substr(2))};
+}
+
+TimePoint time_of(std::string_view bytes) {
+  return TimePoint{Millis{static_cast<Millis::rep>(big_endian<std::uint64_t>(bytes))}};
 }
 
 std::unexpected<Error> unknown_form() {
@@ -102,8 +115,7 @@ std::string moment(const Moment& moment) { return Key("").add(moment.at).add(mom
 Result<Moment> parse_moment(std::string_view bytes) {
   if (bytes.size() < moment_size) return unknown_form();
   const auto tail = bytes.substr(bytes.size() - moment_size);
-  const auto ms = static_cast<Millis::rep>(big_endian<std::uint64_t>(tail));
-  return Moment{.at = TimePoint{Millis{ms}}, .id = execution_of(tail.substr(8))};
+  return Moment{.at = time_of(tail), .id = execution_of(tail.substr(8))};
 }
 
 std::string retention(TimePoint until, const ExecutionId& id) {
@@ -129,6 +141,67 @@ Result<ExecutionId> execution_id(std::string_view key) {
   const bool attempt = key.starts_with(attempt_prefix);
   if (key.size() != 1 + execution_size + (attempt ? 4 : 0)) return unknown_form();
   return execution_of(key.substr(1));
+}
+
+std::string budget(const BudgetId& id) { return Key(budget_prefix).add(id).take(); }
+Result<BudgetId> parse_budget(std::string_view key) {
+  if (key.size() != 1 + uuid_size) return unknown_form();
+  return BudgetId{uuid_of(key.substr(1))};
+}
+
+std::string ledger_of(const BudgetId& budget) { return Key(ledger_prefix).add(budget).take(); }
+std::string ledger(const BudgetId& budget, const ExecutionId& execution) {
+  return Key(ledger_prefix).add(budget).add(execution).take();
+}
+Result<LedgerKey> parse_ledger(std::string_view key) {
+  if (key.size() != 1 + uuid_size + execution_size) return unknown_form();
+  return LedgerKey{.budget = BudgetId{uuid_of(key.substr(1))},
+                   .execution = execution_of(key.substr(1 + uuid_size))};
+}
+
+namespace {
+
+Result<DedupEntry> dedup_entry(std::string_view bytes) {
+  if (bytes.size() < uuid_size) return unknown_form();
+  auto key = DedupKey::parse(std::string(bytes.substr(uuid_size)));
+  if (!key) return unknown_form();
+  return DedupEntry{.budget = BudgetId{uuid_of(bytes)}, .key = std::move(*key)};
+}
+
+}  // namespace
+
+std::string dedup_of(const BudgetId& budget) { return Key(dedup_prefix).add(budget).take(); }
+std::string dedup(const DedupEntry& entry) {
+  return Key(dedup_prefix).add(entry.budget).raw(entry.key.str()).take();
+}
+Result<DedupEntry> parse_dedup(std::string_view key) { return dedup_entry(key.substr(1)); }
+
+std::string dedup_until(TimePoint until, const DedupEntry& entry) {
+  return Key(dedup_until_prefix).add(until).add(entry.budget).raw(entry.key.str()).take();
+}
+Result<DedupUntil> parse_dedup_until(std::string_view key) {
+  constexpr std::size_t entry_at = 1 + 8;
+  if (key.size() < entry_at) return unknown_form();
+  auto entry = dedup_entry(key.substr(entry_at));
+  if (!entry) return std::unexpected(entry.error());
+  return DedupUntil{.until = time_of(key.substr(1)), .entry = std::move(*entry)};
+}
+
+std::string quota(const QuotaId& id) { return Key(quota_prefix).add(id).take(); }
+Result<QuotaId> parse_quota(std::string_view key) {
+  if (key.size() != 1 + uuid_size) return unknown_form();
+  return QuotaId{uuid_of(key.substr(1))};
+}
+
+std::string place(const QuotaId& quota, const core::Place& place) {
+  return Key(place_prefix).add(quota).add(place.at).add(place.admission).take();
+}
+Result<PlaceKey> parse_place(std::string_view key) {
+  if (key.size() != 1 + uuid_size + 8 + uuid_size) return unknown_form();
+  const auto rest = key.substr(1 + uuid_size);
+  return PlaceKey{
+      .quota = QuotaId{uuid_of(key.substr(1))},
+      .place = {.at = time_of(rest), .admission = AdmissionId{uuid_of(rest.substr(8))}}};
 }
 
 }  // namespace ff::embedded::keys

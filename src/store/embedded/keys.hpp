@@ -11,7 +11,14 @@
 //              | 't' text(ns) text(tag) text(value) created_at:be64 execution   likewise, by tag
 //              | 'e' retained_until:be64 execution       to forget, by time
 //              | 'c' shard:be16 text(ns) text(lane)      how many have ended, by state
+//              | 'b' budget                              a budget
+//              | 'l' budget execution                    what an execution spent of it
+//              | 'd' budget dedup_key                    a report that is known
+//              | 'f' until:be64 budget dedup_key         to forget that, by time
+//              | 'q' quota                               a quota
+//              | 'u' quota at:be64 admission             a start that counts in its window
 //   execution := partition:be16 uuid:16
+//   budget, quota, admission := uuid:16
 //   text(t)   := length:be16 bytes                       so that no two keys can look alike
 #pragma once
 
@@ -20,6 +27,8 @@
 
 #include <string>
 #include <string_view>
+
+#include "core/quota.hpp"
 
 namespace ff::embedded::keys {
 
@@ -35,6 +44,12 @@ inline constexpr std::string_view by_time_prefix = "n";
 inline constexpr std::string_view by_tag_prefix = "t";
 inline constexpr std::string_view retention_prefix = "e";
 inline constexpr std::string_view ended_count_prefix = "c";
+inline constexpr std::string_view budget_prefix = "b";
+inline constexpr std::string_view ledger_prefix = "l";
+inline constexpr std::string_view dedup_prefix = "d";
+inline constexpr std::string_view dedup_until_prefix = "f";
+inline constexpr std::string_view quota_prefix = "q";
+inline constexpr std::string_view place_prefix = "u";
 
 std::string live(const ExecutionId& id);
 std::string live_of(PartitionIndex partition);  // the prefix of a partition's
@@ -70,5 +85,41 @@ Result<EndedCountKey> parse_ended_count(std::string_view key);
 
 // The execution that a key of the kinds x, z, p, r, a is about.
 Result<ExecutionId> execution_id(std::string_view key);
+
+std::string budget(const BudgetId& id);
+Result<BudgetId> parse_budget(std::string_view key);
+
+std::string ledger_of(const BudgetId& budget);  // the prefix of a budget's
+std::string ledger(const BudgetId& budget, const ExecutionId& execution);
+struct LedgerKey {
+  BudgetId budget;
+  ExecutionId execution;
+};
+Result<LedgerKey> parse_ledger(std::string_view key);
+
+struct DedupEntry {
+  BudgetId budget;
+  DedupKey key;
+};
+std::string dedup_of(const BudgetId& budget);
+std::string dedup(const DedupEntry& entry);
+Result<DedupEntry> parse_dedup(std::string_view key);
+
+std::string dedup_until(TimePoint until, const DedupEntry& entry);
+struct DedupUntil {
+  TimePoint until;
+  DedupEntry entry;
+};
+Result<DedupUntil> parse_dedup_until(std::string_view key);
+
+std::string quota(const QuotaId& id);
+Result<QuotaId> parse_quota(std::string_view key);
+
+std::string place(const QuotaId& quota, const core::Place& place);
+struct PlaceKey {
+  QuotaId quota;
+  core::Place place;
+};
+Result<PlaceKey> parse_place(std::string_view key);
 
 }  // namespace ff::embedded::keys

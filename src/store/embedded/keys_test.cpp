@@ -41,6 +41,20 @@ TEST(Keys, OfDifferentThingsAreDifferent) {
         all.push_back(ended_count(shard, ns(name), lane(text)));
     }
   }
+  for (const auto& uuid : {id_of(0, 1).uuid(), id_of(0, 2).uuid()}) {
+    const BudgetId a_budget{uuid};
+    const QuotaId a_quota{uuid};
+    all.push_back(budget(a_budget));
+    all.push_back(quota(a_quota));
+    for (const auto& id : {id_of(1, 2), id_of(2, 1)}) all.push_back(ledger(a_budget, id));
+    for (const auto& at : {t0, t0 + Millis{1}}) {
+      all.push_back(place(a_quota, {.at = at, .admission = AdmissionId{uuid}}));
+      for (const char* text : {"a", "ab"})
+        all.push_back(dedup_until(at, {.budget = a_budget, .key = *DedupKey::parse(text)}));
+    }
+    for (const char* text : {"a", "ab"})
+      all.push_back(dedup({.budget = a_budget, .key = *DedupKey::parse(text)}));
+  }
   const std::set<std::string> distinct(all.begin(), all.end());
   EXPECT_EQ(distinct.size(), all.size());
 }
@@ -96,6 +110,26 @@ TEST(Keys, OfCountersAreReadBack) {
   EXPECT_EQ(parsed->shard, 300);
   EXPECT_EQ(parsed->ns, ns("tenant"));
   EXPECT_EQ(parsed->lane, lane("a lane"));
+}
+
+TEST(Keys, OfBudgetsAndQuotasAreReadAsTheyWereMade) {
+  const auto execution = id_of(7, 9);
+  const BudgetId a_budget{id_of(0, 1).uuid()};
+  const QuotaId a_quota{id_of(0, 2).uuid()};
+  EXPECT_EQ(parse_budget(budget(a_budget)), a_budget);
+  EXPECT_EQ(parse_quota(quota(a_quota)), a_quota);
+  const auto spent = must(parse_ledger(ledger(a_budget, execution)));
+  EXPECT_EQ(spent.budget, a_budget);
+  EXPECT_EQ(spent.execution, execution);
+  const DedupEntry entry{.budget = a_budget, .key = *DedupKey::parse("k")};
+  EXPECT_EQ(must(parse_dedup(dedup(entry))).key.str(), "k");
+  const auto timed = must(parse_dedup_until(dedup_until(t0, entry)));
+  EXPECT_EQ(timed.until, t0);
+  EXPECT_EQ(timed.entry.budget, a_budget);
+  const core::Place start{.at = t0, .admission = AdmissionId{execution.uuid()}};
+  const auto parsed = must(parse_place(place(a_quota, start)));
+  EXPECT_EQ(parsed.quota, a_quota);
+  EXPECT_EQ(parsed.place, start);
 }
 
 }  // namespace

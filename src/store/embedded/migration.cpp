@@ -62,7 +62,8 @@ class Migration {
 }  // namespace
 
 Result<void> migrate(Database& database, std::uint32_t from_format) {
-  // Format 3 added what a record may say; those of format 2 say it without a change.
+  // Formats 3 and 4 added what a record may say and new kinds of records; older records stay as they
+  // are.
   return from_format >= 2 ? Result<void>{} : Migration(database).run();
 }
 

@@ -1,24 +1,13 @@
 #include "store/embedded/record_reader.hpp"
 
+#include <limits>
+
 namespace ff::embedded {
 namespace {
 
 TimePoint from_ms(std::int64_t ms) { return TimePoint{Millis{ms}}; }
 
 }  // namespace
-
-template <class Text>
-Text RecordReader::text(const std::string& stored) {
-  auto parsed = Text::parse(stored);
-  if (!parsed) ok_ = false;
-  return parsed ? *parsed : Text{};
-}
-
-template <class E>
-E RecordReader::named(std::uint32_t stored) {
-  if (stored >= Names<E>::values.size()) ok_ = false;
-  return ok_ ? static_cast<E>(stored) : E{};
-}
 
 Uuid RecordReader::uuid(const std::string& stored) {
   Uuid::Bytes bytes{};
@@ -28,6 +17,11 @@ Uuid RecordReader::uuid(const std::string& stored) {
   }
   std::copy(stored.begin(), stored.end(), bytes.begin());
   return Uuid{bytes};
+}
+
+ExecutionId RecordReader::execution_id(std::uint32_t partition, const std::string& stored) {
+  if (partition > std::numeric_limits<PartitionIndex>::max()) ok_ = false;
+  return {static_cast<PartitionIndex>(partition), uuid(stored)};
 }
 
 Fence RecordReader::fence(const proto::Fence& stored) {

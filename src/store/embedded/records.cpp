@@ -1,7 +1,5 @@
 #include "store/embedded/records.hpp"
 
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "base/overloaded.hpp"
@@ -147,11 +145,6 @@ void write(const Progress& progress, proto::Progress& out) {
   out.set_at_ms(to_ms(progress.at));
 }
 
-template <class Message>
-bool parse(Message& message, std::string_view bytes) {
-  return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-}
-
 std::unexpected<Error> damaged(const ExecutionId& id) {
   return fail(Errc::store_damaged,
               fmt::format("the record of execution {} is damaged; restore the data directory from "
@@ -242,10 +235,8 @@ Result<IdempotencyEntry> decode_idempotency(std::string_view bytes) {
   proto::Idempotency stored;
   RecordReader read;
   if (!parse(stored, bytes)) return damaged_entry();
-  if (stored.partition() > std::numeric_limits<PartitionIndex>::max()) return damaged_entry();
-  const IdempotencyEntry entry{
-      .id = {static_cast<PartitionIndex>(stored.partition()), read.uuid(stored.uuid())},
-      .until = TimePoint{Millis{stored.until_ms()}}};
+  const IdempotencyEntry entry{.id = read.execution_id(stored.partition(), stored.uuid()),
+                               .until = TimePoint{Millis{stored.until_ms()}}};
   if (!read.ok()) return damaged_entry();
   return entry;
 }

@@ -34,6 +34,8 @@ core::Execution full() {
       .max_reclaim_count = 4,
       .max_replay_count = 5,
       .required_capabilities = core::capabilities({"gpu", "region=eu"}),
+      .budgets = {BudgetId{core::uuid_of(31)}, BudgetId{core::uuid_of(32)}},
+      .quota = QuotaId{core::uuid_of(33)},
       .dedup_window = 9s,
       .retention = 77s,
   };
@@ -82,13 +84,21 @@ TEST(Records, BringBackEveryState) {
   std::get<core::Cancelled>(std::get<core::Ended>(by_worker.state).outcome).by = core::fence(1);
   auto timed = core::active({.attempt_timeout = 5s});
   ASSERT_TRUE(std::get<core::Active>(timed.state).attempt_deadline);
+  auto admitted = core::active();
+  std::get<core::Active>(admitted.state).admission = AdmissionId{core::uuid_of(34)};
+  auto set_aside = core::granted();
+  std::get<core::Granted>(set_aside.state).admission = AdmissionId{core::uuid_of(35)};
+  auto blocked = core::waiting();
+  blocked.state = core::Blocked{.reason = BlockingReason::waiting_for_capable_worker,
+                                .detail = "no worker has gpu",
+                                .since = t0 + 3s};
   std::set<std::size_t> states;
   std::set<std::size_t> outcomes;
   for (const auto& execution :
        {core::waiting(), core::granted(), core::delayed(), core::active(), timed, core::paused(),
         core::waiting_children(), core::lapsed(), core::revoked(), core::completed(),
         core::failed(), core::cancelled(), by_worker, core::expired(), core::replayed(),
-        core::retry_delayed()}) {
+        core::retry_delayed(), admitted, set_aside, blocked}) {
     EXPECT_EQ(round_trip(execution), execution) << core::show(execution);
     states.insert(execution.state.index());
     if (const auto* ended = std::get_if<core::Ended>(&execution.state))
@@ -150,6 +160,14 @@ TEST(Records, ThatCannotBeAreRefused) {
       {"kind", [](Stored& r) { r.set_kind("line\nbreak"); }},
       {"idempotency key", [](Stored& r) { r.set_idempotency_key(""); }},
       {"capability", [](Stored& r) { r.mutable_policy()->add_required_capabilities("a,b"); }},
+      {"budget", [](Stored& r) { r.mutable_policy()->add_budgets("short"); }},
+      {"quota", [](Stored& r) { r.mutable_policy()->set_quota("short"); }},
+      {"blocked for no known reason", [](Stored& r) { r.mutable_blocked()->set_reason(99); }},
+      {"admission",
+       [](Stored& r) {
+         r.mutable_granted()->set_worker("w");
+         r.mutable_granted()->set_admission("short");
+       }},
       {"active without an attempt",
        [](Stored& r) {
          r.clear_attempt();

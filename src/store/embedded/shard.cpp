@@ -1,5 +1,7 @@
 #include "store/embedded/shard.hpp"
 
+#include <ranges>
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -9,42 +11,18 @@
 
 namespace ff::embedded {
 
-Shard::~Shard() { stop(); }
-
-void Shard::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_one();
-  if (thread_.joinable()) thread_.join();
-}
-
-void Shard::start(std::vector<ShardCall> calls) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (mailbox_.empty())
-      mailbox_ = std::move(calls);
-    else
-      std::ranges::move(calls, std::back_inserter(mailbox_));
-  }
-  changed_.notify_one();
-}
-
-void Shard::loop() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return stopping_ || !mailbox_.empty(); });
-    if (mailbox_.empty()) return;
-    auto calls = std::exchange(mailbox_, {});
-    lock.unlock();
-    process(std::move(calls));
-    lock.lock();
-  }
-}
+Shard::Shard(Parts parts)
+    : parts_(parts),
+      writer_({.database = parts.database,
+               .committer = parts.committer,
+               .fault = parts.fault,
+               .sink = parts.sink,
+               .durability = parts.durability}),
+      indexes_(parts.ready),
+      hot_(parts.hot_bytes_max) {}
 
 void Shard::process(std::vector<ShardCall> calls) {
-  Batch batch{.number = ++last_batch_};
+  auto batch = writer_.begin();
   for (auto& any : calls) std::visit([&](auto& call) { process(call, batch); }, any);
   finish(std::move(batch));
 }
@@ -67,31 +45,17 @@ Result<void> Shard::write(Batch& batch) {
     batch.changes.put(keys::ended_count(parts_.number, lane.first, lane.second),
                       encode_ended(indexes_.counts_of(lane)));
   ended_changed_.clear();
-  if (batch.changes.empty()) return {};
-  auto written = parts_.database.write(batch.changes);
-  if (!written) parts_.fault.set(written.error());
-  batch.changes.clear();
+  auto written = writer_.write(batch);
   new_keys_.clear();
   removed_.clear();
   return written;
 }
 
 void Shard::finish(Batch batch) {
-  const auto written = write(batch);
-  const Error* fault = parts_.fault.get();
-  if (!written || fault) {
-    batch.at_once.release(parts_.sink, fault);
-    batch.after_sync.release(parts_.sink, fault);
-    return;
-  }
-  if (batch.must_sync) {
-    last_durable_ = batch.number;
-    batch.after_sync.mark_synced(synced_through_, batch.number);
-  }
-  if (batch.must_sync || !batch.after_sync.empty())
-    parts_.committer.enqueue(std::move(batch.after_sync));
-  batch.at_once.release(parts_.sink);
-  hot_.shrink(batch.number, synced_through_.load(std::memory_order_acquire));
+  static_cast<void>(write(batch));  // if that fails, the writer tells everybody
+  const auto number = batch.number;
+  writer_.finish(std::move(batch));
+  hot_.shrink(number, writer_.synced_through());
 }
 
 // ---- Commands ------------------------------------------------------------------------------------
@@ -142,9 +106,7 @@ void Shard::carry_out(HotRecord* before, core::Step<typename Command::Reply>& st
   if (!step.next) return;
   auto& next = *step.next;
   const bool ended = core::has_ended(next);
-  const bool waits = parts_.durability == store::Durability::strict ||
-                     (parts_.durability == store::Durability::standard &&
-                      (store::waits_for_disk<Command> || (ended && !step.remove)));
+  const bool waits = writer_.waits<Command>(ended && !step.remove);
   const auto& id = next.id;
   if (before) indexes_.remove(before->execution);
 
@@ -287,7 +249,7 @@ Result<LeaseHistory> Shard::execute(const GetLeaseHistory& query, Batch& batch) 
 }
 
 Result<std::vector<LaneCount>> Shard::execute(const CountShare& share, Batch& batch) {
-  based_on_unsynced_ = batch.must_sync || last_durable_ > synced_through_.load();
+  based_on_unsynced_ = !all_synced(batch);
   return indexes_.counts(share.ns, share.lane);
 }
 
@@ -314,6 +276,32 @@ Result<store::DueReply> Shard::execute(const store::TimersDue& query, Batch&) {
   return indexes_.due(query, now());
 }
 
+Result<BlockedShare::Reply> Shard::execute(const BlockedShare& query, Batch& batch) {
+  based_on_unsynced_ = !all_synced(batch);
+  const auto places = indexes_.blocked(query.reason, query.after, query.max + 1);
+  BlockedShare::Reply share{.more = places.size() > query.max};
+  for (const auto& place : places | std::views::take(query.max)) {
+    const auto record = load(place.id);
+    if (!record) return std::unexpected(record.error());
+    const auto& execution = (*record)->execution;
+    share.found.push_back({.place = place,
+                           .execution = {.id = execution.id,
+                                         .ns = execution.ns,
+                                         .lane = execution.lane,
+                                         .needs = core::needs_of(execution.policy)}});
+  }
+  return share;
+}
+
+Result<std::vector<store::BlockedCount>> Shard::execute(const store::CountBlocked&, Batch& batch) {
+  based_on_unsynced_ = !all_synced(batch);
+  return indexes_.blocked_counts();
+}
+
+bool Shard::all_synced(const Batch& batch) const {
+  return !batch.must_sync && writer_.is_synced(writer_.last_durable());
+}
+
 Result<store::ReconcileReply> Shard::execute(const store::Reconcile& query, Batch& batch) {
   if (auto written = write(batch); !written) return std::unexpected(written.error());
   std::vector<core::Execution> executions;
@@ -338,7 +326,7 @@ Result<store::ReconcileReply> Shard::execute(const store::Reconcile& query, Batc
 
 Result<HotRecord*> Shard::find(const ExecutionId& id) {
   if (auto* hot = hot_.find(id)) {
-    based_on_unsynced_ |= hot->durable_in > synced_through_.load(std::memory_order_acquire);
+    based_on_unsynced_ |= !writer_.is_synced(hot->durable_in);
     return hot;
   }
   if (removed_.contains(id)) return nullptr;

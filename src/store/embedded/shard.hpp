@@ -3,18 +3,15 @@
 
 #include <flowfabric/time.hpp>
 
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "core/transitions.hpp"
-#include "store/durability.hpp"
-#include "store/embedded/batch.hpp"
-#include "store/embedded/committer.hpp"
+#include "store/embedded/batch_writer.hpp"
+#include "store/embedded/calls.hpp"
 #include "store/embedded/indexes.hpp"
+#include "store/embedded/mailbox.hpp"
 #include "store/store.hpp"
 
 namespace ff::embedded {
@@ -26,16 +23,30 @@ struct CountShare {
   std::optional<LaneId> lane = {};
 };
 
+// A shard's part of a page of blocked executions, those blocked longest first.
+struct BlockedShare {
+  struct Found {
+    BlockedSince place;
+    store::BlockedExecution execution;
+  };
+  struct Reply {
+    std::vector<Found> found = {};
+    bool more = false;
+  };
+  BlockingReason reason{};
+  std::optional<BlockedSince> after = {};
+  std::size_t max = 0;
+};
+
 // What a shard is asked: the calls of the store that are about one execution or partition, and its part
 // of those that are about all.
-template <class... Ops>
-using Calls = std::variant<store::Call<Ops>...>;
 using ShardCall =
     Calls<core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail,
           Delay, HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
           core::TimerFire, core::Remove, GetExecution, GetPayload, store::ReadResult, GetAttempts,
           GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare,
-          core::Block, core::Unblock, core::CheckLease, core::HoldsAdmission>;
+          core::Block, core::Unblock, core::CheckLease, core::HoldsAdmission, BlockedShare,
+          store::CountBlocked>;
 
 // Drains its mailbox, applies the calls, writes them as one batch, and lets the committer answer those
 // that wait for the disk (group commit). start() may be called from any thread.
@@ -53,20 +64,18 @@ class Shard {
     std::size_t hot_bytes_max;
   };
 
-  explicit Shard(Parts parts) : parts_(parts), indexes_(parts.ready), hot_(parts.hot_bytes_max) {}
-  ~Shard();  // stops; after the committer, which tells it what is synced
+  explicit Shard(Parts parts);  // outlives the committer, which tells it what is synced
 
   // Before run(): fills the indexes with what is on disk.
   Indexes& indexes() { return indexes_; }
   void run() {
-    thread_ = std::thread([this] { loop(); });
+    mailbox_.run([this](std::vector<ShardCall> calls) { process(std::move(calls)); });
   }
 
-  void start(std::vector<ShardCall> calls);
-  void stop();  // finishes what is in the mailbox
+  void start(std::vector<ShardCall> calls) { mailbox_.put(std::move(calls)); }
+  void stop() { mailbox_.stop(); }  // finishes what is in the mailbox
 
  private:
-  void loop();
   void process(std::vector<ShardCall> calls);
   template <class Op>
   void process(store::Call<Op>& call, Batch& batch);
@@ -90,6 +99,8 @@ class Shard {
   Result<Done> execute(const core::CheckLease& query, Batch& batch);
   Result<bool> execute(const core::HoldsAdmission& query, Batch& batch);
   Result<store::DueReply> execute(const store::TimersDue& query, Batch& batch);
+  Result<BlockedShare::Reply> execute(const BlockedShare& query, Batch& batch);
+  Result<std::vector<store::BlockedCount>> execute(const store::CountBlocked& query, Batch& batch);
   Result<store::ReconcileReply> execute(const store::Reconcile& query, Batch& batch);
 
   template <class Command>
@@ -99,6 +110,8 @@ class Shard {
   void carry_out(HotRecord* before, core::Step<typename Command::Reply>& step, Batch& batch);
   void forget(const core::Execution& execution, Batch& batch);
   void write_indexes(const core::Execution* before, const core::Execution& next, Batch& batch);
+
+  bool all_synced(const Batch& batch) const;
 
   // The execution, from memory or disk; null if there is none.
   Result<HotRecord*> find(const ExecutionId& id);
@@ -110,22 +123,15 @@ class Shard {
   TimePoint now();
 
   Parts parts_;
+  BatchWriter writer_;
   Indexes indexes_;
   HotRecords hot_;
   std::set<Indexes::QueueKey> ended_changed_;  // lanes whose count of ended ones must be written
   std::map<std::string, IdempotencyEntry> new_keys_;  // of this batch, not written yet
   std::set<ExecutionId> removed_;                     // likewise
   TimePoint last_now_{};                              // time never runs backwards in here
-  BatchNumber last_batch_ = 0;
-  BatchNumber last_durable_ = 0;  // the newest batch that had to be synced
-  std::atomic<BatchNumber> synced_through_ = 0;
-  bool based_on_unsynced_ = false;  // what the current call answers must wait
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<ShardCall> mailbox_;
-  bool stopping_ = false;
-  std::thread thread_;
+  bool based_on_unsynced_ = false;                    // what the current call answers must wait
+  Mailbox<ShardCall> mailbox_;                        // last: its thread uses all of the above
 };
 
 }  // namespace ff::embedded

@@ -1,0 +1,68 @@
+// A quota: how many may start in any window of time, and how many may run at once.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "core/admission.hpp"
+
+namespace ff::core {
+
+// A start that counts in a quota's window.
+struct Place {
+  TimePoint at;
+  AdmissionId admission;
+  auto operator<=>(const Place&) const = default;
+};
+
+// The starts of the last window, by time and by admission.
+class Window {
+ public:
+  void add(const Place& place);
+  bool remove(const AdmissionId& admission);  // false: it has no place
+  std::optional<TimePoint> find(const AdmissionId& admission) const;
+  const std::set<Place>& places() const { return places_; }
+
+  // Removes those that are not after `time`, and tells which.
+  std::vector<Place> forget_through(TimePoint time);
+
+ private:
+  std::set<Place> places_;
+  std::map<AdmissionId, TimePoint> by_admission_;
+};
+
+struct Quota {
+  struct Holder {  // of a slot
+    ExecutionId execution;
+    TimePoint admitted_at;
+  };
+
+  QuotaId id;
+  Namespace ns;
+  QuotaSpec spec;
+  TimePoint created_at;
+  Window window = {};                          // used if the starts per window are limited
+  std::map<AdmissionId, Holder> holders = {};  // used if those that run at once are limited
+};
+
+// `command` has an id.
+Quota make_quota(const CreateQuota& command, TimePoint now);
+QuotaInfo info_of(const Quota& quota, TimePoint now);
+
+// Places in the window that no longer count. An entry exactly one window old is past.
+std::vector<Place> forget_past(Quota& quota, TimePoint now);
+
+// Lets one in, or says why not. Of an admission that is in already the answer is that of the first time.
+AdmitReply admit(Quota& quota, const Admit& command, TimePoint now);
+
+struct Release {
+  bool slot = false;                // it held one
+  std::optional<Place> place = {};  // that it gave back
+  bool freed() const { return slot || place; }
+};
+Release release(Quota& quota, const ReleaseAdmission& command);
+
+// Those that hold a slot since before a time.
+std::vector<HeldAdmission> held(const Quota& quota, const HeldAdmissions& query);
+
+}  // namespace ff::core
