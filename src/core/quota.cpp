@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include <fmt/format.h>
 
 #include "base/assert.hpp"
 
@@ -105,14 +104,11 @@ AdmitReply admit(Quota& quota, const Admit& command, TimePoint now) {
   const auto& spec = quota.spec;
   if (const auto room = room_at(quota, now))
     return {.refusal = QuotaRefusal::rate,
-            .detail = fmt::format("quota {}: rate limit {}/{} per {:g}s window", quota.id.str(),
-                                  *spec.max_per_window, *spec.max_per_window,
-                                  std::chrono::duration<double>(spec.window).count()),
+            .detail = rate_detail(quota.id, spec),
             .retry_at = *room + jitter_of(quota, command.admission)};
   if (spec.max_concurrent && quota.holders.size() >= *spec.max_concurrent)
     return {.refusal = QuotaRefusal::concurrency,
-            .detail =
-                fmt::format("quota {}: concurrency cap {}", quota.id.str(), *spec.max_concurrent)};
+            .detail = concurrency_detail(quota.id, spec)};
   if (spec.max_per_window) quota.window.add({.at = now, .admission = command.admission});
   if (spec.max_concurrent)
     quota.holders[command.admission] = {.execution = command.execution, .admitted_at = now};
