@@ -36,8 +36,9 @@ Result<RegisterReply> Workers::execute(const RegisterWorker& command, Turn& turn
     return RegisterReply{
         .known = true, .draining = known->draining, .expires_at = known->expires_at};
   }
-  auto& others = alive(command.ns, now);
-  if (others.size() >= limits::workers_max) return core::refusals::too_many_workers(command.ns);
+  auto& others = workers_[command.ns];
+  if (others.size() >= limits::workers_max && alive(command.ns, now).size() >= limits::workers_max)
+    return core::refusals::too_many_workers(command.ns);
   const RegisterReply reply{.expires_at = info.expires_at};
   others.insert_or_assign(command.worker, std::move(info));
   return reply;
@@ -52,10 +53,11 @@ Result<RegisterReply> Workers::execute(const HeartbeatWorker& command, Turn& tur
   return RegisterReply{.known = true, .draining = known->draining, .expires_at = known->expires_at};
 }
 
-Result<Done> Workers::execute(const DeregisterWorker& command, Turn& turn) {
-  auto& others = alive(command.ns, turn.now());
-  others.erase(command.worker);
-  if (others.empty()) workers_.erase(command.ns);
+Result<Done> Workers::execute(const DeregisterWorker& command, Turn&) {
+  const auto there = workers_.find(command.ns);
+  if (there == workers_.end()) return Done{};
+  there->second.erase(command.worker);
+  if (there->second.empty()) workers_.erase(there);
   return Done{};
 }
 
