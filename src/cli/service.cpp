@@ -54,7 +54,11 @@ LocalEngineOptions engine_options(const Settings& settings) {
                     .execution_deadline = settings.duration(Setting::execution_deadline_interval),
                     .grant_expiry = settings.duration(Setting::grant_expiry_interval),
                     .retention_trimmer = settings.duration(Setting::retention_trimmer_interval),
-                    .index_reconciler = settings.duration(Setting::index_reconciler_interval)},
+                    .index_reconciler = settings.duration(Setting::index_reconciler_interval),
+                    .unblock = settings.duration(Setting::unblock_interval),
+                    .budget_reset = settings.duration(Setting::budget_reset_interval),
+                    .budget_reconciler = settings.duration(Setting::budget_reconciler_interval),
+                    .quota_reconciler = settings.duration(Setting::quota_reconciler_interval)},
       .retention_default = settings.duration(Setting::retention)};
 }
 
@@ -96,14 +100,29 @@ Result<std::string> store_url(const Settings& settings) {
 }  // namespace
 
 void add_service_settings(Arguments& arguments) {
-  arguments.settings({Setting::store, Setting::valkey_host, Setting::valkey_port,
-                      Setting::valkey_tls, Setting::valkey_cluster, Setting::valkey_user,
-                      Setting::valkey_password, Setting::valkey_ca_file, Setting::listen,
-                      Setting::durability, Setting::retention, Setting::log_level,
-                      Setting::lease_expiry_interval, Setting::delayed_promoter_interval,
-                      Setting::attempt_timeout_interval, Setting::execution_deadline_interval,
-                      Setting::grant_expiry_interval, Setting::retention_trimmer_interval,
-                      Setting::index_reconciler_interval});
+  arguments.settings({Setting::store,
+                      Setting::valkey_host,
+                      Setting::valkey_port,
+                      Setting::valkey_tls,
+                      Setting::valkey_cluster,
+                      Setting::valkey_user,
+                      Setting::valkey_password,
+                      Setting::valkey_ca_file,
+                      Setting::listen,
+                      Setting::durability,
+                      Setting::retention,
+                      Setting::log_level,
+                      Setting::lease_expiry_interval,
+                      Setting::delayed_promoter_interval,
+                      Setting::attempt_timeout_interval,
+                      Setting::execution_deadline_interval,
+                      Setting::grant_expiry_interval,
+                      Setting::retention_trimmer_interval,
+                      Setting::index_reconciler_interval,
+                      Setting::unblock_interval,
+                      Setting::budget_reset_interval,
+                      Setting::budget_reconciler_interval,
+                      Setting::quota_reconciler_interval});
 }
 
 void add_access_settings(Arguments& arguments) {

@@ -138,12 +138,24 @@ constexpr std::array table{
     SettingInfo{Setting::index_reconciler_interval, "index-reconciler-interval",
                 "FF_INDEX_RECONCILER_INTERVAL_S", "45s", "DURATION",
                 "So often: compare a part of the indexes with the records", an_interval<1000>},
+    SettingInfo{Setting::unblock_interval, "unblock-interval", "FF_UNBLOCK_INTERVAL_S", "5s",
+                "DURATION", "At least so often: see what blocked executions wait for",
+                an_interval<1000>},
+    SettingInfo{Setting::budget_reset_interval, "budget-reset-interval",
+                "FF_BUDGET_RESET_INTERVAL_S", "15s", "DURATION",
+                "At least so often: reset budgets whose time has come", an_interval<1000>},
+    SettingInfo{Setting::budget_reconciler_interval, "budget-reconciler-interval",
+                "FF_BUDGET_RECONCILER_INTERVAL_S", "30s", "DURATION",
+                "So often: forget what executions spent that are gone", an_interval<1000>},
+    SettingInfo{Setting::quota_reconciler_interval, "quota-reconciler-interval",
+                "FF_QUOTA_RECONCILER_INTERVAL_S", "30s", "DURATION",
+                "So often: give back slots that nobody holds", an_interval<1000>},
 };
 
 constexpr bool table_follows_enum() {
   for (std::size_t i = 0; i < table.size(); ++i)
     if (static_cast<std::size_t>(table[i].setting) != i) return false;
-  return static_cast<std::size_t>(Setting::index_reconciler_interval) + 1 == table.size();
+  return static_cast<std::size_t>(Setting::quota_reconciler_interval) + 1 == table.size();
 }
 static_assert(table_follows_enum(), "a row per Setting, in the order of the enum");
 

@@ -46,6 +46,10 @@ enum class Setting : std::uint8_t {
   grant_expiry_interval,
   retention_trimmer_interval,
   index_reconciler_interval,
+  unblock_interval,
+  budget_reset_interval,
+  budget_reconciler_interval,
+  quota_reconciler_interval,
 };
 
 struct SettingInfo {

@@ -1,11 +1,21 @@
 #include "core/refusals.hpp"
 
+#include <flowfabric/limits.hpp>
+
 #include <fmt/format.h>
 
 namespace ff::core::refusals {
 namespace {
 
 std::string name_of(auto value) { return std::string(to_string(value)); }
+
+Refusal too_many(std::string_view what, std::size_t max, const Namespace& ns,
+                 std::string_view remedy) {
+  return fail(Errc::resource_exhausted,
+              fmt::format("namespace {} has {} {} already, the most there may be; {}", ns.str(),
+                          max, what, remedy),
+              {{"namespace", ns.str()}});
+}
 
 }  // namespace
 
@@ -38,6 +48,42 @@ Refusal duplicate_mismatch(const ExecutionId& id, bool by_idempotency_key) {
               fmt::format("execution {} was submitted before with other content; use a new {}",
                           id.str(), by_idempotency_key ? "idempotency key" : "id"),
               {{"id", id.str()}});
+}
+
+Refusal duplicate_mismatch(const BudgetId& id) {
+  return fail(
+      Errc::duplicate_mismatch,
+      fmt::format("budget {} was made before with other content; use a new id, or delete it "
+                  "first (ff budgets delete)",
+                  id.str()),
+      {{"budget", id.str()}});
+}
+
+Refusal duplicate_mismatch(const QuotaId& id) {
+  return fail(Errc::duplicate_mismatch,
+              fmt::format("quota {} was made before with other content; use a new id, or delete it "
+                          "first (ff quotas delete)",
+                          id.str()),
+              {{"quota", id.str()}});
+}
+
+Refusal duplicate_mismatch(const BudgetId& id, const DedupKey& key) {
+  return fail(Errc::duplicate_mismatch,
+              fmt::format("dedup key {} was used before for another report to budget {}; use a new "
+                          "one for each report",
+                          key.str(), id.str()),
+              {{"budget", id.str()}});
+}
+
+Refusal too_many_budgets(const Namespace& ns) {
+  return too_many("budgets", limits::budgets_max, ns, "delete some");
+}
+Refusal too_many_quotas(const Namespace& ns) {
+  return too_many("quotas", limits::quotas_max, ns, "delete some");
+}
+Refusal too_many_workers(const Namespace& ns) {
+  return too_many("workers", limits::workers_max, ns,
+                  "start fewer, or wait until those that stopped are forgotten");
 }
 
 Refusal not_active(const ExecutionId& id, const Standing& standing) {

@@ -13,6 +13,12 @@ Refusal not_found(const BudgetId& id);
 Refusal not_found(const QuotaId& id);
 Refusal not_found(const WorkerId& worker, const Namespace& ns);
 Refusal duplicate_mismatch(const ExecutionId& id, bool by_idempotency_key);
+Refusal duplicate_mismatch(const BudgetId& id);
+Refusal duplicate_mismatch(const QuotaId& id);
+Refusal duplicate_mismatch(const BudgetId& id, const DedupKey& key);
+Refusal too_many_budgets(const Namespace& ns);
+Refusal too_many_quotas(const Namespace& ns);
+Refusal too_many_workers(const Namespace& ns);
 
 // Nobody holds it, so no worker can change it: says in what state it is, and who had it last.
 struct Standing {

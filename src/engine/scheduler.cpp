@@ -141,15 +141,22 @@ Async<ClaimedExecution> Scheduler::claim(ClaimExecution claim) {
   co_return std::move(leased.front());
 }
 
-// What was let in but did not start gives back its slot and its place.
+// What was let in but did not start gives back its slot and its place. Whether it started may be unknown;
+// then the reconciler finds out, and others may try.
 template <class Reply>
 asio::awaitable<void> Scheduler::give_back_unused(const std::vector<Chosen>& chosen,
                                                   const std::vector<Result<Reply>>& started) {
   std::vector<Chosen> unused;
-  for (std::size_t i = 0; i < chosen.size(); ++i)
-    if (chosen[i].admission && !started[i] && is_refused(started[i].error()))
+  std::vector<store::PutBack> unknown;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (started[i]) continue;
+    if (!is_refused(started[i].error()))
+      unknown.push_back({chosen[i].id});
+    else if (chosen[i].admission)
       unused.push_back(chosen[i]);
+  }
   if (!unused.empty()) co_await gate_.give_back(std::move(unused));
+  if (!unknown.empty()) co_await store_.run_all(std::move(unknown));
 }
 
 std::vector<core::LeaseGrant> Scheduler::leases_for(const Claim& claim,

@@ -79,8 +79,8 @@ TEST_F(Sharing, EveryChangeIsTold) {
   EXPECT_EQ(
       told({create(), change_priority("2"), set_tags({"a.b", "c"}), block(), unblock(),
             issue_claim_grant(), claim(), progress(), renew()}),
-      "submitted:waiting! priority_changed:waiting! tags_changed:waiting! delayed:rate_limited "
-      "promoted:waiting! granted:waiting claimed:active progressed:active ");
+      "submitted:waiting! priority_changed:waiting! tags_changed:waiting! blocked:rate_limited! "
+      "unblocked:waiting! granted:waiting claimed:active progressed:active ");
   EXPECT_EQ(told({revoke(), issue_reclaim_grant(), reclaim(), delay(2)}),
             "lease_revoked:active! granted:active claimed:active delayed:delayed ");
   rewind_delay();

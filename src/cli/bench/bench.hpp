@@ -19,6 +19,7 @@ struct Settings {
   std::uint32_t tasks;
   std::uint32_t workers;
   std::uint32_t payload_bytes;
+  Policy policy = {};  // of what is submitted
 };
 
 // What was measured, in the order in which it is shown.
@@ -38,8 +39,17 @@ Result<Figures> memory(const Settings& settings);
 // Many claims that wait for work: what they cost the engine's process. Of a server, best.
 Result<Figures> waiting(const Settings& settings);
 
+// Work for ten sets of capabilities, and workers of which each has one of them: as many for each, few for
+// half of them, late for some.
+Result<Figures> routing(const Settings& settings);
+
+// As the lifecycle, with two budgets and a quota for every execution; and claims beside many that wait
+// for a budget.
+Result<Figures> admission(const Settings& settings);
+
 // ---- What they share -----------------------------------------------------------------------------
 
+boost::json::object percentiles(std::vector<double> milliseconds);
 double seconds_since(std::chrono::steady_clock::time_point start);
 
 // Payloads that do not compress, each another one. Thread-safe.

@@ -1,8 +1,6 @@
 #include <flowfabric/client.hpp>
 #include <flowfabric/worker.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <semaphore>
 
 #include "cli/bench/bench.hpp"
@@ -12,18 +10,6 @@ namespace ff::cli::bench {
 namespace {
 
 using Steady = std::chrono::steady_clock;
-
-double percentile(const std::vector<double>& sorted, double share) {
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-  return sorted[std::max<std::size_t>(rank, 1) - 1];
-}
-
-boost::json::object percentiles(std::vector<double> milliseconds) {
-  std::ranges::sort(milliseconds);
-  return {{"p50", percentile(milliseconds, 0.50)},
-          {"p95", percentile(milliseconds, 0.95)},
-          {"p99", percentile(milliseconds, 0.99)}};
-}
 
 constexpr std::uint32_t delayed_tasks = 100;
 

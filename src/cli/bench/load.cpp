@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <future>
 #include <random>
 
@@ -50,6 +52,7 @@ struct Shared {
   Payloads payloads;
   Progress progress;
   std::int64_t submit_batch = submit_batch_max;
+  Policy policy = {};
 };
 
 Async<void> submitter(std::shared_ptr<Shared> shared) {
@@ -59,8 +62,10 @@ Async<void> submitter(std::shared_ptr<Shared> shared) {
     SubmitMany batch;
     const auto size = std::min(left, shared->submit_batch);
     for (std::int64_t i = 0; i < size; ++i)
-      batch.executions.push_back(
-          {.lane = bench_lane(), .kind = bench_kind(), .payload = shared->payloads.next()});
+      batch.executions.push_back({.lane = bench_lane(),
+                                  .kind = bench_kind(),
+                                  .payload = shared->payloads.next(),
+                                  .policy = shared->policy});
     const auto reply = co_await shared->engine.run(std::move(batch));
     if (!reply) co_return std::unexpected(reply.error());
     if (auto accepted = first_error(reply->results); !accepted) co_return accepted;
@@ -89,7 +94,19 @@ Async<void> worker(std::shared_ptr<Shared> shared, std::uint32_t number) {
   co_return Result<void>{};
 }
 
+double percentile(const std::vector<double>& sorted, double share) {
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+  return sorted[std::max<std::size_t>(rank, 1) - 1];
+}
+
 }  // namespace
+
+boost::json::object percentiles(std::vector<double> milliseconds) {
+  std::ranges::sort(milliseconds);
+  return {{"p50", percentile(milliseconds, 0.50)},
+          {"p95", percentile(milliseconds, 0.95)},
+          {"p99", percentile(milliseconds, 0.99)}};
+}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -107,6 +124,7 @@ std::string Payloads::next() {
 
 Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t count) {
   auto shared = std::make_shared<Shared>(engine, count, settings.payload_bytes, "submitting");
+  shared->policy = settings.policy;
   // Large payloads reach the limit of a batch's bytes first.
   constexpr std::int64_t batch_bytes_max = limits::batch_bytes_max;
   shared->submit_batch =

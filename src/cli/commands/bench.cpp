@@ -34,8 +34,8 @@ class TemporaryStore {
 struct Given {
   std::string mode;
   std::string store;
-  std::uint32_t tasks = 0;  // 0: as many as the mode says
-  std::uint32_t workers = 16;
+  std::uint32_t tasks = 0;    // 0: as many as the mode says
+  std::uint32_t workers = 0;  // likewise
   std::uint32_t payload_bytes = 4096;
 };
 
@@ -48,18 +48,23 @@ Result<std::uint32_t> in_range(const char* name, std::uint32_t value, std::uint3
 
 struct Mode {
   const char* name;
-  std::uint32_t tasks;  // unless --tasks says otherwise
+  std::uint32_t tasks;    // unless --tasks says otherwise
+  std::uint32_t workers;  // likewise
   Result<bench::Figures> (*run)(const bench::Settings&);
 };
-constexpr std::array modes{
-    Mode{"lifecycle", 50'000, bench::lifecycle}, Mode{"latency", 1'000, bench::latency},
-    Mode{"memory", 100'000, bench::memory}, Mode{"waiting", 1, bench::waiting}};
+constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
+                           Mode{"latency", 1'000, 16, bench::latency},
+                           Mode{"memory", 100'000, 16, bench::memory},
+                           Mode{"waiting", 1, 16, bench::waiting},
+                           Mode{"routing", 1'000, 100, bench::routing},
+                           Mode{"admission", 50'000, 16, bench::admission}};
 
 Result<bench::Settings> settings_of(const Given& given, const Mode& mode) {
   const auto tasks =
       in_range("--tasks", given.tasks == 0 ? mode.tasks : given.tasks, 1, 100'000'000);
   if (!tasks) return std::unexpected(tasks.error());
-  const auto workers = in_range("--workers", given.workers, 1, 10'000);
+  const auto workers =
+      in_range("--workers", given.workers == 0 ? mode.workers : given.workers, 1, 10'000);
   if (!workers) return std::unexpected(workers.error());
   const auto bytes = in_range("--payload-bytes", given.payload_bytes, 0,
                               static_cast<std::uint32_t>(limits::payload_bytes_max));
@@ -90,7 +95,8 @@ Result<ExitCode> run(const Context& context, Given given) {
   if (mode == modes.end())
     return fail(
         Errc::invalid_input,
-        fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory and waiting",
+        fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory, waiting, "
+                    "routing and admission",
                     given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
@@ -122,13 +128,14 @@ Result<ExitCode> run(const Context& context, Given given) {
 Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<Given>();
   arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
-                       "lifecycle|latency|memory|waiting");
+                       "lifecycle|latency|memory|waiting|routing|admission");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,
-                   "How many executions (default: 50000, 1000 for latency, 100000 for memory)");
+                   "How many executions (default: 50000, 1000 for latency and routing, "
+                   "100000 for memory)");
   arguments.option("--workers", given->workers,
-                   "How many workers, or handlers at a time (default: 16)");
+                   "How many workers, or handlers at a time (default: 16, 100 for routing)");
   arguments.option("--payload-bytes", given->payload_bytes,
                    "The size of each payload (default: 4096)");
   arguments.settings({Setting::token, Setting::token_file, Setting::ca_file});
@@ -136,6 +143,7 @@ Run setup_bench(Arguments& arguments) {
       "  ff bench lifecycle\n"
       "  ff bench latency --tasks 2000 --json\n"
       "  ff bench memory --tasks 1000000 --payload-bytes 100\n"
+      "  ff bench routing --json\n"
       "  ff bench waiting --store http://127.0.0.1:9090 --workers 1000");
   return [given](const Context& context) { return run(context, *given); };
 }

@@ -56,7 +56,7 @@ Async<std::optional<Refused>> Judge::budget(const BudgetId& id) {
   const auto check = co_await store_.run(core::CheckBudget{id});
   Result<std::optional<Refused>> refused = refusal_of(id, check);
   if (!check && check.error().code != Errc::budget_not_found)
-    refused = std::unexpected(check.error());
+    refused = std::unexpected(failure_.emplace(check.error()));
   budgets_.emplace(id, refused);
   co_return refused;
 }
@@ -71,7 +71,7 @@ Async<std::optional<Refused>> Judge::quota(const QuotaId& id) {
     else if (info.error().code == Errc::quota_not_found)
       room->refused = refusal_of(id, Result<core::AdmitReply>(std::unexpected(info.error())));
     else
-      room = std::unexpected(info.error());
+      room = std::unexpected(failure_.emplace(info.error()));
     known = quotas_.emplace(id, std::move(room)).first;
   }
   if (!known->second) co_return std::unexpected(known->second.error());
@@ -103,6 +103,7 @@ Async<Scan> UnblockScanner::run_once() {
     if (reason == BlockingReason::waiting_for_quota && let->seen > let->changed)
       scan->next_in = soon;
   }
+  if (judge.failure()) co_return std::unexpected(*judge.failure());
   co_return scan;
 }
 
@@ -112,7 +113,7 @@ Async<Scan> UnblockScanner::call_blocked(Judge& judge) {
   Scan scan;
   for (const auto& group : *groups) {
     const auto refused = co_await judge(group.ns, group.needs);
-    if (!refused) co_return std::unexpected(refused.error());
+    if (!refused) continue;  // fail closed: they stay as they are
     if (!*refused) {
       std::size_t room = 0;
       while (room < group.best.size() && judge.take_room(group.needs)) ++room;

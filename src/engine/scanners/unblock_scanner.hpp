@@ -18,8 +18,11 @@ class Judge {
   // None: nothing but a worker's turn is missing. Budgets and quotas that cannot be read are an error.
   Async<std::optional<Refused>> operator()(const Namespace& ns, const core::Needs& needs);
 
-  // How many more its quota lets start now; takes one of them.
+  // Whether its quota lets one more start now; that one is then taken.
   bool take_room(const core::Needs& needs);
+
+  // The last thing that could not be read.
+  const std::optional<Error>& failure() const { return failure_; }
 
  private:
   struct Room {
@@ -31,6 +34,7 @@ class Judge {
 
   store::Store& store_;
   Fleet& fleet_;
+  std::optional<Error> failure_;
   std::map<BudgetId, Result<std::optional<Refused>>> budgets_;
   std::map<QuotaId, Result<Room>> quotas_;
   std::map<std::pair<Namespace, CapabilitySet>, bool> covered_;

@@ -50,6 +50,13 @@ std::vector<Reply> without(std::vector<Reply> list, std::ptrdiff_t first) {
   return list;
 }
 
+std::string take_run(Result<std::vector<Reply>>& list) {
+  if (!list) return {};
+  auto run = text_in(list->back());
+  list->pop_back();
+  return run;
+}
+
 std::string text_in(const Reply& reply) {
   const auto* text = reply.as_text();
   return text ? *text : std::string{};

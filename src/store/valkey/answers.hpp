@@ -21,6 +21,9 @@ Result<std::vector<Reply>> list_of(Result<Reply> reply);
 bool is_refusal(const std::vector<Reply>& list);
 std::vector<Reply> without(std::vector<Reply> list, std::ptrdiff_t first);
 
+// The last part of what a command answers: which run of the server did it.
+std::string take_run(Result<std::vector<Reply>>& list);
+
 std::string text_in(const Reply& reply);  // "" if it is no text
 std::optional<std::pair<Namespace, LaneId>> parse_queue(std::string_view queue);
 std::optional<PartitionIndex> parse_tag(const Reply& reply);

@@ -90,23 +90,38 @@ Async<void> wait_for_version(Client& client, Millis budget) {
   }
 }
 
+struct PartitionCounts {
+  PartitionIndex flows = 0, budgets = 0, quotas = 0;
+};
+
+std::optional<PartitionCounts> read_counts(const Reply& reply) {
+  const auto* list = reply.as_array();
+  if (!list || list->size() != 3) return std::nullopt;
+  const auto count = [&](std::size_t i) {
+    const auto* text = (*list)[i].as_text();
+    return text ? parse_number<PartitionIndex>(*text).value_or(0) : PartitionIndex{0};
+  };
+  const PartitionCounts counts{.flows = count(0), .budgets = count(1), .quotas = count(2)};
+  const bool fine = counts.flows > 0 && counts.budgets > 0 && counts.quotas > 0;
+  return fine ? std::optional(counts) : std::nullopt;
+}
+
 // Both in one step: created if there is none, and read back.
-Async<PartitionIndex> partition_config(Client& client, PartitionIndex wanted) {
+Async<PartitionCounts> partition_config(Client& client, PartitionIndex wanted) {
   const auto count = std::to_string(wanted == 0 ? core::partition_count_default : wanted);
   const std::string key(keys::partition_config);
-  Request request{.command = {"FCALL", "ff_partition_config", "1", key, count, "32", "32"},
+  Request request{.command = {"FCALL", "ff_partition_counts", "1", key, count, "32", "32"},
                   .route = slot_of(key)};
   auto reply = co_await client.run(std::move(request));
   if (!reply) co_return std::unexpected(reply.error());
-  const auto* text = reply->as_text();
-  const auto stored = text ? parse_number<PartitionIndex>(*text) : std::nullopt;
-  if (!stored || *stored == 0) co_return unexpected_reply("ff_partition_config", *reply);
-  if (wanted != 0 && *stored != wanted)
+  const auto stored = read_counts(*reply);
+  if (!stored) co_return unexpected_reply("ff_partition_counts", *reply);
+  if (wanted != 0 && stored->flows != wanted)
     co_return fail(
         Errc::invalid_input,
         fmt::format("this store was made with {} partitions, but {} are asked for; the number "
                     "cannot change: leave the setting out, or use another store",
-                    *stored, wanted));
+                    stored->flows, wanted));
   co_return *stored;
 }
 
@@ -261,7 +276,10 @@ Async<Booted> boot(Client& client, BootOptions options) {
   if (!partitions) co_return std::unexpected(partitions.error());
   auto told = co_await losses(client);
   if (!told) co_return std::unexpected(told.error());
-  co_return Booted{.partitions = *partitions, .losses = std::move(*told)};
+  co_return Booted{.partitions = partitions->flows,
+                   .budget_partitions = partitions->budgets,
+                   .quota_partitions = partitions->quotas,
+                   .losses = std::move(*told)};
 }
 
 }  // namespace ff::valkey

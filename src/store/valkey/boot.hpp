@@ -18,6 +18,8 @@ struct BootOptions {
 
 struct Booted {
   PartitionIndex partitions = 0;
+  PartitionIndex budget_partitions = 0;
+  PartitionIndex quota_partitions = 0;
   std::vector<std::string> losses;  // what a crash or a failover could lose, in sentences
 };
 

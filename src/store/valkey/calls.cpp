@@ -28,6 +28,13 @@ std::vector<std::string> with_fence(const Fence& fence, More... more) {
           std::move(more)...};
 }
 
+std::vector<std::string> with_admission(std::vector<std::string> arguments,
+                                        const std::optional<core::Admission>& admission) {
+  arguments.push_back(admission ? admission->id.str() : "");
+  arguments.push_back(admission ? text_of(admission->valid_until) : "");
+  return arguments;
+}
+
 // Eight bytes: of every waiting execution there is one.
 std::string raw_bytes(std::uint64_t number) {
   std::string bytes;
@@ -88,14 +95,16 @@ FunctionCall call_for(core::Create& command) {
 }
 
 FunctionCall call_for(core::GrantIssue& command) {
-  return {"ff_grant",
-          {command.worker.str(), command.capabilities.csv(), text_of(command.grant_ttl)}};
+  return {"ff_grant", with_admission({command.worker.str(), command.capabilities.csv(),
+                                      text_of(command.grant_ttl)},
+                                     command.admission)};
 }
 
 FunctionCall call_for(core::LeaseGrant& command) {
-  return {"ff_lease",
-          {std::string(name_of(command.source)), command.worker.str(), command.capabilities.csv(),
-           command.lease_id.str(), command.attempt_id.str(), text_of(command.lease_ttl)}};
+  return {"ff_lease", with_admission({std::string(name_of(command.source)), command.worker.str(),
+                                      command.capabilities.csv(), command.lease_id.str(),
+                                      command.attempt_id.str(), text_of(command.lease_ttl)},
+                                     command.admission)};
 }
 
 FunctionCall call_for(core::Block& command) {
@@ -193,6 +202,14 @@ std::int64_t Answer::number() {
   return parsed.value_or(0);
 }
 
+std::vector<Reply> Answer::list() {
+  auto* list = next_ < values_.size() ? values_[next_].as_array() : nullptr;
+  ++next_;
+  if (list) return std::move(*list);
+  malformed_ = true;
+  return {};
+}
+
 std::optional<TimePoint> Answer::optional_time() {
   const auto told = text();
   if (told.empty()) return std::nullopt;
@@ -249,6 +266,7 @@ ClaimedExecution read_answer(const core::LeaseGrant& command, Answer& answer) {
   claimed.lease_expires_at = answer.time();
   claimed.attempt_deadline = answer.optional_time();
   claimed.deadline = answer.optional_time();
+  claimed.budgets = ids_in<BudgetId>(answer.text());
   while (!answer.at_end()) {
     auto key = answer.text();
     claimed.tags[std::move(key)] = answer.text();
@@ -343,6 +361,8 @@ std::unexpected<Error> refused(const RefusalContext& context, const std::vector<
       return refusals::cannot_be_claimed(*code, id, state_in(0));
     case Errc::capability_mismatch: return refusals::capability_mismatch(id, detail(0));
     case Errc::grant_already_exists: return refusals::set_aside(id);
+    case Errc::admission_expired:
+      return refusals::admission_expired(id, QuotaId::parse(detail(0)).value_or(QuotaId{}));
     case Errc::invalid_claim_grant: return refusals::no_grant(id, context.worker);
     case Errc::claim_grant_expired: return refusals::grant_expired(id);
     case Errc::invalid_input:

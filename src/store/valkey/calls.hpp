@@ -50,6 +50,7 @@ class Answer {
   bool at_end() const { return next_ == values_.size(); }
   std::string text();
   std::int64_t number();
+  std::vector<Reply> list();
   TimePoint time() { return TimePoint{Millis{number()}}; }
   std::optional<TimePoint> optional_time();  // "" is none
   template <class Id>

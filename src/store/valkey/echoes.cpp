@@ -19,7 +19,10 @@ std::optional<EventMessage> Echoes::end(std::uint64_t call, bool told) {
 }
 
 std::optional<EventMessage> Echoes::hear(EventMessage message) {
-  if (!message.origin.starts_with(prefix_)) return message;
+  if (!message.origin.starts_with(prefix_)) {
+    message.happening.freed.reset();  // whoever did it gives it back
+    return message;
+  }
   const auto call = parse_number<std::uint64_t>(message.origin.substr(prefix_.size()));
   if (!call) return message;
   const std::lock_guard lock(mutex_);

@@ -16,6 +16,18 @@ TEST(Echoes, WhatOthersDidIsNews) {
   EXPECT_TRUE(echoes.hear(message_of("meandyou.1")));
 }
 
+TEST(Echoes, WhatOthersFreedTheyGiveBackThemselves) {
+  Echoes echoes("me");
+  const auto freed = [](EventMessage message) {
+    message.happening.freed = core::Happening::Freed{};
+    return message;
+  };
+  EXPECT_FALSE(echoes.hear(freed(message_of("other.1")))->happening.freed);
+  const auto lost = echoes.begin();
+  echoes.end(lost, false);
+  EXPECT_TRUE(echoes.hear(freed(message_of(echoes.origin_of(lost))))->happening.freed);
+}
+
 TEST(Echoes, WhatAReplyToldIsNot) {
   Echoes echoes("me");
   const auto early = echoes.begin();

@@ -8,19 +8,22 @@ namespace ff::valkey {
 namespace {
 
 constexpr char separator = '\x1f';
-constexpr std::size_t part_count = 15;
+constexpr std::size_t parts_always = 15;
+constexpr std::size_t parts_max = 19;  // with those about budgets and quotas
 
 constexpr std::array<std::string_view, 5> timer_names{"lease_expiry", "delay", "attempt_timeout",
                                                       "execution_deadline", "grant_expiry"};
 
-bool split(std::string_view text, std::array<std::string_view, part_count>& parts) {
-  for (std::size_t i = 0; i < part_count; ++i) {
+using Parts = std::array<std::string_view, parts_max>;
+
+bool split(std::string_view text, Parts& parts) {
+  for (std::size_t i = 0; i < parts_max; ++i) {
     const auto end = text.find(separator);
-    if ((end == std::string_view::npos) != (i + 1 == part_count)) return false;
     parts[i] = text.substr(0, end);
-    if (end != std::string_view::npos) text.remove_prefix(end + 1);
+    if (end == std::string_view::npos) return i + 1 == parts_always || i + 1 == parts_max;
+    text.remove_prefix(end + 1);
   }
-  return true;
+  return false;
 }
 
 std::optional<TimePoint> time_in(std::string_view text) {
@@ -30,15 +33,28 @@ std::optional<TimePoint> time_in(std::string_view text) {
 
 }  // namespace
 
-CapabilitySet capabilities_in(std::string_view csv) {
+std::vector<std::string> split_csv(std::string_view csv) {
   std::vector<std::string> tokens;
   while (!csv.empty()) {
     const auto end = std::min(csv.find(','), csv.size());
     tokens.emplace_back(csv.substr(0, end));
     csv.remove_prefix(std::min(end + 1, csv.size()));
   }
-  auto set = CapabilitySet::parse(std::move(tokens));
+  return tokens;
+}
+
+CapabilitySet capabilities_in(std::string_view csv) {
+  auto set = CapabilitySet::parse(split_csv(csv));
   return set ? std::move(*set) : CapabilitySet{};
+}
+
+core::Needs needs_in(std::string_view capabilities, std::string_view budgets,
+                     std::string_view quota) {
+  core::Needs needs{.capabilities = capabilities_in(capabilities),
+                    .budgets = ids_in<BudgetId>(budgets)};
+  std::ranges::sort(needs.budgets);
+  if (const auto id = QuotaId::parse(quota)) needs.quota = *id;
+  return needs;
 }
 
 std::int32_t priority_in(const std::string& text) {
@@ -54,7 +70,7 @@ std::optional<core::TimerKind> timer_kind_from(std::string_view name) {
 std::string_view name_of(core::TimerKind kind) { return timer_names[std::to_underlying(kind)]; }
 
 std::optional<EventMessage> parse_event(std::string_view text) {
-  std::array<std::string_view, part_count> parts;
+  Parts parts;
   if (!split(text, parts)) return std::nullopt;
   const auto type = from_name<EventType>(parts[1]);
   const auto at = time_in(parts[2]);
@@ -74,11 +90,14 @@ std::optional<EventMessage> parse_event(std::string_view text) {
                      .ns = *ns,
                      .lane = *lane,
                      .kind = std::move(*kind),
-                     // A word of other programs (rate_limited) means that it waits for something.
+                     // A word of other programs means that it waits for something.
                      .state = from_name<ExecutionState>(parts[7]).value_or(ExecutionState::waiting),
                      .attempts = *attempts};
   happening.claimable = parts[9] == "1";
-  happening.required = capabilities_in(parts[12]);
+  auto needs = needs_in(parts[12], parts[15], parts[16]);
+  happening.required = needs.capabilities;
+  if (const auto freed = AdmissionId::parse(parts[17]); freed && needs.quota)
+    happening.freed = core::Happening::Freed{.quota = *needs.quota, .admission = *freed};
   const auto timer = timer_kind_from(parts[13]);
   const auto due = time_in(parts[14]);
   if (timer && due) happening.timer = core::Timer{.kind = *timer, .due = *due};
@@ -87,7 +106,8 @@ std::optional<EventMessage> parse_event(std::string_view text) {
                    .lane = std::move(*lane),
                    .priority = priority_in(std::string(parts[10])),
                    .queued_at = *queued_at,
-                   .needs = {.capabilities = happening.required}};
+                   .needs = std::move(needs),
+                   .blocked = parts[18] == "1"};
   return message;
 }
 

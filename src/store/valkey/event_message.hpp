@@ -17,6 +17,19 @@ struct EventMessage {
 std::optional<EventMessage> parse_event(std::string_view text);
 
 CapabilitySet capabilities_in(std::string_view csv);
+core::Needs needs_in(std::string_view capabilities, std::string_view budgets,
+                     std::string_view quota);
+
+std::vector<std::string> split_csv(std::string_view csv);
+// Those that are ids; others count for nothing.
+template <class Id>
+std::vector<Id> ids_in(std::string_view csv) {
+  std::vector<Id> ids;
+  for (const auto& text : split_csv(csv))
+    if (auto id = Id::parse(text)) ids.push_back(*id);
+  return ids;
+}
+
 // Other programs may write a fraction; the whole part counts.
 std::int32_t priority_in(const std::string& text);
 std::optional<core::TimerKind> timer_kind_from(std::string_view name);

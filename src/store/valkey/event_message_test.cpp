@@ -1,5 +1,6 @@
 #include "store/valkey/event_message.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace ff::valkey {
@@ -26,7 +27,7 @@ TEST(EventMessage, TellsEverything) {
   const auto message = parse_event(text);
   ASSERT_TRUE(message);
   EXPECT_EQ(message->origin, "me.1");
-  const auto& [event, claimable, required, timer, reminder] = message->happening;
+  const auto& [event, claimable, required, freed, timer, reminder] = message->happening;
   EXPECT_EQ(event.type, EventType::claimed);
   EXPECT_EQ(event.at, TimePoint{Millis{1'800'000'000'001}});
   EXPECT_EQ(event.id.partition(), 7);
@@ -40,8 +41,28 @@ TEST(EventMessage, TellsEverything) {
   EXPECT_EQ(timer,
             (core::Timer{core::TimerKind::lease_expiry, TimePoint{Millis{1'800'000'030'000}}}));
   EXPECT_FALSE(reminder);
+  EXPECT_FALSE(freed);
+  EXPECT_FALSE(message->ready.blocked);
   EXPECT_EQ(message->ready.priority, 5);
   EXPECT_EQ(message->ready.queued_at, TimePoint{Millis{1'800'000'000'000}});
+}
+
+constexpr auto budget_a = "aaaaaaaa-0000-4000-8000-000000000000";
+constexpr auto budget_b = "bbbbbbbb-0000-4000-8000-000000000000";
+constexpr auto quota = "cccccccc-0000-4000-8000-000000000000";
+constexpr auto token = "dddddddd-0000-4000-8000-000000000000";
+
+TEST(EventMessage, TellsOfBudgetsAndQuotaIfThereAreAny) {
+  const auto message = parse_event(
+      fmt::format("{}\x1f{},{}\x1f{}\x1f{}\x1f{}", text, budget_b, budget_a, quota, token, 1));
+  ASSERT_TRUE(message);
+  const auto& needs = message->ready.needs;
+  EXPECT_EQ(needs.capabilities.csv(), "cuda,gpu");
+  EXPECT_EQ(needs.budgets, (std::vector{*BudgetId::parse(budget_a), *BudgetId::parse(budget_b)}));
+  EXPECT_EQ(needs.quota, *QuotaId::parse(quota));
+  EXPECT_TRUE(message->ready.blocked);
+  EXPECT_EQ(message->happening.freed,
+            (core::Happening::Freed{*QuotaId::parse(quota), *AdmissionId::parse(token)}));
 }
 
 TEST(EventMessage, WhatIsNotOneIsNone) {

@@ -28,11 +28,12 @@ std::optional<Number> parse_number(std::string_view text) {
 
 class Fields {
  public:
-  // `flat` is field, value, field, value, …; `of` says whose they are.
+  // `flat` is field, value, field, value, …; `of` says whose they are. What is empty counts as absent.
   Fields(std::vector<Reply> flat, std::string of) : of_(std::move(of)) {
     for (std::size_t i = 0; i + 1 < flat.size(); i += 2)
       if (auto* name = flat[i].as_text())
-        if (auto* value = flat[i + 1].as_text()) values_[std::move(*name)] = std::move(*value);
+        if (auto* value = flat[i + 1].as_text(); value && !value->empty())
+          values_[std::move(*name)] = std::move(*value);
   }
 
   bool has(std::string_view name) const { return values_.find(name) != values_.end(); }

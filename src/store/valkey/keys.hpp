@@ -4,6 +4,7 @@
 #include <flowfabric/ids.hpp>
 
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,15 +12,44 @@ namespace ff::valkey::keys {
 
 inline std::string tag(PartitionIndex partition) { return fmt::format("{{fp:{}}}", partition); }
 
+// A partition, of whatever: everything of it has its tag, and so its slot.
+struct Place {
+  std::string tag;
+  std::uint16_t slot = 0;
+};
+
 inline std::string of_execution(const ExecutionId& id, std::string_view what) {
   return fmt::format("ff:exec:{}:{}:{}", tag(id.partition()), id.str(), what);
 }
 inline std::string core(const ExecutionId& id) { return of_execution(id, "core"); }
 
-inline std::string events(PartitionIndex partition) { return "ff:events:" + tag(partition); }
+inline std::string events(std::string_view tag) { return fmt::format("ff:events:{}", tag); }
+inline std::string events(PartitionIndex partition) { return events(tag(partition)); }
 
 // Nothing is ever stored under it.
-inline std::string never(PartitionIndex partition) { return "ff:never:" + tag(partition); }
+inline std::string never(std::string_view tag) { return fmt::format("ff:never:{}", tag); }
+// Written to see whether writes are taken, and kept.
+inline std::string probe(std::string_view tag) { return fmt::format("ff:probe:{}", tag); }
+
+// The partitions of budgets and of quotas.
+struct AdmissionPlaces {
+  std::vector<Place> budgets;
+  std::vector<Place> quotas;
+};
+inline std::string budget_tag(PartitionIndex partition) {
+  return fmt::format("{{b:{}}}", partition);
+}
+inline std::string quota_tag(PartitionIndex partition) {
+  return fmt::format("{{q:{}}}", partition);
+}
+inline std::string workers_tag(const Namespace& ns) { return fmt::format("{{w:{}}}", ns.str()); }
+inline std::string budget(std::string_view tag, const BudgetId& id) {
+  return fmt::format("ff:budget:{}:{}", tag, id.str());
+}
+inline std::string quota(std::string_view tag, const QuotaId& id) {
+  return fmt::format("ff:quota:{}:{}", tag, id.str());
+}
+inline std::string workers(std::string_view tag) { return fmt::format("ff:workers:{}", tag); }
 
 inline constexpr std::string_view partition_config = "ff:config:partitions";
 

@@ -101,6 +101,12 @@ std::string to_policy_json(const Policy& policy) {
   if (!policy.required_capabilities.empty())
     object["routing_requirements"] = json::object{
         {"required_capabilities", json::value_from(policy.required_capabilities.tokens())}};
+  if (!policy.budgets.empty()) {
+    json::array budgets;
+    for (const auto& id : policy.budgets) budgets.emplace_back(id.str());
+    object["budget_ids"] = std::move(budgets);
+  }
+  if (policy.quota) object["quota_policy_id"] = policy.quota->str();
   if (policy.dedup_window != usual.dedup_window)
     object["dedup_window_ms"] = policy.dedup_window.count();
   if (policy.retention)
@@ -127,6 +133,10 @@ Policy from_policy_json(std::string_view text) {
   auto required =
       CapabilitySet::parse(texts(member(*object, "routing_requirements"), "required_capabilities"));
   if (required) policy.required_capabilities = std::move(*required);
+  for (const auto& each : texts(object, "budget_ids"))
+    if (auto id = BudgetId::parse(each)) policy.budgets.push_back(*id);
+  if (const auto* quota = object->if_contains("quota_policy_id"); quota && quota->is_string())
+    if (auto id = QuotaId::parse(std::string_view(quota->get_string()))) policy.quota = *id;
   policy.dedup_window = millis(object, "dedup_window_ms").value_or(policy.dedup_window);
   policy.retention = millis(member(*object, "stream_policy"), "retention_ttl_ms");
   return policy;

@@ -17,6 +17,9 @@ TEST(PolicyJson, ComesBackAsItWent) {
       .max_reclaim_count = 3,
       .max_replay_count = 4,
       .required_capabilities = *CapabilitySet::parse({"gpu", "cuda"}),
+      .budgets = {*BudgetId::parse("bbbbbbbb-0000-4000-8000-000000000000"),
+                  *BudgetId::parse("aaaaaaaa-0000-4000-8000-000000000000")},
+      .quota = *QuotaId::parse("cccccccc-0000-4000-8000-000000000000"),
       .dedup_window = Millis{5},
       .retention = Millis{0}};
   EXPECT_EQ(from_policy_json(to_policy_json(policy)), policy);
@@ -25,8 +28,9 @@ TEST(PolicyJson, ComesBackAsItWent) {
 }
 
 TEST(PolicyJson, TakesWhatItCannotReadForNotGiven) {
-  for (const auto* json : {"", "null", "7", "[]", "{", R"({"retry_policy":null})",
-                           R"({"max_replay_count":"many"})", R"({"timeout_policy":[1]})"})
+  for (const auto* json :
+       {"", "null", "7", "[]", "{", R"({"retry_policy":null})", R"({"max_replay_count":"many"})",
+        R"({"timeout_policy":[1]})", R"({"budget_ids":["x",1],"quota_policy_id":2})"})
     EXPECT_EQ(from_policy_json(json), Policy{}) << json;
 }
 

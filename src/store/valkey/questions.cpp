@@ -1,4 +1,6 @@
 // What a store on Valkey is asked that concerns many partitions, or none.
+#include <map>
+
 #include <spdlog/spdlog.h>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -11,17 +13,17 @@
 
 namespace ff::valkey {
 
-template <class Op, class Run>
-void ValkeyStore::answer_with(store::Call<Op>& call, Run run) {
-  auto shared = std::make_shared<store::Call<Op>>(std::move(call));
-  coroutines_.spawn(runtime_.executor(), [shared, run]() -> asio::awaitable<void> {
-    auto reply = co_await run(std::move(shared->operation));
-    shared->done(std::move(reply));
-  });
+Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(
+    Question question, const std::vector<PartitionIndex>& partitions) {
+  std::vector<keys::Place> places;
+  places.reserve(partitions.size());
+  for (const auto partition : partitions)
+    places.push_back({.tag = keys::tag(partition), .slot = slots_[partition]});
+  co_return co_await ask(std::move(question), std::move(places));
 }
 
 Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(Question question,
-                                                        std::vector<PartitionIndex> partitions) {
+                                                        std::vector<keys::Place> places) {
   constexpr int tries_max = 5;
   constexpr Millis pause_step{50};
   for (int tried = 1;; ++tried) {
@@ -31,11 +33,11 @@ Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(Question question,
       std::vector<std::string> command{"FCALL_RO", question.function, "0"};
       std::ranges::copy(question.arguments, std::back_inserter(command));
       const auto before = command.size();
-      for (const auto partition : partitions)
+      for (const auto& [tag, slot] : places)
         if (std::ranges::any_of(node.slots, [&](const SlotRange& range) {
-              return range.first <= slots_[partition] && slots_[partition] <= range.last;
+              return range.first <= slot && slot <= range.last;
             }))
-          command.push_back(keys::tag(partition));
+          command.push_back(tag);
       if (command.size() == before) continue;
       auto answer = co_await ask_node(node.name, std::move(command), question.moving);
       if (!answer) {
@@ -47,8 +49,8 @@ Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(Question question,
     if (!failure) co_return answers;
     if (tried == tries_max || stopping_) co_return std::unexpected(std::move(*failure));
     // A slot may have moved to another node; whoever serves it knows.
-    Request refresh{.command = {"EXISTS", keys::events(partitions.front())},
-                    .route = slots_[partitions.front()]};
+    Request refresh{.command = {"EXISTS", keys::events(places.front().tag)},
+                    .route = places.front().slot};
     static_cast<void>(co_await client_->run(std::move(refresh)));
     asio::steady_timer pause(runtime_.executor(), tried * pause_step);
     co_await pause.async_wait(asio::use_awaitable);
@@ -105,6 +107,60 @@ Async<StateCounts> ValkeyStore::count(std::optional<Namespace> ns, std::optional
   co_return counts;
 }
 
+void ValkeyStore::route(store::Call<store::CountBlocked>& call) {
+  answer_with(call, [this](store::CountBlocked) { return count_blocked(); });
+}
+
+Async<std::vector<store::BlockedCount>> ValkeyStore::count_blocked() {
+  Question question{.function = "ff_count_blocked", .arguments = {}, .moving = Moving::skip};
+  auto answers = co_await ask(std::move(question), all_partitions());
+  if (!answers) co_return std::unexpected(answers.error());
+  std::map<BlockingReason, std::uint64_t> sums;
+  for (const auto& answer : *answers)
+    for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
+      const auto reason = from_name<BlockingReason>(text_in(answer[i]));
+      const auto number = parse_number<std::uint64_t>(text_in(answer[i + 1]));
+      if (reason && number) sums[*reason] += *number;
+    }
+  std::vector<store::BlockedCount> counts;
+  for (const auto& [reason, count] : sums) counts.push_back({.reason = reason, .count = count});
+  co_return counts;
+}
+
+void ValkeyStore::route(store::Call<store::FindBlocked>& call) {
+  answer_with(call, [this](store::FindBlocked query) { return find_blocked(std::move(query)); });
+}
+
+// The cursor says how many of each queue in each partition were passed over.
+Async<store::BlockedPage> ValkeyStore::find_blocked(store::FindBlocked query) {
+  const auto offset = parse_number<std::size_t>(query.after.value_or("0")).value_or(0);
+  const auto most = query.max / partitions_ + 1;
+  Question question{.function = "ff_sweep_blocked",
+                    .arguments = {std::string(to_string(query.reason)), std::to_string(offset),
+                                  std::to_string(most)},
+                    .moving = Moving::skip};
+  auto answers = co_await ask(std::move(question), all_partitions());
+  if (!answers) co_return std::unexpected(answers.error());
+  constexpr std::size_t parts = 6;
+  store::BlockedPage page;
+  for (const auto& answer : *answers) {
+    if (answer.empty()) co_return malformed("ff_sweep_blocked");
+    if (text_in(answer.front()) == "1") page.next = std::to_string(offset + most);
+    for (std::size_t i = 1; i + parts <= answer.size(); i += parts) {
+      const auto id = ExecutionId::parse(text_in(answer[i]));
+      auto ns = Namespace::parse(text_in(answer[i + 1]));
+      auto lane = LaneId::parse(text_in(answer[i + 2]));
+      if (!id || !ns || !lane) continue;
+      page.executions.push_back({.id = *id,
+                                 .ns = std::move(*ns),
+                                 .lane = std::move(*lane),
+                                 .needs = needs_in(text_in(answer[i + 3]), text_in(answer[i + 4]),
+                                                   text_in(answer[i + 5]))});
+    }
+  }
+  co_return page;
+}
+
 void ValkeyStore::route(store::Call<store::RetentionDue>& call) {
   answer_with(call, [this](store::RetentionDue query) { return retention_due(query); });
 }
@@ -134,16 +190,16 @@ void ValkeyStore::route(store::Call<store::Reconcile>& call) {
 Async<store::ReconcileReply> ValkeyStore::reconcile(store::Reconcile query) {
   const auto partition_key = keys::events(query.partition);
   const auto slot = slots_[query.partition];
-  Request ask_namespaces{
-      .command = with_keys({"FCALL_RO", "ff_namespaces"}, query.partition, partition_key),
-      .route = slot};
+  Request ask_namespaces{.command = with_keys({"FCALL_RO", "ff_namespaces"},
+                                              keys::tag(query.partition), partition_key),
+                         .route = slot};
   auto namespaces = list_of(co_await client_->run(std::move(ask_namespaces)));
   if (!namespaces) co_return std::unexpected(namespaces.error());
   store::ReconcileReply sum;
   for (const auto& ns : without(std::move(*namespaces), 2)) {
     std::string from = "0";
     while (!from.empty()) {
-      auto command = with_keys({"FCALL", "ff_mend"}, query.partition, partition_key);
+      auto command = with_keys({"FCALL", "ff_mend"}, keys::tag(query.partition), partition_key);
       for (auto& argument : {time_argument(), text_in(ns), from, std::string("100")})
         command.push_back(argument);
       Request mend{.command = std::move(command), .route = slot};
@@ -174,8 +230,7 @@ Async<ff::Done> ValkeyStore::probe() {
     });
     if (partition == slots_.end()) continue;
     const auto index = static_cast<PartitionIndex>(partition - slots_.begin());
-    Request request{.command = {"SET", fmt::format("ff:probe:{}", keys::tag(index)), "1"},
-                    .route = *partition};
+    Request request{.command = {"SET", keys::probe(keys::tag(index)), "1"}, .route = *partition};
     const auto reply = co_await client_->run(std::move(request));
     if (!reply) co_return std::unexpected(reply.error());
     if (const auto* error = reply->as_error()) co_return server_error(*error);
@@ -207,6 +262,10 @@ Async<std::vector<store::Candidate>> ValkeyStore::take_ready(store::TakeReady qu
     if (auto looked = co_await look_for_ready(std::move(partitions), ask_for); !looked)
       co_return std::unexpected(looked.error());
   co_return ready_.take(query);
+}
+
+void ValkeyStore::route(store::Call<store::PeekReady>& call) {
+  call.done(ready_.peek(call.operation));
 }
 
 void ValkeyStore::route(store::Call<store::PutBack>& call) {

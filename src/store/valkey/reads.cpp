@@ -47,6 +47,34 @@ void ValkeyStore::route(store::Call<GetExecution>& call) {
   read(call, {"newest"}, [](Found found) { return core::info_of(found.record.execution); });
 }
 
+void ValkeyStore::route(store::Call<core::CheckLease>& call) {
+  const auto& [id, fence] = call.operation;
+  auto command =
+      with_keys({"FCALL_RO", "ff_check_lease"}, keys::tag(id.partition()), keys::core(id));
+  for (auto& argument :
+       {time_argument(), fence.lease_id.str(),
+        std::to_string(std::to_underlying(fence.lease_epoch)), fence.attempt_id.str()})
+    command.push_back(argument);
+  Request request{.command = std::move(command), .route = slots_[id.partition()]};
+  call_function(std::move(request), [call = std::move(call)](Result<Reply> reply) mutable {
+    const auto list = list_of(std::move(reply));
+    if (!list) return call.done(std::unexpected(list.error()));
+    if (is_refusal(*list)) return call.done(refused(context_of(call.operation), *list));
+    call.done(ff::Done{});
+  });
+}
+
+void ValkeyStore::route(store::Call<core::HoldsAdmission>& call) {
+  const auto& [id, admission] = call.operation;
+  Request request{.command = {"HGET", keys::core(id), "admission"},
+                  .route = slots_[id.partition()]};
+  client_->send(std::move(request), [call = std::move(call)](Result<Reply> reply) mutable {
+    if (!reply) return call.done(std::unexpected(std::move(reply.error())));
+    if (const auto* error = reply->as_error()) return call.done(server_error(*error));
+    call.done(text_in(*reply) == call.operation.admission.str());
+  });
+}
+
 void ValkeyStore::route(store::Call<GetPayload>& call) {
   read(call, {"none", "payload"}, [](Found found) {
     return Bytes{.bytes = std::move(found.bytes).value_or(""),

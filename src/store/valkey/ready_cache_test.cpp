@@ -28,7 +28,7 @@ store::TakeReady up_to(std::size_t max) {
 
 std::vector<int> take(ReadyCache& cache, std::size_t max) {
   std::vector<int> numbers;
-  for (const auto& id : cache.take(up_to(max))) numbers.push_back(id.uuid().bytes()[15]);
+  for (const auto& [id, needs] : cache.take(up_to(max))) numbers.push_back(id.uuid().bytes()[15]);
   return numbers;
 }
 
@@ -93,12 +93,27 @@ TEST(ReadyCache, AsksNoMoreWhenAllIsKnown) {
 TEST(ReadyCache, AsksFurtherForAWorkerThatCanRunNothingOfWhatIsKnown) {
   ReadyCache cache;
   auto gpu = waiting(1);
-  gpu.required = *CapabilitySet::parse({"gpu"});
+  gpu.needs.capabilities = *CapabilitySet::parse({"gpu"});
   cache.put(gpu);
   cache.note_more(partition, gpu.ns, gpu.lane, 0);
   const auto first = cache.dry(up_to(1));
   ASSERT_EQ(first.size(), 1u);
   EXPECT_GT(cache.dry(up_to(1)).at(0).ask_for, first[0].ask_for);
+}
+
+TEST(ReadyCache, AsksFurtherIfWhatIsKnownWaitsForABudget) {
+  ReadyCache cache;
+  auto costly = waiting(1);
+  costly.needs.budgets = {*BudgetId::parse("aaaaaaaa-0000-4000-8000-000000000000")};
+  costly.blocked = true;
+  cache.put(costly);
+  cache.note_more(partition, costly.ns, costly.lane, 0);
+  EXPECT_THAT(cache.dry(up_to(1)), IsEmpty());
+  auto query = up_to(1);
+  query.closed.budgets = {costly.needs.budgets.front()};
+  EXPECT_EQ(cache.dry(query).size(), 1u);
+  EXPECT_THAT(cache.take(query), IsEmpty());
+  EXPECT_THAT(take(cache, 1), ElementsAre(1));
 }
 
 }  // namespace

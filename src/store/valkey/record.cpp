@@ -157,7 +157,9 @@ core::Outcome outcome_of(Fields& fields, TerminalOutcome outcome) {
 
 core::State waiting_or_granted(Fields& fields) {
   if (const auto until = fields.optional_time("grant_expires_at"))
-    return core::Granted{.worker = fields.id<WorkerId>("granted_to"), .expires_at = *until};
+    return core::Granted{.worker = fields.id<WorkerId>("granted_to"),
+                         .expires_at = *until,
+                         .admission = fields.optional_id<AdmissionId>("admission")};
   return core::Waiting{};
 }
 
@@ -175,13 +177,18 @@ core::State state_of(Fields& fields, const core::Execution& execution) {
                                   .acquired_at = fields.optional_time("lease_acquired_at")
                                                      .value_or(execution.attempt->started_at),
                                   .expires_at = fields.time("lease_expires_at")},
-                        .attempt_deadline = fields.optional_time("attempt_deadline_at")};
+                        .attempt_deadline = fields.optional_time("attempt_deadline_at"),
+                        .admission = fields.optional_id<AdmissionId>("admission")};
   }
   const auto eligibility = fields.text("eligibility_state");
   if (eligibility == to_string(EligibilityState::not_eligible_until_time))
     return core::Delayed{fields.time("delay_until")};
   if (eligibility == to_string(EligibilityState::blocked_by_dependencies))
     return core::WaitingChildren{};
+  if (eligibility.starts_with("blocked_by_"))
+    return core::Blocked{.reason = fields.name_of<BlockingReason>("blocking_reason"),
+                         .detail = fields.text("blocking_detail"),
+                         .since = fields.time("last_transition_at")};
   return waiting_or_granted(fields);
 }
 

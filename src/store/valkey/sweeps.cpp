@@ -31,8 +31,9 @@ struct ReadyShare {
   }
 };
 
-// id, namespace, lane, priority, queued_at, required_capabilities
-std::optional<store::Ready> read_ready(std::span<const Reply, 6> parts) {
+// id, namespace, lane, priority, queued_at, required_capabilities, budget_ids, quota_policy_id
+constexpr std::size_t ready_parts = 8;
+std::optional<store::Ready> read_ready(std::span<const Reply, ready_parts> parts) {
   const auto id = ExecutionId::parse(text_in(parts[0]));
   auto ns = Namespace::parse(text_in(parts[1]));
   auto lane = LaneId::parse(text_in(parts[2]));
@@ -43,7 +44,7 @@ std::optional<store::Ready> read_ready(std::span<const Reply, 6> parts) {
                       .lane = std::move(*lane),
                       .priority = priority_in(text_in(parts[3])),
                       .queued_at = TimePoint{Millis{*queued_at}},
-                      .needs = {.capabilities = capabilities_in(text_in(parts[5]))}};
+                      .needs = needs_in(text_in(parts[5]), text_in(parts[6]), text_in(parts[7]))};
 }
 
 Result<std::vector<ReadyShare>> read_shares(const std::vector<Reply>& answer) {
@@ -54,8 +55,8 @@ Result<std::vector<ReadyShare>> read_shares(const std::vector<Reply>& answer) {
     const auto* more = answer[i + 2].as_array();
     if (!partition || !found || !more) return malformed("ff_sweep_ready");
     ReadyShare share{.partition = *partition, .found = {}, .with_more = {}};
-    for (std::size_t j = 0; j + 5 < found->size(); j += 6)
-      if (auto ready = read_ready(std::span<const Reply, 6>(&(*found)[j], 6)))
+    for (std::size_t j = 0; j + ready_parts <= found->size(); j += ready_parts)
+      if (auto ready = read_ready(std::span<const Reply, ready_parts>(&(*found)[j], ready_parts)))
         share.found.push_back(std::move(*ready));
     for (const auto& each : *more)
       if (auto queue = parse_queue(text_in(each))) share.with_more.push_back(std::move(*queue));

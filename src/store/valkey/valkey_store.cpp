@@ -29,14 +29,6 @@ std::string make_origin() {
   return make_uuid(TimePoint{}, random).str().substr(24);
 }
 
-// The last part of what a command answers: which run of the server did it.
-std::string take_run(Result<std::vector<Reply>>& list) {
-  if (!list) return {};
-  auto run = text_in(list->back());
-  list->pop_back();
-  return run;
-}
-
 // Whether its refusal means something for others who might want the execution. Not that a worker does not
 // hold it any more: it may be ready, or another's.
 template <class Command>
@@ -95,11 +87,21 @@ Async<void> ValkeyStore::prepare() {
     slots_.push_back(slot_of(keys::tag(partition)));
     channels.push_back(keys::events(partition));
   }
+  const auto add = [&channels](std::vector<keys::Place>& places, std::string tag) {
+    channels.push_back(keys::events(tag));
+    const auto slot = slot_of(tag);
+    places.push_back({.tag = std::move(tag), .slot = slot});
+  };
+  for (PartitionIndex partition = 0; partition < booted->budget_partitions; ++partition)
+    add(admission_places_.budgets, keys::budget_tag(partition));
+  for (PartitionIndex partition = 0; partition < booted->quota_partitions; ++partition)
+    add(admission_places_.quotas, keys::quota_tag(partition));
   if (auto set = co_await set_clock(); !set) co_return std::unexpected(set.error());
   Subscriber::Handlers handlers{.on_message =
                                     [this](std::string_view, std::string_view text) {
                                       auto message = parse_event(text);
-                                      if (message) message = echoes_.hear(std::move(*message));
+                                      if (!message) return tell_opening(text);
+                                      message = echoes_.hear(std::move(*message));
                                       if (message) learn(std::move(*message));
                                     },
                                 .on_gap =
@@ -158,6 +160,17 @@ void ValkeyStore::set_event_sink(store::EventSink sink) {
   sink_ = std::move(sink);
 }
 
+void ValkeyStore::set_opening_sink(store::OpeningSink sink) {
+  const std::lock_guard lock(sink_mutex_);
+  opening_sink_ = std::move(sink);
+}
+
+void ValkeyStore::tell_opening(std::string_view message) {
+  const auto opening = parse_opening(message);
+  const std::lock_guard lock(sink_mutex_);
+  if (opening && opening_sink_) opening_sink_(*opening);
+}
+
 std::vector<PartitionIndex> ValkeyStore::all_partitions() const {
   std::vector<PartitionIndex> all(partitions_);
   for (PartitionIndex i = 0; i < partitions_; ++i) all[i] = i;
@@ -167,11 +180,11 @@ std::vector<PartitionIndex> ValkeyStore::all_partitions() const {
 // ---- Calling functions ----------------------------------------------------------------------------
 
 std::vector<std::string> ValkeyStore::with_keys(std::vector<std::string> command,
-                                                PartitionIndex partition, std::string key) const {
+                                                std::string_view tag, std::string key) const {
   const bool cluster = options_.client.cluster;
   command.emplace_back(cluster ? "2" : "1");
   command.push_back(std::move(key));
-  if (cluster) command.push_back(keys::never(partition));
+  if (cluster) command.push_back(keys::never(tag));
   return command;
 }
 
@@ -181,7 +194,7 @@ Request ValkeyStore::request_for(const ExecutionId& id, FunctionCall function,
   command.reserve(7 + function.arguments.size());
   command.emplace_back("FCALL");
   command.emplace_back(function.function);
-  command = with_keys(std::move(command), id.partition(), keys::core(id));
+  command = with_keys(std::move(command), keys::tag(id.partition()), keys::core(id));
   command.push_back(time_argument());
   command.push_back(echoes_.origin_of(call));
   std::ranges::move(function.arguments, std::back_inserter(command));
@@ -189,7 +202,7 @@ Request ValkeyStore::request_for(const ExecutionId& id, FunctionCall function,
 }
 
 Request ValkeyStore::read_request(const ExecutionId& id, std::vector<std::string> arguments) const {
-  auto command = with_keys({"FCALL_RO", "ff_get"}, id.partition(), keys::core(id));
+  auto command = with_keys({"FCALL_RO", "ff_get"}, keys::tag(id.partition()), keys::core(id));
   std::ranges::move(arguments, std::back_inserter(command));
   return {.command = std::move(command), .route = slots_[id.partition()]};
 }
@@ -213,24 +226,6 @@ void ValkeyStore::call_function(Request request, Done done) {
             (*done)(std::unexpected(std::move(loaded.error())));
         });
   });
-}
-
-template <store::OfAdmission Op>
-void ValkeyStore::route(store::Call<Op>& call) {
-  call.done(fail(Errc::internal, "not there yet"));
-}
-void ValkeyStore::route(store::Call<core::CheckLease>& call) {
-  call.done(fail(Errc::internal, "not there yet"));
-}
-void ValkeyStore::route(store::Call<core::HoldsAdmission>& call) {
-  call.done(fail(Errc::internal, "not there yet"));
-}
-void ValkeyStore::route(store::Call<store::FindBlocked>& call) { call.done(store::BlockedPage{}); }
-void ValkeyStore::route(store::Call<store::CountBlocked>& call) {
-  call.done(std::vector<store::BlockedCount>{});
-}
-void ValkeyStore::route(store::Call<store::PeekReady>& call) {
-  call.done(ready_.peek(call.operation));
 }
 
 void ValkeyStore::start(std::vector<store::AnyCall> calls) {
@@ -271,7 +266,7 @@ void ValkeyStore::send(store::Call<Command> call, std::uint64_t number, Request 
         if (!waits) return call.done(std::move(result));
         const auto partition = call.operation.id.partition();
         confirmations_->add(
-            {slots_[partition], fmt::format("ff:probe:{}", keys::tag(partition)), run},
+            {slots_[partition], keys::probe(keys::tag(partition)), run},
             [call = std::move(call), result = std::move(result)](Result<void> confirmed) mutable {
               if (!confirmed) result = std::unexpected(confirmed.error());
               call.done(std::move(result));

@@ -9,11 +9,13 @@
 #include "base/runtime.hpp"
 #include "base/wakeup.hpp"
 #include "store/store.hpp"
+#include "store/valkey/admission_calls.hpp"
 #include "store/valkey/calls.hpp"
 #include "store/valkey/confirmations.hpp"
 #include "store/valkey/durability.hpp"
 #include "store/valkey/echoes.hpp"
 #include "store/valkey/event_message.hpp"
+#include "store/valkey/keys.hpp"
 #include "store/valkey/ready_cache.hpp"
 #include "store/valkey/server_clock.hpp"
 #include "store/valkey/timer_mirror.hpp"
@@ -48,7 +50,7 @@ class ValkeyStore final : public store::Store {
 
   void start(std::vector<store::AnyCall> calls) override;
   void set_event_sink(store::EventSink sink) override;
-  void set_opening_sink(store::OpeningSink sink) override { opening_sink_ = std::move(sink); }
+  void set_opening_sink(store::OpeningSink sink) override;
   PartitionIndex partition_count() const override { return partitions_; }
   TimePoint now() const override;
   Result<void> health() const override { return {}; }
@@ -111,8 +113,23 @@ class ValkeyStore final : public store::Store {
   // How many keys follow, and the keys: `key` and, in a cluster, one that never exists. While its slot
   // moves to another node, some of a partition's keys are here and some are there; with a key that is
   // missing the server says so (TRYAGAIN), instead of letting a function begin that it cannot finish.
-  std::vector<std::string> with_keys(std::vector<std::string> command, PartitionIndex partition,
+  std::vector<std::string> with_keys(std::vector<std::string> command, std::string_view tag,
                                      std::string key) const;
+
+  // Where a budget, a quota or the workers of a namespace are.
+  struct Spot {
+    keys::Place place;
+    std::string key;
+  };
+  Spot spot_of(const Subject& subject) const;
+  Request request_at(const Spot& spot, FunctionCall function, bool reads) const;
+  template <class Op>
+  void send_admission(store::Call<Op> call, FunctionCall function);
+  template <class Create>
+  void send_if_there_is_room(store::Call<Create>& call);
+  // The first value that a function answers.
+  Async<std::string> ask_at(const Spot& spot, FunctionCall function);
+  void tell_opening(std::string_view message);
 
   // What becomes of partitions that are just moving to another node: the whole has to wait for them, or
   // they are looked at the next time.
@@ -123,12 +140,29 @@ class ValkeyStore final : public store::Store {
     Moving moving = Moving::wait;
   };
   // A read-only function for partitions, each asked at its own node in one call per node.
+  Async<std::vector<std::vector<Reply>>> ask(Question question, std::vector<keys::Place> places);
   Async<std::vector<std::vector<Reply>>> ask(Question question,
-                                             std::vector<PartitionIndex> partitions);
+                                             const std::vector<PartitionIndex>& partitions);
   Async<std::vector<Reply>> ask_node(NodeName node, std::vector<std::string> command,
                                      Moving moving);
   std::vector<PartitionIndex> all_partitions() const;
 
+  template <class Id>
+  Async<std::vector<Id>> find_ids(std::optional<Namespace> ns, std::optional<Id> after,
+                                  std::size_t max);
+  template <class Get, class Id>
+  Async<std::vector<typename Get::Reply>> get_all(const std::vector<Id>& ids);
+  Async<BudgetList> answer(ListBudgets query);
+  Async<QuotaList> answer(ListQuotas query);
+  Async<std::vector<BudgetId>> answer(core::AllBudgets query);
+  Async<std::vector<QuotaId>> answer(core::AllQuotas query);
+  Async<core::BudgetsDue> answer(core::ResetsDue query);
+  Async<std::vector<core::HeldAdmission>> answer(core::HeldAdmissions query);
+  Async<std::vector<ExecutionId>> answer(core::LedgerOf query);
+  Async<ff::Done> answer(core::ReconcileBudgets query);
+  Async<ff::Done> answer(core::ReconcileQuotas query);
+  Async<store::BlockedPage> find_blocked(store::FindBlocked query);
+  Async<std::vector<store::BlockedCount>> count_blocked();
   Async<StateCounts> count(std::optional<Namespace> ns, std::optional<LaneId> lane);
   Async<ExecutionList> list(ListExecutions query);
   Async<std::vector<core::Execution>> read_all(const std::vector<Moment>& moments);
@@ -146,6 +180,7 @@ class ValkeyStore final : public store::Store {
   Echoes echoes_;
   PartitionIndex partitions_ = 0;
   std::vector<std::uint16_t> slots_;  // of each partition
+  keys::AdmissionPlaces admission_places_;
   std::vector<std::string> losses_;
   ServerClock server_clock_;
   ReadyCache ready_;
@@ -164,5 +199,14 @@ class ValkeyStore final : public store::Store {
   std::unique_ptr<Subscriber> subscriber_;
   CoroutineGroup coroutines_;
 };
+
+template <class Op, class Run>
+void ValkeyStore::answer_with(store::Call<Op>& call, Run run) {
+  auto shared = std::make_shared<store::Call<Op>>(std::move(call));
+  coroutines_.spawn(runtime_.executor(), [shared, run]() -> asio::awaitable<void> {
+    auto reply = co_await run(std::move(shared->operation));
+    shared->done(std::move(reply));
+  });
+}
 
 }  // namespace ff::valkey

@@ -34,6 +34,7 @@ local function fields_of(x, ARGV, wanted, deadline_at)
     created_at = x.now, deadline = earlier(deadline_at, wanted.deadline_ms and x.now + wanted.deadline_ms),
     required_capabilities = wanted.required_capabilities,
     attempt_timeout_ms = wanted.attempt_timeout_ms, retention_ms = wanted.retention_ms,
+    budget_ids = wanted.budget_ids, quota_policy_id = wanted.quota_policy_id,
   }
 end
 

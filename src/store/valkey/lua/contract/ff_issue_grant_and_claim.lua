@@ -34,7 +34,7 @@ server.register_function('ff_issue_grant_and_claim', function(KEYS, ARGV)
     deadline = read:optional_time('execution_deadline_at', ARGV[11]),
     worker = read:text('worker_id', ARGV[2]), instance = read:text('worker_instance_id', ARGV[3]),
     lease_id = read:text('lease_id', ARGV[6]), attempt_id = read:text('attempt_id', ARGV[8]),
-    lane = ARGV[4],
+    lane = ARGV[4], admission = '',
   }
   local refused = read.refused or claiming.check_attempt_policy(ARGV[9])
   if refused then return refused end

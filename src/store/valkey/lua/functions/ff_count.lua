@@ -4,7 +4,10 @@ local live = {
   waiting = 'eligible', delayed = 'delayed', waiting_children = 'blocked:dependencies',
   active = 'active',
 }
-local blocked = {'blocked:budget', 'blocked:quota', 'blocked:route', 'blocked:operator'}
+local blocked = {
+  ['blocked:budget'] = 'rate_limited', ['blocked:quota'] = 'rate_limited',
+  ['blocked:route'] = 'waiting', ['blocked:operator'] = 'waiting',
+}
 
 local function count_partition(tag, counts)
   local function add(queue, state, count)
@@ -17,8 +20,8 @@ local function count_partition(tag, counts)
     for state, index in pairs(live) do
       add(queue, state, call('ZCARD', keys.lane_index(tag, queue, index)))
     end
-    for _, index in ipairs(blocked) do
-      add(queue, 'waiting', call('ZCARD', keys.lane_index(tag, queue, index)))
+    for index, state in pairs(blocked) do
+      add(queue, state, call('ZCARD', keys.lane_index(tag, queue, index)))
     end
   end
   local completed, fields = {}, call('HGETALL', keys.index(tag, 'totals'))

@@ -44,6 +44,10 @@ commands.register('ff_submit', function(KEYS, ARGV)
   }
   -- Tenants do not stand in each other's way: each has its own queue for a lane.
   if namespace ~= 'default' then fields.queue = namespace .. '\30' .. lane end
+  if string.find(ARGV[16], '"budget_ids"', 1, true)
+    or string.find(ARGV[16], '"quota_policy_id"', 1, true) then
+    fields.budget_ids, fields.quota_policy_id = submission.attached(policy.decode(ARGV[16]) or {})
+  end
   creation.begin(x, fields, tonumber(ARGV[9]))
   x.changed.last_transition_at, x.changed.last_mutation_at = nil, nil  -- they say no more than created_at
   creation.write(x, string.sub(ARGV[7], 2), ARGV[16], ARGV[20])

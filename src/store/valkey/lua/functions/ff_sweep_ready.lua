@@ -1,14 +1,17 @@
 -- The executions that wait for a worker, the best first, in many partitions at once. No KEYS. ARGV:
 -- 1 how many of each queue at most, 2… tags. Replies as lib/sweeping.lua, for each partition with any:
--- tag, a list of: id, namespace, lane, priority, queued_at, required_capabilities, and a list of the
--- queues that have more than it gave. What is granted is offered again when its timer has ended the grant.
+-- tag, a list of: id, namespace, lane, priority, queued_at, required_capabilities, budget_ids,
+-- quota_policy_id, and a list of the queues that have more than it gave. What is granted is offered again when its timer has ended the grant.
 local function add_ready(list, tag, key, most)
   local entries = call('ZRANGE', key, 0, most - 1)
   for _, id in ipairs(entries) do
     local f = call('HMGET', keys.of_execution(tag, id, 'core'), 'namespace', 'lane_id', 'priority',
-      'created_at', 'queued_at', 'required_capabilities', 'grant_expires_at')
-    if f[1] and not f[7] then
-      for _, text in ipairs({id, f[1], f[2], f[3], f[5] or f[4], f[6] or ''}) do
+      'created_at', 'queued_at', 'required_capabilities', 'budget_ids', 'quota_policy_id',
+      'grant_expires_at')
+    if f[1] and not f[9] then
+      for _, text in ipairs({
+        id, f[1], f[2], f[3] or '0', f[5] or f[4], f[6] or '', f[7] or '', f[8] or '',
+      }) do
         list[#list + 1] = text
       end
     end

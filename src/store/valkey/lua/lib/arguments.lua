@@ -68,6 +68,16 @@ function reader:optional_number(name, text, low, high)
   return self:keep(arguments.optional_number(name, text, low, high))
 end
 
+-- The same, and a fraction is refused rather than cut off.
+function reader:whole(name, text, low, high)
+  local value = self:number(name, text, low, high)
+  if value and tonumber(text) ~= value then
+    return self:keep(nil,
+      reply.refuse('invalid_input', name .. ' must be a whole number, got: ' .. tostring(text)))
+  end
+  return value
+end
+
 -- Milliseconds, at least one.
 function reader:duration(name, text)
   return self:number(name, text, 1, arguments.duration_max)

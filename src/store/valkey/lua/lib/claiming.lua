@@ -47,7 +47,7 @@ function claiming.read_grant(ARGV)
   local want = {
     ttl = read:duration('grant_ttl_ms', ARGV[6]), worker = read:text('worker_id', ARGV[2]),
     instance = read:text('worker_instance_id', ARGV[3]), capability_hash = ARGV[5],
-    route = ARGV[7], admission = ARGV[8],
+    route = ARGV[7], admission_summary = ARGV[8],
   }
   return want, read.refused
 end

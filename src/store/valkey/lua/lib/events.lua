@@ -2,7 +2,8 @@
 -- finds it in its reply.
 local events = {}
 
--- Of `x` as it is after the change. `origin` is who made it, so that it can pass over the echo.
+-- Of `x` as it is after the change. The parts about budgets and quotas are there only if there is
+-- something to say. `origin` is who made it, so that it can pass over the echo.
 function events.tell(x, what, origin)
   local f = x.f
   local timer, due = timers.next(f)
@@ -13,6 +14,12 @@ function events.tell(x, what, origin)
     f.total_attempt_count or 0, offered and 1 or 0, f.priority or 0,
     f.queued_at or f.created_at, f.required_capabilities or '', timer or '', due or '',
   }, '\31')
+  local blocked = offered and blocking.is_blocked(x)
+  if blocked or f.budget_ids or f.quota_policy_id then
+    event = table.concat({
+      event, f.budget_ids or '', f.quota_policy_id or '', x.freed or '', blocked and 1 or 0,
+    }, '\31')
+  end
   call('SPUBLISH', keys.events(x.tag), event)
   return event
 end

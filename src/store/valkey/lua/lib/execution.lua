@@ -22,6 +22,7 @@ function execution.load(core_key, now)
   local tag, id = keys.parse_core(core_key)
   local x = object(core_key, tag, id, fields, now)
   x.places, x.holder = placement.of(fields), placement.holder(fields)
+  x.held = fields.admission
   if fields.lifecycle_phase == 'terminal' then x.ended_as = fields.public_state end
   return x
 end
@@ -69,9 +70,21 @@ function execution.count(x, field)
   return tonumber(x.f[field] or 0)
 end
 
+-- What it holds of its quota it holds from the grant or the lease until it loses that. `freed` is what it
+-- held and holds no longer.
+local function settle_admission(x)
+  local f = x.f
+  if f.admission and f.ownership_state ~= 'leased' and not f.grant_expires_at then
+    execution.drop(x, 'admission')
+  end
+  if x.held and x.held ~= f.admission then x.freed = x.held end
+  x.held = f.admission
+end
+
 -- Writes what changed, the indexes included.
 function execution.save(x)
   local f, set, gone, n = x.f, {}, {}, 0
+  if x.held or f.admission then settle_admission(x) end
   for field in pairs(x.changed) do
     local value = f[field]
     if value == nil then
@@ -99,10 +112,15 @@ function execution.save(x)
   x.places, x.holder, x.ended_as, x.changed = places, holder, ended_as, {}
 end
 
--- True while nobody has it and any worker (with the capabilities) may: also when a grant ran out.
+local open_eligibility = {
+  eligible_now = true, blocked_by_budget = true, blocked_by_quota = true, blocked_by_route = true,
+}
+
+-- True while nobody has it and any worker may who has what it takes: also when a grant ran out, and while
+-- it is blocked for want of a budget, a quota or a capable worker.
 function execution.is_claimable(x)
   local f = x.f
-  local free = f.lifecycle_phase == 'runnable' and f.eligibility_state == 'eligible_now'
+  local free = f.lifecycle_phase == 'runnable' and open_eligibility[f.eligibility_state]
     or f.lifecycle_phase == 'active' and f.ownership_state ~= 'leased'
   return free and not (f.grant_expires_at and tonumber(f.grant_expires_at) > x.now)
 end

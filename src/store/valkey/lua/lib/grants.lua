@@ -5,7 +5,8 @@ local function key_of(x)
   return keys.of_execution(x.tag, x.id, 'claim_grant')
 end
 
--- `want` has worker, instance, ttl, and maybe capability_hash, route, admission.
+-- `want` has worker, instance, ttl, and maybe admission (by its quota), capability_hash, route,
+-- admission_summary.
 function grants.issue(x, want)
   local expires_at = x.now + want.ttl
   local record = {
@@ -14,7 +15,7 @@ function grants.issue(x, want)
   }
   for field, value in pairs({
     capability_hash = want.capability_hash, route_snapshot_json = want.route,
-    admission_summary = want.admission,
+    admission_summary = want.admission_summary,
   }) do
     if value ~= '' then
       record[#record + 1] = field
@@ -23,7 +24,9 @@ function grants.issue(x, want)
   end
   call('DEL', key_of(x))
   call('HSET', key_of(x), unpack(record))
+  if blocking.is_blocked(x) then execution.become_waiting(x) end
   execution.put(x, {grant_expires_at = expires_at, granted_to = want.worker})
+  execution.put_text(x, 'admission', want.admission)
 end
 
 -- The server ends it too, for whoever looks at the key alone.

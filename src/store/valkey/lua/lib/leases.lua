@@ -48,7 +48,7 @@ end
 local of_the_queue = {'grant_expires_at', 'granted_to', 'attempt_left_ms', 'delay_until'}
 
 -- Gives it to a worker under a new lease. `want` has worker, instance, lease_id, attempt_id, ttl, and
--- maybe renew_before, attempt_timeout.
+-- maybe renew_before, attempt_timeout, admission (by its quota; nil: that of the grant, if there is one).
 function leases.begin(x, want)
   local f, now = x.f, x.now
   local epoch = execution.count(x, 'current_lease_epoch') + 1
@@ -80,6 +80,7 @@ function leases.begin(x, want)
   if want.renew_before then
     execution.put(x, {lease_renewal_deadline = now + want.renew_before})
   end
+  if want.admission then execution.put_text(x, 'admission', want.admission) end
   if time_left then execution.put(x, {attempt_deadline_at = now + time_left}) end
   if not f.started_at then f.started_at, changed.started_at = x.at, true end
   return kind, epoch
@@ -101,6 +102,15 @@ function leases.lose(x, ownership, reason)
     stream = ownership == 'lease_revoked' and 'lease_revoked' or 'lease_expired',
   })
   execution.drop(x, 'attempt_deadline_at')
+end
+
+-- What has a quota starts only with its admission, and while that is valid: later it may have been taken
+-- for lost, and its slot given to another.
+function leases.check_admission(x, admission, valid_until)
+  local quota = x.f.quota_policy_id
+  if not quota then return nil end
+  if arguments.given(admission) and (tonumber(valid_until) or 0) > x.now then return nil end
+  return reply.refuse('admission_expired', quota)
 end
 
 -- ---- Capabilities ------------------------------------------------------------------------------

@@ -40,6 +40,15 @@ local runnable_index = {
   blocked_by_lane_state = 'blocked:operator',
 }
 
+-- By the reason why an execution is blocked.
+placement.blocked_index = {
+  waiting_for_budget = 'blocked:budget',
+  waiting_for_quota = 'blocked:quota',
+  waiting_for_capable_worker = 'blocked:route',
+  paused_by_operator = 'blocked:operator',
+  paused_by_policy = 'blocked:operator',
+}
+
 local function runnable_score(f)
   if f.eligibility_state == 'eligible_now' then return placement.ready_score(f) end
   if f.eligibility_state == 'not_eligible_until_time' then return tonumber(f.delay_until) end

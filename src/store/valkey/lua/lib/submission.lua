@@ -90,8 +90,37 @@ local function positive(object, name)
   return value > 0 and value or nil
 end
 
+local function is_uuid(value)
+  return type(value) == 'string'
+    and string.find(value, '^........%-....%-....%-....%-............$') ~= nil
+    and string.gsub(value, '[0-9a-f]', '') == '----'
+end
+
+local budgets_max = 16
+
+local function check_attached(decoded)
+  local budgets, quota = decoded.budget_ids, decoded.quota_policy_id
+  if budgets ~= nil and budgets ~= cjson.null then
+    if type(budgets) ~= 'table' then return 'budget_ids:not_array' end
+    for _, id in pairs(budgets) do
+      if not is_uuid(id) then return 'budget_ids:not_uuid' end
+    end
+    if #budgets > budgets_max then return 'budget_ids:too_many' end
+  end
+  if quota ~= nil and quota ~= cjson.null and not is_uuid(quota) then
+    return 'quota_policy_id:not_uuid'
+  end
+end
+
+-- Budgets (CSV, nil if none) and quota of a policy.
+function submission.attached(decoded)
+  local budgets = policy.table(decoded, 'budget_ids') or {}
+  local quota = decoded.quota_policy_id
+  return #budgets > 0 and table.concat(budgets, ',') or nil, is_uuid(quota) and quota or nil
+end
+
 -- What the core keeps of a policy: required_capabilities, attempt_timeout_ms, deadline_ms (from now),
--- dedup_ms, retention_ms. Or nil and the refusal.
+-- dedup_ms, retention_ms, budget_ids, quota_policy_id. Or nil and the refusal.
 function submission.policy(text)
   if not text or text == '' or text == '{}' then return {} end
   local fine, decoded = pcall(cjson.decode, text)
@@ -100,6 +129,9 @@ function submission.policy(text)
   local required, refused = capabilities(decoded)
   refused = refused or check_numbers(decoded)
   if refused then return nil, refused end
+  local wrong = check_attached(decoded)
+  if wrong then return nil, reply.refuse('invalid_policy_json', wrong) end
+  local budgets, quota = submission.attached(decoded)
   local timeouts = policy.table(decoded, 'timeout_policy')
   local retention = policy.number(policy.table(decoded, 'stream_policy'), 'retention_ttl_ms', nil)
   return {
@@ -108,6 +140,7 @@ function submission.policy(text)
     deadline_ms = positive(timeouts, 'execution_deadline_ms'),
     dedup_ms = positive(decoded, 'dedup_window_ms'),
     retention_ms = retention and math.floor(retention),
+    budget_ids = budgets, quota_policy_id = quota,
   }
 end
 
