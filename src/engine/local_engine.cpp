@@ -351,17 +351,6 @@ Async<Bytes> LocalEngine::run(GetMetrics) {
                   .content_type = *ContentType::parse(metrics_content_type)};
 }
 
-template <class Op>
-Result<void> LocalEngine::check(const Op& operation) const {
-  return core::validate(operation, store_->partition_count());
-}
-
-template <class Op>
-Async<typename Op::Reply> LocalEngine::pass_on(Op operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
-  co_return co_await store_->run(std::move(operation));
-}
-
 void LocalEngine::on_events(std::span<const core::Happening> happenings) {
   const bool reminders = !happenings.empty() && happenings.front().reminder;
   if (!reminders) {

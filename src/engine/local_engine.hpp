@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "base/runtime.hpp"
+#include "core/validate.hpp"
 #include "engine/engine_metrics.hpp"
 #include "engine/event_log.hpp"
 #include "engine/fleet.hpp"
@@ -151,5 +152,16 @@ class LocalEngine final : public Engine {
   std::mutex probed_mutex_;
   std::optional<Probed> probed_;
 };
+
+template <class Op>
+Result<void> LocalEngine::check(const Op& operation) const {
+  return core::validate(operation, store_->partition_count());
+}
+
+template <class Op>
+Async<typename Op::Reply> LocalEngine::pass_on(Op operation) {
+  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+  co_return co_await store_->run(std::move(operation));
+}
 
 }  // namespace ff

@@ -99,8 +99,12 @@ class ContractTest : public HttpTest {
   std::optional<json::object> good_for_admission(const std::string& operation) const {
     if (operation == "CreateBudget") return json::object{{"hard_limits", {{"tokens", 10}}}};
     if (operation == "CreateQuota") return json::object{{"max_concurrent", 1}};
-    if (operation == "ReportUsage")
-      return json::object{{"id", budget()}, {"dimensions", {{"tokens", 1}}}};
+    if (operation == "ReportUsage") {
+      auto fields = claimed();
+      fields["execution_id"] = std::exchange(fields["id"], budget());
+      fields["dimensions"] = {{"tokens", 1}};
+      return fields;
+    }
     if (operation == "ReleaseUsage")
       return json::object{{"id", budget()}, {"execution_id", no_such_id}};
     if (operation.ends_with("Budget")) return json::object{{"id", budget()}};

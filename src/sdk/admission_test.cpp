@@ -155,11 +155,10 @@ TEST_F(RegistrationTest, ForgottenWorkerRegistersAgain) {
 TEST_F(RegistrationTest, DrainedWorkerClaimsNothingUntilItMayAgain) {
   Worker worker(engine_, {.alive_ttl = 1s});
   worker.handle("k", [](Task&) { return "done"; });
-  engine_.drain(true);
   must(worker.start());
+  wait_until([&] { return engine_.claims > 0; });
+  engine_.drain(true);
   engine_.wait_until_heard();
-  // The claim that was under way may take one more.
-  must(Client(engine_).result(submit({.kind = "k"}), 30s));
   const int claims = engine_.claims;
   const auto id = submit({.kind = "k"});
   engine_.wait_until_heard();

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/strand.hpp>
@@ -87,15 +88,11 @@ class Worker::Running {
         renewals_(engine, random_, claim_.worker, claim_.lease_ttl),
         reports_(engine, random_, claim_.worker, strand_, coroutines_),
         registration_(engine, random_, std::move(worker), strand_,
-                      [this] {
-                        slots_.wake();
-                        settled_.wake();
-                      }),
+                      [this] { registration_changed(); }),
         pool_(concurrency) {
     coroutines_.spawn(
         strand_, [this] { return registration_.keep(); }, stop_registering_.slot());
-    coroutines_.spawn(
-        strand_, [this] { return poll(); }, stop_claiming_.slot());
+    spawn([this] { return poll(); });
     // A renewal tells of a cancellation too; if one is never far away, that is soon enough.
     if (renewals_.interval() > follow_after)
       coroutines_.spawn(
@@ -120,30 +117,52 @@ class Worker::Running {
   // ---- Claiming -----------------------------------------------------------------------------------
 
   asio::awaitable<void> poll() {
-    co_await asio::this_coro::throw_if_cancelled(false);
     RetryPause pause(random_, pause_min, pause_max);
     std::optional<Claim> unanswered;
     while (!stopping_) {
-      if (free_slots() == 0 || registration_.draining()) {
+      const bool drained = registration_.draining() && !unanswered;
+      if (free_slots() == 0 || drained) {
         co_await slots_.wait_until(Steady::time_point::max());
         continue;
       }
       const bool repeated = unanswered.has_value();
       if (!repeated) unanswered = next_claim();
       Claim claim = *unanswered;
-      auto reply = co_await engine_.run(std::move(claim));
+      if (registration_.draining()) claim.wait = Millis{0};
+      broken_off_ = false;
+      auto reply = co_await asio::co_spawn(
+          strand_, claim_until_broken_off(std::move(claim)),
+          asio::bind_cancellation_slot(break_off_.slot(), asio::use_awaitable));
       if (reply) {
         outage_.over();
         pause.reset();
         unanswered.reset();
         for (auto& claimed : reply->executions) take(std::move(claimed), repeated);
-      } else if (!stopping_) {
+      } else if (!broken_off_) {
         outage_.failed(reply.error());
         co_await sleep(slots_, pause.next(), stopping_);
       }
     }
     if (unanswered) co_await ask_for_the_answer(std::move(*unanswered));
     claiming_ = false;
+    settled_.wake();
+  }
+
+  asio::awaitable<Result<ClaimReply>> claim_until_broken_off(Claim claim) {
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_return co_await engine_.run(std::move(claim));
+  }
+
+  // A claim that waits would still bring work.
+  void break_off_claim() {
+    broken_off_ = true;
+    break_off_.emit(asio::cancellation_type::terminal);
+    slots_.wake();
+  }
+
+  void registration_changed() {
+    if (registration_.draining()) break_off_claim();
+    slots_.wake();
     settled_.wake();
   }
 
@@ -163,7 +182,6 @@ class Worker::Running {
 
   // Stopping broke off a claim; something may have been claimed at that very moment.
   asio::awaitable<void> ask_for_the_answer(Claim claim) {
-    co_await asio::this_coro::reset_cancellation_state();
     claim.wait = Millis{0};
     auto reply = co_await engine_.run(std::move(claim));
     if (!reply) co_return;
@@ -285,8 +303,7 @@ class Worker::Running {
 
   asio::awaitable<void> drain(Millis limit) {
     stopping_ = true;
-    stop_claiming_.emit(asio::cancellation_type::terminal);
-    slots_.wake();
+    break_off_claim();
     for (const auto& held : held_) held->context->cancel(CancelReason::worker_stopping);
     auto until = Steady::time_point::max();
     if (limit < limits::duration_max) until = Steady::now() + limit;
@@ -340,15 +357,16 @@ class Worker::Running {
   SystemRandom random_;
   bool stopped_ = false;  // belongs to the owner's thread, not to the strand
 
-  bool claiming_ = true;   // poll() runs
-  bool stopping_ = false;  // claims no more
-  bool closed_ = false;    // and has nothing in hand
+  bool claiming_ = true;     // poll() runs
+  bool broken_off_ = false;  // the claim that is under way
+  bool stopping_ = false;    // claims no more
+  bool closed_ = false;      // and has nothing in hand
   std::size_t running_ = 0;
   std::vector<HeldPtr> held_;
   Wakeup slots_;      // wakes poll(): a slot is free, draining is over, or it is time to stop
   Wakeup following_;  // wakes follow(): there is something in hand, or it is time to stop
   Wakeup settled_;    // wakes drain(): something is done
-  asio::cancellation_signal stop_claiming_;
+  asio::cancellation_signal break_off_;  // of the claim that is under way
   asio::cancellation_signal stop_following_;
   asio::cancellation_signal stop_registering_;
   Outage outage_;

@@ -59,6 +59,9 @@ std::vector<std::string> environment_of(const Task& task) {
   };
   add_time("FF_ATTEMPT_DEADLINE_MS", task.attempt_deadline());
   add_time("FF_DEADLINE_MS", task.deadline());
+  std::vector<std::string> budgets;
+  for (const auto& budget : task.budgets()) budgets.push_back(budget.str());
+  add("FF_BUDGET_IDS", fmt::format("{}", fmt::join(budgets, " ")));
   if (task.content_type()) add("FF_CONTENT_TYPE", task.content_type()->str());
   if (task.traceparent()) add("TRACEPARENT", task.traceparent()->str());
   add("FF_TAGS", boost::json::serialize(http::Codec<Tags>::write(task.tags())));

@@ -131,32 +131,71 @@ void ValkeyStore::route(store::Call<store::FindBlocked>& call) {
   answer_with(call, [this](store::FindBlocked query) { return find_blocked(std::move(query)); });
 }
 
-// The cursor says how many of each queue in each partition were passed over.
+namespace {
+
+// Where to go on: in which partition, behind how many of each of its queues.
+struct BlockedCursor {
+  PartitionIndex partition = 0;
+  std::size_t offset = 0;
+  auto operator<=>(const BlockedCursor&) const = default;
+};
+
+BlockedCursor blocked_cursor_in(std::string_view text) {
+  const auto dot = text.find('.');
+  if (dot == std::string_view::npos) return {};
+  return {.partition = parse_number<PartitionIndex>(text.substr(0, dot)).value_or(0),
+          .offset = parse_number<std::size_t>(text.substr(dot + 1)).value_or(0)};
+}
+
+// id, namespace, lane, required_capabilities, budget_ids, quota_policy_id
+constexpr std::size_t blocked_parts = 6;
+std::optional<store::BlockedExecution> read_blocked(std::span<const Reply, blocked_parts> parts) {
+  const auto id = ExecutionId::parse(text_in(parts[0]));
+  auto ns = Namespace::parse(text_in(parts[1]));
+  auto lane = LaneId::parse(text_in(parts[2]));
+  if (!id || !ns || !lane) return std::nullopt;
+  return store::BlockedExecution{
+      .id = *id,
+      .ns = std::move(*ns),
+      .lane = std::move(*lane),
+      .needs = needs_in(text_in(parts[3]), text_in(parts[4]), text_in(parts[5]))};
+}
+
+}  // namespace
+
+// Each node goes through its partitions until it has enough. What is behind the first one that a node did
+// not come to is left to the next page.
 Async<store::BlockedPage> ValkeyStore::find_blocked(store::FindBlocked query) {
-  const auto offset = parse_number<std::size_t>(query.after.value_or("0")).value_or(0);
-  const auto most = query.max / partitions_ + 1;
+  const auto from = blocked_cursor_in(query.after.value_or(""));
   Question question{.function = "ff_sweep_blocked",
-                    .arguments = {std::string(to_string(query.reason)), std::to_string(offset),
-                                  std::to_string(most)},
+                    .arguments = {std::string(to_string(query.reason)), std::to_string(query.max),
+                                  std::to_string(from.offset), keys::tag(from.partition)},
                     .moving = Moving::skip};
-  auto answers = co_await ask(std::move(question), all_partitions());
+  auto partitions = all_partitions();
+  std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
+  if (partitions.empty()) co_return store::BlockedPage{};
+  const auto answers = co_await ask(std::move(question), partitions);
   if (!answers) co_return std::unexpected(answers.error());
-  constexpr std::size_t parts = 6;
   store::BlockedPage page;
+  std::optional<BlockedCursor> next;
   for (const auto& answer : *answers) {
-    if (answer.empty()) co_return malformed("ff_sweep_blocked");
-    if (text_in(answer.front()) == "1") page.next = std::to_string(offset + most);
-    for (std::size_t i = 1; i + parts <= answer.size(); i += parts) {
-      const auto id = ExecutionId::parse(text_in(answer[i]));
-      auto ns = Namespace::parse(text_in(answer[i + 1]));
-      auto lane = LaneId::parse(text_in(answer[i + 2]));
-      if (!id || !ns || !lane) continue;
-      page.executions.push_back({.id = *id,
-                                 .ns = std::move(*ns),
-                                 .lane = std::move(*lane),
-                                 .needs = needs_in(text_in(answer[i + 3]), text_in(answer[i + 4]),
-                                                   text_in(answer[i + 5]))});
+    if (answer.size() < 2) co_return malformed("ff_sweep_blocked");
+    if (const auto partition = parse_tag(answer[0])) {
+      const BlockedCursor stopped{
+          .partition = *partition,
+          .offset = parse_number<std::size_t>(text_in(answer[1])).value_or(0)};
+      next = next ? std::min(*next, stopped) : stopped;
     }
+    for (std::size_t i = 2; i + blocked_parts <= answer.size(); i += blocked_parts)
+      if (auto blocked =
+              read_blocked(std::span<const Reply, blocked_parts>(&answer[i], blocked_parts)))
+        page.executions.push_back(std::move(*blocked));
+  }
+  if (next) {
+    page.next = fmt::format("{}.{}", next->partition, next->offset);
+    std::erase_if(page.executions, [&](const store::BlockedExecution& each) {
+      return BlockedCursor{.partition = each.id.partition(), .offset = 0} >= *next;
+    });
   }
   co_return page;
 }

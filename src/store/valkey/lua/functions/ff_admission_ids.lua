@@ -20,7 +20,7 @@ server.register_function{
     local from = after == '' and '-' or '(' .. after
     return sweeping.each(ARGV, 4, function(tag, found)
       local key = keys.index(tag, ARGV[1])
-      local ids = is_sorted and call('ZRANGEBYLEX', key, from, '+', 'LIMIT', 0, most)
+      local ids = is_sorted and call('ZRANGE', key, from, '+', 'BYLEX', 'LIMIT', 0, most)
         or of_all(key, after, most)
       for _, id in ipairs(ids) do found[#found + 1] = id end
     end)

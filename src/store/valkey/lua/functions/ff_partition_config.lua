@@ -4,8 +4,14 @@
 local fields = {'num_flow_partitions', 'num_budget_partitions', 'num_quota_partitions'}
 
 local function counts(KEYS, ARGV)
-  for i, field in ipairs(fields) do call('HSETNX', KEYS[1], field, ARGV[i]) end
-  return call('HMGET', KEYS[1], unpack(fields))
+  local stored = call('HMGET', KEYS[1], unpack(fields))
+  for i, field in ipairs(fields) do
+    if not stored[i] then
+      stored[i] = ARGV[i]
+      call('HSET', KEYS[1], field, ARGV[i])
+    end
+  end
+  return stored
 end
 
 server.register_function('ff_partition_counts', counts)

@@ -8,11 +8,17 @@ local function admitted_at(q, token)
   return place and string.format('%.0f', place)
 end
 
+-- What is past is forgotten only when it stands in the way.
+local function is_window_full(q, window)
+  if call('ZCARD', window) < q.rate then return false end
+  quotas.forget_past(window, q.now, q.window)
+  return call('ZCARD', window) >= q.rate
+end
+
 local function refusal(q)
   if q.rate then
     local window = quotas.window_key(q.key)
-    quotas.forget_past(window, q.now, q.window)
-    if call('ZCARD', window) >= q.rate then
+    if is_window_full(q, window) then
       return reply.ok('rate', string.format('%.0f', quotas.room_at(window, q.window)),
         tostring(q.rate), tostring(q.window), tostring(q.jitter))
     end
@@ -22,19 +28,21 @@ local function refusal(q)
   end
 end
 
+-- False if the token was in already.
+local function record(q, token, execution_id, at)
+  if q.cap then
+    if call('HSETNX', q.key .. ':holders', token, execution_id .. ' ' .. at) == 0 then return false end
+    call('INCR', q.key .. ':concurrency')
+  end
+  return not q.rate or call('ZADD', quotas.window_key(q.key), 'NX', at, token) == 1
+end
+
 commands.register('ff_quota_admit', function(KEYS, ARGV)
   local q = quotas.load(KEYS[1], arguments.now(ARGV[1]))
   if not q then return reply.refuse('quota_not_found') end
   local token, at = ARGV[2], string.format('%.0f', q.now)
-  local before = admitted_at(q, token)
-  if before then return reply.ok('admitted', before) end
   local refused = refusal(q)
-  if refused then return refused end
-
-  if q.rate then call('ZADD', quotas.window_key(q.key), at, token) end
-  if q.cap then
-    call('HSET', q.key .. ':holders', token, ARGV[3] .. ' ' .. at)
-    call('INCR', q.key .. ':concurrency')
-  end
-  return reply.ok('admitted', at)
+  if not refused and record(q, token, ARGV[3], at) then return reply.ok('admitted', at) end
+  local before = admitted_at(q, token)
+  return before and reply.ok('admitted', before) or refused
 end)

@@ -1,29 +1,42 @@
 -- Executions that are blocked for a reason, in many partitions at once. No KEYS. ARGV: 1 reason, 2 how
--- many of each queue to pass over, 3 how many of each queue at most, 4… tags. Replies as
--- lib/sweeping.lua: first 1 if a queue has more, else 0; then of each execution, those blocked longest
--- first in each queue: id, namespace, lane, required_capabilities, budget_ids, quota_policy_id.
+-- many in all, 3 how many of each queue of the first partition to pass over, 4 the tag of that partition,
+-- 5… tags. Replies as lib/sweeping.lua: the tag of the first partition that it did not look at, or not to
+-- the end ('' if there is none), and how many of each queue it has looked at there; then of each execution,
+-- those blocked longest first in each queue: id, namespace, lane, required_capabilities, budget_ids,
+-- quota_policy_id. Who was passed by is not passed by again if others before it have gone: a partition is
+-- looked at as a whole, unless it has very many.
+local parts = 6
+
+local function add(found, tag, id, reason)
+  local f = call('HMGET', keys.of_execution(tag, id, 'core'), 'namespace', 'lane_id',
+    'required_capabilities', 'budget_ids', 'quota_policy_id', 'blocking_reason')
+  if f[6] ~= reason then return end
+  found[#found + 1] = id
+  for i = 1, parts - 1 do found[#found + 1] = f[i] or '' end
+end
+
 server.register_function{
   function_name = 'ff_sweep_blocked',
   callback = function(_, ARGV)
-    local reason, first, most = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-    local more = '0'
-    local function add(found, tag, queue)
-      local key = keys.lane_index(tag, queue, placement.blocked_index[reason])
-      local ids = call('ZRANGE', key, first, first + most - 1)
-      if #ids == most then more = '1' end
-      for _, id in ipairs(ids) do
-        local f = call('HMGET', keys.of_execution(tag, id, 'core'), 'namespace', 'lane_id',
-          'required_capabilities', 'budget_ids', 'quota_policy_id', 'blocking_reason')
-        if f[6] == reason then
-          found[#found + 1] = id
-          for i = 1, 5 do found[#found + 1] = f[i] or '' end
-        end
+    local reason, most = ARGV[1], tonumber(ARGV[2])
+    local next_tag, next_offset, count = '', 0, 0
+    local found = sweeping.each(ARGV, 5, function(tag, list)
+      if next_tag ~= '' then return end
+      if count >= most then
+        next_tag = tag
+        return
       end
-    end
-    local found = sweeping.each(ARGV, 4, function(tag, list)
-      for _, queue in ipairs(totals.queues(tag)) do add(list, tag, queue) end
+      local offset = tag == ARGV[4] and tonumber(ARGV[3]) or 0
+      for _, queue in ipairs(totals.queues(tag)) do
+        local key = keys.lane_index(tag, queue, placement.blocked_index[reason])
+        local ids = call('ZRANGE', key, offset, offset + most - 1)
+        for _, id in ipairs(ids) do add(list, tag, id, reason) end
+        count = count + #ids
+        if #ids == most then next_tag, next_offset = tag, offset + most end
+      end
     end)
-    table.insert(found, 4, more)
+    table.insert(found, 4, next_tag)
+    table.insert(found, 5, tostring(next_offset))
     return found
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},

@@ -80,7 +80,9 @@ function leases.begin(x, want)
   if want.renew_before then
     execution.put(x, {lease_renewal_deadline = now + want.renew_before})
   end
-  if want.admission then execution.put_text(x, 'admission', want.admission) end
+  if want.admission and (f.admission or want.admission ~= '') then
+    execution.put_text(x, 'admission', want.admission)
+  end
   if time_left then execution.put(x, {attempt_deadline_at = now + time_left}) end
   if not f.started_at then f.started_at, changed.started_at = x.at, true end
   return kind, epoch
