@@ -9,6 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::UnorderedElementsAreArray;
 
 class EmbeddedStoreTest : public StoreTest {
@@ -309,6 +310,42 @@ TEST_F(EmbeddedStoreTest, KeepsALeaseAsLongAsItIsWhenTheClockGoesBackAndForth) {
   clock_->advance(-5s);
   EXPECT_EQ(run(Complete{.id = id, .fence = leased.fence}).error().code, Errc::lease_expired)
       << "what has run out does not come back to life";
+}
+
+TEST_F(EmbeddedStoreTest, FindsBlockedExecutionsOverAllShards) {
+  open();
+  std::vector<ExecutionId> ids;
+  for (int i = 0; i < 7; ++i) {
+    ids.push_back(submit({.policy = {.budgets = {BudgetId{random_uuid()}}}}));
+    must(run(core::Block{.id = ids.back(), .reason = BlockingReason::waiting_for_budget}));
+    clock_->advance(1s);
+  }
+  must(run(core::Block{.id = submit(), .reason = BlockingReason::waiting_for_capable_worker}));
+  const auto find_all = [&] {
+    std::vector<ExecutionId> found;
+    store::FindBlocked query{.reason = BlockingReason::waiting_for_budget, .max = 3};
+    do {
+      const auto page = must(run(query));
+      for (const auto& each : page.executions) {
+        EXPECT_THAT(each.needs.budgets, SizeIs(1));
+        found.push_back(each.id);
+      }
+      query.after = page.next;
+    } while (query.after);
+    return found;
+  };
+  EXPECT_EQ(find_all(), ids);
+  EXPECT_THAT(must(run(store::CountBlocked{})),
+              ElementsAre(store::BlockedCount{BlockingReason::waiting_for_budget, 7},
+                          store::BlockedCount{BlockingReason::waiting_for_capable_worker, 1}));
+  open();
+  EXPECT_EQ(find_all(), ids);
+  must(run(core::Unblock{.id = ids[0], .reason = BlockingReason::waiting_for_budget}));
+  EXPECT_THAT(find_all(), SizeIs(6));
+  const auto from_the_start = must(run(store::FindBlocked{
+      .reason = BlockingReason::waiting_for_budget, .after = "no cursor", .max = 100}));
+  EXPECT_THAT(from_the_start.executions, SizeIs(6));
+  EXPECT_FALSE(from_the_start.next);
 }
 
 }  // namespace
