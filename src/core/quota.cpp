@@ -105,9 +105,7 @@ AdmitReply admit(Quota& quota, const Admit& command, TimePoint now) {
             .detail = rate_detail(quota.id, spec),
             .retry_at = *room + jitter_of(spec, command.admission)};
   if (spec.max_concurrent && quota.holders.size() >= *spec.max_concurrent)
-    return {.refusal = QuotaRefusal::concurrency,
-            .detail =
-                fmt::format("quota {}: concurrency cap {}", quota.id.str(), *spec.max_concurrent)};
+    return {.refusal = QuotaRefusal::concurrency, .detail = concurrency_detail(quota.id, spec)};
   if (spec.max_per_window) quota.window.add({.at = now, .admission = command.admission});
   if (spec.max_concurrent)
     quota.holders[command.admission] = {.execution = command.execution, .admitted_at = now};
