@@ -24,6 +24,11 @@ constexpr ExecutionState derived_state(const StateVector& vector) {
     case EligibilityState::eligible_now: return waiting;
     case EligibilityState::not_eligible_until_time: return delayed;
     case EligibilityState::blocked_by_dependencies: return waiting_children;
+    case EligibilityState::blocked_by_budget:
+    case EligibilityState::blocked_by_quota: return rate_limited;
+    case EligibilityState::blocked_by_route:
+    case EligibilityState::blocked_by_operator:
+    case EligibilityState::blocked_by_lane_state: return waiting;
     case EligibilityState::not_applicable: break;
   }
   return waiting;
