@@ -240,6 +240,7 @@ TEST_P(Quotas, NoMoreStartInAWindowThanAllowed) {
 TEST_P(Quotas, WhatTheRateRefusesIsToldSo) {
   const auto id = per_window(1, 1500ms);
   submit(under(id));
+  advance(1ms);
   const auto execution = submit(under(id));
   EXPECT_EQ(claim_many(2).size(), 1u);
   EXPECT_EQ(info(execution).blocking_detail,
