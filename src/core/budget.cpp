@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "base/assert.hpp"
+#include "core/refusals.hpp"
 
 namespace ff::core {
 namespace {
@@ -34,16 +33,11 @@ Result<void> can_be_counted(const Budget& budget, const Amounts& amounts) {
   std::size_t dimensions = budget.usage.size();
   for (const auto& [dimension, amount] : amounts) {
     if (amount > limits::amount_max - amount_of(budget.usage, dimension))
-      return fail_field(Errc::invalid_input, dimension,
-                        fmt::format("budget {}: the usage of {} would be more than {}; reset the "
-                                    "budget or report in a larger unit",
-                                    budget.id.str(), dimension, limits::amount_max));
+      return refusals::too_much_usage(budget.id, dimension);
     dimensions += amount > 0 && !budget.usage.contains(dimension) ? 1 : 0;
   }
   if (dimensions <= limits::usage_dimensions_max) return {};
-  return fail_field(Errc::invalid_input, "dimensions",
-                    fmt::format("budget {} would count more than {} dimensions; use fewer",
-                                budget.id.str(), limits::usage_dimensions_max));
+  return refusals::too_many_dimensions(budget.id);
 }
 
 // The first dimension that the amounts bring beyond its limit, with the usage before that.

@@ -34,16 +34,15 @@ std::vector<Place> Window::forget_through(TimePoint time) {
   return past;
 }
 
-namespace {
-
-// Spreads those that were refused together. The same admission gets the same answer.
-Millis jitter_of(const Quota& quota, const AdmissionId& admission) {
+Millis jitter_of(const QuotaSpec& spec, const AdmissionId& admission) {
   std::uint64_t random = 0;
   const auto& bytes = admission.uuid().bytes();
   for (std::size_t i = 8; i < bytes.size(); ++i) random = random << 8 | bytes[i];
-  const auto choices = static_cast<std::uint64_t>(quota.spec.jitter.count()) + 1;
+  const auto choices = static_cast<std::uint64_t>(spec.jitter.count()) + 1;
   return Millis{static_cast<Millis::rep>(random % choices)};
 }
+
+namespace {
 
 // How many places at the front no longer count; few, if past ones are forgotten at times.
 std::ptrdiff_t past_count(const Quota& quota, TimePoint now) {
@@ -104,7 +103,7 @@ AdmitReply admit(Quota& quota, const Admit& command, TimePoint now) {
   if (const auto room = room_at(quota, now))
     return {.refusal = QuotaRefusal::rate,
             .detail = rate_detail(quota.id, spec),
-            .retry_at = *room + jitter_of(quota, command.admission)};
+            .retry_at = *room + jitter_of(spec, command.admission)};
   if (spec.max_concurrent && quota.holders.size() >= *spec.max_concurrent)
     return {.refusal = QuotaRefusal::concurrency, .detail = concurrency_detail(quota.id, spec)};
   if (spec.max_per_window) quota.window.add({.at = now, .admission = command.admission});

@@ -55,6 +55,10 @@ std::vector<Place> forget_past(Quota& quota, TimePoint now);
 // Lets one in, or says why not. Of an admission that is in already the answer is that of the first time.
 AdmitReply admit(Quota& quota, const Admit& command, TimePoint now);
 
+// How much later than there is room a refused one may come again: spreads those that were refused together.
+// The same admission gets the same answer.
+Millis jitter_of(const QuotaSpec& spec, const AdmissionId& admission);
+
 struct Release {
   bool slot = false;                // it held one
   std::optional<Place> place = {};  // that it gave back

@@ -75,6 +75,19 @@ Refusal duplicate_mismatch(const BudgetId& id, const DedupKey& key) {
               {{"budget", id.str()}});
 }
 
+Refusal too_much_usage(const BudgetId& id, const std::string& dimension) {
+  return fail_field(Errc::invalid_input, dimension,
+                    fmt::format("budget {}: the usage of {} would be more than {}; reset the "
+                                "budget or report in a larger unit",
+                                id.str(), dimension, limits::amount_max));
+}
+
+Refusal too_many_dimensions(const BudgetId& id) {
+  return fail_field(Errc::invalid_input, "dimensions",
+                    fmt::format("budget {} would count more than {} dimensions; use fewer",
+                                id.str(), limits::usage_dimensions_max));
+}
+
 Refusal too_many_budgets(const Namespace& ns) {
   return too_many("budgets", limits::budgets_max, ns, "delete some");
 }

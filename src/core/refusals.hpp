@@ -16,6 +16,8 @@ Refusal duplicate_mismatch(const ExecutionId& id, bool by_idempotency_key);
 Refusal duplicate_mismatch(const BudgetId& id);
 Refusal duplicate_mismatch(const QuotaId& id);
 Refusal duplicate_mismatch(const BudgetId& id, const DedupKey& key);
+Refusal too_much_usage(const BudgetId& id, const std::string& dimension);
+Refusal too_many_dimensions(const BudgetId& id);
 Refusal too_many_budgets(const Namespace& ns);
 Refusal too_many_quotas(const Namespace& ns);
 Refusal too_many_workers(const Namespace& ns);

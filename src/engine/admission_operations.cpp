@@ -110,7 +110,8 @@ Async<WorkerInfo> LocalEngine::run(DrainWorker operation) {
 
 Async<WorkerList> LocalEngine::run(ListWorkers operation) {
   if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
-  auto workers = co_await store_->run(core::LiveWorkers{operation.ns});
+  core::LiveWorkers alive{operation.ns};
+  auto workers = co_await store_->run(std::move(alive));
   if (!workers) co_return std::unexpected(workers.error());
   WorkerList list;
   for (auto& info : *workers) list.workers.push_back({.info = std::move(info)});
@@ -135,7 +136,8 @@ Async<WorkerList> LocalEngine::run(ListWorkers operation) {
 
 Async<WorkerStatus> LocalEngine::run(GetWorker operation) {
   if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
-  auto list = co_await run(ListWorkers{operation.ns});
+  ListWorkers all{operation.ns};
+  auto list = co_await run(std::move(all));
   if (!list) co_return std::unexpected(list.error());
   for (auto& each : list->workers)
     if (each.info.worker == operation.worker) co_return std::move(each);

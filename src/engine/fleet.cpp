@@ -39,7 +39,8 @@ Async<std::vector<WorkerInfo>> Fleet::live(const Namespace& ns) {
       co_return workers;
     }
   }
-  auto workers = co_await store_.run(core::LiveWorkers{ns});
+  core::LiveWorkers query{ns};
+  auto workers = co_await store_.run(std::move(query));
   if (!workers) co_return std::unexpected(workers.error());
   const std::lock_guard lock(mutex_);
   known_[ns] = {.at = now, .workers = *workers};

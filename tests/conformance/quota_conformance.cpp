@@ -118,6 +118,7 @@ TEST_P(Quotas, AnEndThatIsRepeatedGivesBackOnce) {
 TEST_P(Quotas, AGrantHoldsASlotUntilItEndsOrRunsOut) {
   const auto id = at_once(1);
   const auto execution = submit(under(id));
+  advance(1ms);
   submit(under(id));
   EXPECT_EQ(must(run(Grant{.worker = worker("w1")})).execution->id, execution);
   EXPECT_EQ(running(id), 1u);
@@ -240,6 +241,7 @@ TEST_P(Quotas, NoMoreStartInAWindowThanAllowed) {
 TEST_P(Quotas, WhatTheRateRefusesIsToldSo) {
   const auto id = per_window(1, 1500ms);
   submit(under(id));
+  advance(1ms);
   const auto execution = submit(under(id));
   EXPECT_EQ(claim_many(2).size(), 1u);
   EXPECT_EQ(info(execution).blocking_detail,

@@ -172,6 +172,29 @@ TEST_F(Create, TakesFromThePolicyWhatItEnforces) {
   EXPECT_EQ(std::stoll(store()[idempotency_key]["(expires)"]), created_at + 7000);
 }
 
+TEST_F(Create, AttachesBudgetsAndAQuota) {
+  const std::string first = "aaaaaaaa-0000-4000-8000-000000000000";
+  const std::string second = "bbbbbbbb-0000-4000-8000-000000000000";
+  run(with_policy(R"({"budget_ids":[")" + second + R"(",")" + first + R"("],"quota_policy_id":")" +
+                  first + R"("})"));
+  EXPECT_EQ(core("budget_ids"), second + "," + first);
+  EXPECT_EQ(core("quota_policy_id"), first);
+  bring_to("none");
+  run(with_policy(R"({"budget_ids":[],"quota_policy_id":null})"));
+  EXPECT_EQ(store()["core"].count("budget_ids"), 0U);
+  EXPECT_EQ(store()["core"].count("quota_policy_id"), 0U);
+}
+
+TEST_F(Create, RefusesToAttachWhatIsNoBudgetOrQuota) {
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {R"({"budget_ids":"b1"})", "budget_ids:not_array"},
+      {R"({"budget_ids":["b1"]})", "budget_ids:not_uuid"},
+      {R"({"budget_ids":["AAAAAAAA-0000-4000-8000-000000000000"]})", "budget_ids:not_uuid"},
+      {R"({"quota_policy_id":7})", "quota_policy_id:not_uuid"}};
+  for (const auto& [json, detail] : rows)
+    expect_refused(with_policy(json), "0 invalid_policy_json " + detail);
+}
+
 TEST_F(Create, NamesThePolicysMemberThatIsNoNumber) {
   const std::vector<std::pair<std::string, std::string>> rows{
       {R"({"max_reclaim_count":null})", "max_reclaim_count:not_number"},

@@ -152,6 +152,101 @@ TEST_F(Sharing, AGrantOfAnEngineCanBeClaimed) {
   EXPECT_EQ(run(claim()), "1 OK L1 1 X A1 0 initial");
 }
 
+const std::string quota_id = "44444444-4444-4444-8444-444444444444";
+const std::string quota = "ff:quota:{q:4}:" + quota_id;
+const std::string budget_id = "33333333-3333-4333-8333-333333333333";
+const std::string budget = "ff:budget:{b:3}:" + budget_id;
+
+Call create_with_quota() {
+  return create().with(7, R"({"quota_policy_id":")" + quota_id + R"("})");
+}
+
+TEST_F(Sharing, AnEngineStartsWhatHasAQuotaOnlyWithItsAdmission) {
+  run(create_with_quota());
+  const auto grant = [this](const std::string& token, const std::string& valid_until) {
+    return engine_call("ff_grant", {"", "", "w1", "", "5000", token, valid_until});
+  };
+  const auto refusal = "0 admission_expired " + quota_id;
+  EXPECT_EQ(ask(lease(1)), refusal);
+  EXPECT_EQ(ask(grant("", "")), refusal);
+  EXPECT_EQ(ask(grant("token", "1000")), refusal);
+  EXPECT_TRUE(ask(grant("token", far_future)).starts_with("1 OK "));
+  EXPECT_EQ(core("admission"), "token");
+}
+
+// The token goes from the grant to the lease, and is told of when the work ends.
+TEST_F(Sharing, AnAdmissionIsHeldUntilTheWorkEnds) {
+  run(create_with_quota());
+  ask(engine_call("ff_grant", {"", "", "w1", "", "5000", "token", far_future}));
+  run(claim());
+  EXPECT_EQ(core("admission"), "token");
+  Listener events(port(), "SSUBSCRIBE", "ff:events:" + tag);
+  run(complete());
+  EXPECT_NE(events.heard().find("\x1f" + quota_id + "\x1ftoken\x1f" + "0"), std::string::npos);
+  EXPECT_EQ(core("admission"), "");
+}
+
+TEST_F(Sharing, AGrantThatRanOutLosesItsAdmission) {
+  run(create_with_quota());
+  ask(engine_call("ff_grant", {"", "", "w1", "", "5000", "token", far_future}));
+  rewind("grant_expires_at");
+  ask(engine_call("ff_fire_timer", {"", "", "grant_expiry"}));
+  EXPECT_EQ(core("admission"), "");
+}
+
+TEST_F(Sharing, ABlockedExecutionIsTheEnginesIfItIsNotPaused) {
+  bring_to("blocked");
+  EXPECT_TRUE(ask(lease(1)).starts_with("1 OK "));
+  bring_to("waiting");
+  run(block("paused_by_operator"));
+  EXPECT_EQ(ask(lease(1)), "0 execution_not_leaseable waiting");
+}
+
+TEST_F(Sharing, AnEngineHeedsABudgetOfTheContract) {
+  command({"FCALL",
+           "ff_create_budget",
+           "5",
+           budget,
+           budget + ":limits",
+           budget + ":usage",
+           "ff:idx:{b:3}:budget_resets",
+           "ff:idx:{b:3}:budget_policies",
+           budget_id,
+           "tenant",
+           "t",
+           "hard",
+           "reject",
+           "warn",
+           "0",
+           "1000",
+           "1",
+           "tokens",
+           "10",
+           "0"});
+  const auto check = Call{"ff_budget_check", {budget}, {""}};
+  EXPECT_EQ(run(check), "1 OK \"\"");
+  command({"FCALL", "ff_report_usage_and_check", "3", budget + ":usage", budget + ":limits", budget,
+           "1", "tokens", "10", "2000"});
+  EXPECT_EQ(run(check), "1 OK \"\" tokens 10 10");
+}
+
+TEST_F(Sharing, SlotsOfBothCountTogether) {
+  command({"FCALL", "ff_create_quota_policy", "5", quota, quota + ":window:requests_per_window",
+           quota + ":concurrency", quota + ":admitted_set", "ff:idx:{q:4}:quota_policies", quota_id,
+           "60", "0", "2", "1000"});
+  command({"FCALL", "ff_check_admission_and_record", "5", quota + ":window:requests_per_window",
+           quota + ":concurrency", quota, quota + ":admitted:" + E, quota + ":admitted_set", "1000",
+           "60", "0", "2", E});
+  const auto admit = [&](const std::string& token) {
+    return ask({"ff_quota_admit", {quota}, {"", token, other_E}});
+  };
+  EXPECT_TRUE(admit("t1").starts_with("1 OK admitted"));
+  EXPECT_EQ(admit("t2"), "1 OK concurrency 2");
+  command({"FCALL", "ff_release_admission", "3", quota + ":admitted:" + E, quota + ":admitted_set",
+           quota + ":concurrency", E});
+  EXPECT_TRUE(admit("t2").starts_with("1 OK admitted"));
+}
+
 TEST_F(Sharing, TimersFireForWhatTheContractWrote) {
   bring_to("delayed");
   rewind_delay();

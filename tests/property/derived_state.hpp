@@ -28,7 +28,7 @@ constexpr ExecutionState derived_state(const StateVector& vector) {
     case EligibilityState::blocked_by_quota: return rate_limited;
     case EligibilityState::blocked_by_route:
     case EligibilityState::blocked_by_operator:
-    case EligibilityState::blocked_by_lane_state:
+    case EligibilityState::blocked_by_lane_state: return waiting;
     case EligibilityState::not_applicable: break;
   }
   return waiting;

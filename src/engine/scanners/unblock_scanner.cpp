@@ -93,16 +93,20 @@ Async<Scan> UnblockScanner::run_once() {
                                BlockingReason::waiting_for_quota,
                                BlockingReason::waiting_for_capable_worker};
   Judge judge(store_, fleet_);
-  auto scan = co_await call_blocked(judge);
-  if (!scan) co_return scan;
+  Scan let_go_of;
   for (const auto reason : reasons) {
     const auto let = co_await let_go(judge, reason, std::nullopt);
     if (!let) co_return let;
-    scan->seen += let->seen;
-    scan->changed += let->changed;
+    let_go_of.seen += let->seen;
+    let_go_of.changed += let->changed;
     if (reason == BlockingReason::waiting_for_quota && let->seen > let->changed)
-      scan->next_in = soon;
+      let_go_of.next_in = soon;
   }
+  auto scan = co_await call_blocked(judge);
+  if (!scan) co_return scan;
+  scan->seen += let_go_of.seen;
+  scan->changed += let_go_of.changed;
+  scan->next_in = let_go_of.next_in;
   if (judge.failure()) co_return std::unexpected(*judge.failure());
   co_return scan;
 }

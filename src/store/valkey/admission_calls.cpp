@@ -1,6 +1,6 @@
 #include "store/valkey/admission_calls.hpp"
 
-#include "base/overloaded.hpp"
+#include "core/quota.hpp"
 #include "core/refusals.hpp"
 #include "store/valkey/answers.hpp"
 #include "store/valkey/event_message.hpp"
@@ -209,23 +209,14 @@ RegisterReply read_registered(Answer& answer) {
   return reply;
 }
 
-// Spreads those that were refused together. The same admission gets the same answer.
-Millis jitter_of(const AdmissionId& admission, std::int64_t jitter_ms) {
-  std::uint64_t random = 0;
-  const auto& bytes = admission.uuid().bytes();
-  for (std::size_t i = 8; i < bytes.size(); ++i) random = random << 8 | bytes[i];
-  return Millis{static_cast<Millis::rep>(random % (static_cast<std::uint64_t>(jitter_ms) + 1))};
-}
-
 core::AdmitReply read_rate_refusal(const core::Admit& op, Answer& answer) {
   const auto room_at = answer.time();
-  const auto rate = answer.number();
-  const auto window = static_cast<double>(answer.number()) / 1000;
-  const auto jitter = jitter_of(op.admission, std::max<std::int64_t>(answer.number(), 0));
+  QuotaSpec spec{.max_per_window = static_cast<std::uint64_t>(answer.number())};
+  spec.window = Millis{answer.number()};
+  spec.jitter = Millis{std::max<std::int64_t>(answer.number(), 0)};
   return {.refusal = core::QuotaRefusal::rate,
-          .detail = fmt::format("quota {}: rate limit {}/{} per {:g}s window", op.quota.str(), rate,
-                                rate, window),
-          .retry_at = room_at + jitter};
+          .detail = core::rate_detail(op.quota, spec),
+          .retry_at = room_at + core::jitter_of(spec, op.admission)};
 }
 
 }  // namespace
@@ -311,8 +302,9 @@ core::AdmitReply read_answer(const core::Admit& op, Answer& answer) {
                                          .valid_until = answer.time() + limits::admission_valid}};
   if (word == "rate") return read_rate_refusal(op, answer);
   answer.expect(word == "concurrency");
+  const QuotaSpec spec{.max_concurrent = static_cast<std::uint64_t>(answer.number())};
   return {.refusal = core::QuotaRefusal::concurrency,
-          .detail = fmt::format("quota {}: concurrency cap {}", op.quota.str(), answer.text())};
+          .detail = core::concurrency_detail(op.quota, spec)};
 }
 
 Done read_answer(const core::ReleaseAdmission&, Answer&) { return {}; }
@@ -330,21 +322,6 @@ std::vector<WorkerInfo> read_answer(const core::LiveWorkers& op, Answer& answer)
   std::ranges::sort(workers, {}, &WorkerInfo::worker);
   return workers;
 }
-
-namespace {
-
-std::unexpected<Error> uncountable(const BudgetId& id, const std::string& what) {
-  if (what == "dimensions")
-    return fail_field(Errc::invalid_input, what,
-                      fmt::format("budget {} would count more than {} dimensions; use fewer",
-                                  id.str(), limits::usage_dimensions_max));
-  return fail_field(Errc::invalid_input, what,
-                    fmt::format("budget {}: the usage of {} would be more than {}; reset the "
-                                "budget or report in a larger unit",
-                                id.str(), what, limits::amount_max));
-}
-
-}  // namespace
 
 std::unexpected<Error> refused(const AdmissionContext& context, const std::vector<Reply>& reply) {
   namespace refusals = core::refusals;
@@ -373,7 +350,9 @@ std::unexpected<Error> refused(const AdmissionContext& context, const std::vecto
       if (quota) return refusals::too_many_quotas(context.ns);
       return refusals::too_many_workers(context.ns);
     case Errc::invalid_input:
-      if (budget && reply.size() > 2) return uncountable(*budget, text_in(reply[2]));
+      if (budget && reply.size() > 2 && text_in(reply[2]) == "dimensions")
+        return refusals::too_many_dimensions(*budget);
+      if (budget && reply.size() > 2) return refusals::too_much_usage(*budget, text_in(reply[2]));
       break;
     default: break;
   }

@@ -13,7 +13,7 @@ local function refusal(key, now, want, execution_id)
   local window = quotas.window_key(key)
   quotas.forget_past(window, now, want.window)
   if want.rate > 0 and call('ZCARD', window) >= want.rate then
-    local wait = math.max(0, quotas.room_at(window, want.window) - now)
+    local wait = math.max(0, quotas.past_at(window, want.window, 0) - now)
     return {'RATE_EXCEEDED', string.format('%.0f', wait + jitter(want.jitter))}
   end
   if want.cap > 0 and call('SISMEMBER', key .. ':admitted_set', execution_id) == 0

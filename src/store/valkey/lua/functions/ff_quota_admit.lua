@@ -8,18 +8,21 @@ local function admitted_at(q, token)
   return place and string.format('%.0f', place)
 end
 
--- What is past is forgotten only when it stands in the way.
-local function is_window_full(q, window)
-  if call('ZCARD', window) < q.rate then return false end
+-- By how many the window is overfull (0: just full); nil if it has room. What is past is forgotten only
+-- when it stands in the way.
+local function excess(q, window)
+  if call('ZCARD', window) < q.rate then return nil end
   quotas.forget_past(window, q.now, q.window)
-  return call('ZCARD', window) >= q.rate
+  local count = call('ZCARD', window)
+  return count >= q.rate and count - q.rate or nil
 end
 
 local function refusal(q)
   if q.rate then
     local window = quotas.window_key(q.key)
-    if is_window_full(q, window) then
-      return reply.ok('rate', string.format('%.0f', quotas.room_at(window, q.window)),
+    local index = excess(q, window)
+    if index then
+      return reply.ok('rate', string.format('%.0f', quotas.past_at(window, q.window, index)),
         tostring(q.rate), tostring(q.window), tostring(q.jitter))
     end
   end
@@ -39,7 +42,7 @@ end
 
 commands.register('ff_quota_admit', function(KEYS, ARGV)
   local q = quotas.load(KEYS[1], arguments.now(ARGV[1]))
-  if not q then return reply.refuse('quota_not_found') end
+  if not q then return reply.refuse('quota_policy_not_found') end
   local token, at = ARGV[2], string.format('%.0f', q.now)
   local refused = refusal(q)
   if not refused and record(q, token, ARGV[3], at) then return reply.ok('admitted', at) end

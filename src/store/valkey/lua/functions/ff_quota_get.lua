@@ -5,7 +5,7 @@ server.register_function{
   callback = function(KEYS, ARGV)
     local key = KEYS[1]
     local q = quotas.load(key, arguments.now(ARGV[1]))
-    if not q then return reply.refuse('quota_not_found') end
+    if not q then return reply.refuse('quota_policy_not_found') end
     local window = quotas.window_key(key)
     local from = '(' .. string.format('%.0f', q.now - q.window)
     local in_window = call('ZCOUNT', window, from, '+inf')

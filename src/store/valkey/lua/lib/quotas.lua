@@ -82,10 +82,10 @@ function quotas.forget_past(window_key, now, window)
   call('ZREMRANGEBYSCORE', window_key, '-inf', string.format('%.0f', now - window))
 end
 
--- When a window that is full has room.
-function quotas.room_at(window_key, window)
-  local oldest = call('ZRANGE', window_key, 0, 0, 'WITHSCORES')
-  return tonumber(oldest[2]) + window
+-- When the place of that index, from the oldest (0) on, is past.
+function quotas.past_at(window_key, window, index)
+  local place = call('ZRANGE', window_key, index, index, 'WITHSCORES')
+  return tonumber(place[2]) + window
 end
 
 function quotas.give_slot_back(key)
