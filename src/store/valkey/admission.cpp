@@ -200,7 +200,7 @@ Async<core::BudgetsDue> ValkeyStore::answer(core::ResetsDue query) {
   core::BudgetsDue reply{.due = {}};
   for (const auto& [due, id] : resets) {
     if (due > now() || reply.due.size() == query.max) {
-      reply.next = due;
+      reply.next = std::max(due, now());
       break;
     }
     reply.due.push_back(id);
