@@ -200,7 +200,7 @@ Async<core::BudgetsDue> ValkeyStore::answer(core::ResetsDue query) {
   core::BudgetsDue reply{.due = {}};
   for (const auto& [due, id] : resets) {
     if (due > now() || reply.due.size() == query.max) {
-      reply.next = due;
+      reply.next = std::max(due, now());
       break;
     }
     reply.due.push_back(id);
@@ -239,18 +239,14 @@ Async<std::vector<core::HeldAdmission>> ValkeyStore::answer(core::HeldAdmissions
 }
 
 Async<std::vector<ExecutionId>> ValkeyStore::answer(core::LedgerOf query) {
-  const auto spot = spot_of(query.budget);
-  Request request{.command = {"ZRANGE", spot.key + ":by_exec:index",
-                              query.after ? "(" + query.after->str() : "-", "+", "BYLEX", "LIMIT",
-                              "0", std::to_string(query.max)},
-                  .route = spot.place.slot};
-  const auto reply = co_await client_->run(std::move(request));
-  if (!reply) co_return std::unexpected(reply.error());
-  if (const auto* error = reply->as_error()) co_return server_error(*error);
-  const auto* list = reply->as_array();
-  if (!list) co_return malformed("ZRANGE");
+  FunctionCall function{
+      "ff_budget_ledger",
+      {query.after ? query.after->str() : std::string{}, std::to_string(query.max)}};
+  auto request = request_at(spot_of(query.budget), std::move(function), true);
+  auto list = list_of(co_await client_->run(std::move(request)));
+  if (!list) co_return std::unexpected(list.error());
   std::vector<ExecutionId> found;
-  for (const auto& each : *list)
+  for (const auto& each : without(std::move(*list), 2))
     if (const auto id = ExecutionId::parse(text_in(each))) found.push_back(*id);
   co_return found;
 }

@@ -234,12 +234,14 @@ local function add_to_ledger(b, report)
 end
 
 local function apply(b, report)
+  local any = false
   for i, dimension in ipairs(report.dimensions) do
     if report.amounts[i] > 0 then
+      any = true
       call('HINCRBY', b.key .. ':usage', dimension, digits(report.amounts[i]))
     end
   end
-  if report.execution then add_to_ledger(b, report) end
+  if any and report.execution then add_to_ledger(b, report) end
   call('HSET', b.key, 'last_updated_at', digits(b.now))
 end
 
