@@ -260,7 +260,7 @@ struct HeartbeatWorker {
   Namespace ns = default_namespace();
 };
 
-// Forgets it. What it holds it keeps until its leases run out.
+// Forgets it, if it is known. What it holds it keeps until its leases run out.
 struct DeregisterWorker {
   using Reply = Done;
   WorkerId worker;
