@@ -237,12 +237,17 @@ void Gate::release(const core::Happening::Freed& freed) {
   store_.start(std::move(calls));
   const std::lock_guard lock(mutex_);
   const auto closed = closed_.find(freed.quota);
-  if (closed != closed_.end() && !closed->second.until) closed_.erase(closed);
+  if (closed == closed_.end() || closed->second.until) return;
+  closed_.erase(closed);
+  reopening_.insert(freed.quota);
 }
 
-void Gate::opened(const store::Opening& opening) {
+bool Gate::opened(const store::Opening& opening) {
   const std::lock_guard lock(mutex_);
-  closed_.erase(opening.of);
+  bool was_closed = closed_.erase(opening.of) > 0;
+  if (const auto* quota = std::get_if<QuotaId>(&opening.of))
+    was_closed |= reopening_.erase(*quota) > 0;
+  return was_closed;
 }
 
 Async<void> Gate::attachable(const Namespace& ns, const Policy& policy) {

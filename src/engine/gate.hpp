@@ -61,7 +61,8 @@ class Gate {
 
   // An execution lost what it held of its quota.
   void release(const core::Happening::Freed& freed);
-  void opened(const store::Opening& opening);
+  // True if it had no room when somebody asked.
+  bool opened(const store::Opening& opening);
 
   // Whether what is attached to an execution is there, in its own namespace.
   Async<void> attachable(const Namespace& ns, const Policy& policy);
@@ -92,6 +93,7 @@ class Gate {
   std::function<void()> on_closed_;
   std::mutex mutex_;
   std::map<Resource, ClosedSince> closed_;
+  std::set<QuotaId> reopening_;  // a slot was given back, and that it is free will be told
   std::map<std::pair<Namespace, Resource>, TimePoint> attachable_;
 };
 

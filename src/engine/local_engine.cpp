@@ -16,6 +16,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 constexpr char any_event = 0;
+// What an execution waits for is told, by its state, after so long at the latest.
+constexpr Millis labels_may_lag{500};
 
 // For a call that may wait: it must not be thrown out half-way when its caller goes away, but look
 // for itself (is_cancelled) before it waits.
@@ -47,7 +49,7 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
       gate_(
           *store_, metrics_,
           [this] { return AdmissionId{make_uuid(store_->now(), *options_.random)}; },
-          [this] { look_at_blocked_in(Millis{0}); }),
+          [this] { look_at_blocked_in(labels_may_lag); }),
       unblock_(*store_, fleet_,
                [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); }),
       scheduler_(*store_, gate_, *options_.random),
@@ -58,10 +60,7 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
   add_scanners();
   store_->set_event_sink(
       [this](std::span<const core::Happening> happenings) { on_events(happenings); });
-  store_->set_opening_sink([this](const store::Opening& opening) {
-    gate_.opened(opening);
-    look_at_blocked_in(Millis{0});
-  });
+  store_->set_opening_sink([this](const store::Opening& opening) { on_opening(opening); });
   if (options_.scan) scanners_.start();
 }
 
@@ -85,6 +84,23 @@ void LocalEngine::add_scanners() {
 
 void LocalEngine::look_at_blocked_in(Millis wait) {
   if (options_.scan && unblock_handle_) scanners_.due_in(*unblock_handle_, wait);
+}
+
+// Those who wait for such work are woken at once; what is called blocked is looked at a little later, as
+// openings may come one after the other.
+void LocalEngine::on_opening(const store::Opening& opening) {
+  if (!gate_.opened(opening)) return;
+  constexpr std::size_t woken_max = 64;
+  const std::size_t room = std::holds_alternative<QuotaId>(opening.of) ? 1 : woken_max;
+  std::vector<store::AnyCall> calls;
+  calls.push_back(store::Call<store::PeekReady>{
+      {.members_max = room, .needing = opening.of},
+      [this, room](const Result<std::vector<store::ReadyGroup>>& groups) {
+        if (!groups) return;
+        for (const auto& group : *groups) offer(group, room);
+      }});
+  store_->start(std::move(calls));
+  look_at_blocked_in(labels_may_lag);
 }
 
 // Wakes those who wait for such work, at most as many as may start.
@@ -363,7 +379,8 @@ void LocalEngine::on_events(std::span<const core::Happening> happenings) {
       waiting_for_work_.offer(
           {.ns = event.ns, .lane = event.lane, .id = event.id, .required = required});
     if (freed) gate_.release(*freed);
-    if (claimable && !required.empty()) look_at_blocked_in(Millis{0});
+    if (claimable && !required.empty() && !fleet_.is_known_to_cover(event.ns, required))
+      look_at_blocked_in(labels_may_lag);
     if (reminder) continue;
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);

@@ -123,6 +123,7 @@ class LocalEngine final : public Engine {
   template <class Op>
   Async<bool> may_work(const Op& operation, Millis wait);
   void look_at_blocked_in(Millis wait);
+  void on_opening(const store::Opening& opening);
   void offer(const store::ReadyGroup& group, std::size_t room);
   void add_scanners();
   void on_events(std::span<const core::Happening> happenings);

@@ -61,12 +61,23 @@ std::vector<Candidate> ReadyQueue::take(const TakeReady& query) {
   return taken;
 }
 
+namespace {
+
+bool concerns(const PeekReady& query, const core::Needs& needs) {
+  if (!query.needing) return true;
+  if (const auto* quota = std::get_if<QuotaId>(&*query.needing)) return needs.quota == *quota;
+  return std::ranges::find(needs.budgets, std::get<BudgetId>(*query.needing)) !=
+         needs.budgets.end();
+}
+
+}  // namespace
+
 std::vector<ReadyGroup> ReadyQueue::peek(const PeekReady& query) const {
   const std::lock_guard lock(mutex_);
   std::vector<ReadyGroup> groups;
   for (const auto& [place, queue] : queues_)
     for (const auto& [needs, group] : queue) {
-      if (needs.empty()) continue;
+      if (needs.empty() || !concerns(query, needs)) continue;
       auto& told =
           groups.emplace_back(ReadyGroup{.ns = place.first, .lane = place.second, .needs = needs});
       for (const auto& [priority, ages] : group.levels) {

@@ -60,10 +60,11 @@ struct ReadyGroup {
   std::vector<ExecutionId> not_blocked = {};  // some of those that are not called blocked
 };
 
-// Every group that needs anything, with at most `members_max` of each.
+// Every group that needs anything, or just this; with at most `members_max` of each.
 struct PeekReady {
   using Reply = std::vector<ReadyGroup>;
   std::size_t members_max;
+  std::optional<std::variant<BudgetId, QuotaId>> needing = {};
 };
 
 struct BlockedExecution {

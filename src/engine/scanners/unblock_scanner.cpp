@@ -95,10 +95,13 @@ Async<Scan> UnblockScanner::run_once() {
   Judge judge(store_, fleet_);
   Scan let_go_of;
   for (const auto reason : reasons) {
-    const auto let = co_await let_go(judge, reason, std::nullopt);
+    store::FindBlocked query{.reason = reason, .after = places_[reason], .max = batch_max};
+    const auto let = co_await let_go(judge, query, std::nullopt);
     if (!let) co_return let;
+    places_[reason] = std::move(query.after);
     let_go_of.seen += let->seen;
     let_go_of.changed += let->changed;
+    let_go_of.more |= let->more;
     if (reason == BlockingReason::waiting_for_quota && let->seen > let->changed)
       let_go_of.next_in = soon;
   }
@@ -107,6 +110,7 @@ Async<Scan> UnblockScanner::run_once() {
   scan->seen += let_go_of.seen;
   scan->changed += let_go_of.changed;
   scan->next_in = let_go_of.next_in;
+  scan->more |= let_go_of.more;
   if (judge.failure()) co_return std::unexpected(*judge.failure());
   co_return scan;
 }
@@ -138,10 +142,11 @@ Async<Scan> UnblockScanner::call_blocked(Judge& judge) {
   co_return scan;
 }
 
-Async<Scan> UnblockScanner::let_go(Judge& judge, BlockingReason reason,
+// `query` says where it begins, and afterwards where to go on.
+Async<Scan> UnblockScanner::let_go(Judge& judge, store::FindBlocked& query,
                                    const std::optional<Namespace>& ns) {
   Scan scan;
-  store::FindBlocked query{.reason = reason, .max = batch_max};
+  const auto reason = query.reason;
   for (std::size_t page_number = 0; page_number < pages_max; ++page_number) {
     const auto page = co_await store_.run(query);
     if (!page) co_return std::unexpected(page.error());
@@ -161,15 +166,20 @@ Async<Scan> UnblockScanner::let_go(Judge& judge, BlockingReason reason,
     const auto unblocked = co_await store_.run_all(std::move(unblocks));
     for (const auto& reply : unblocked) scan.changed += reply && reply->changed ? 1 : 0;
     co_await store_.run_all(std::move(blocks));
-    if (!page->next) break;
     query.after = page->next;
+    if (!page->next) co_return scan;
   }
+  scan.more = true;
   co_return scan;
 }
 
 asio::awaitable<void> UnblockScanner::promote(const Namespace& ns) {
   Judge judge(store_, fleet_);
-  static_cast<void>(co_await let_go(judge, BlockingReason::waiting_for_capable_worker, ns));
+  store::FindBlocked query{.reason = BlockingReason::waiting_for_capable_worker, .max = batch_max};
+  while (true) {
+    const auto scan = co_await let_go(judge, query, ns);
+    if (!scan || !scan->more) co_return;
+  }
 }
 
 }  // namespace ff

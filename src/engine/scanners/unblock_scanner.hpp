@@ -55,14 +55,15 @@ class UnblockScanner final : public Scanner {
 
  private:
   static constexpr std::size_t batch_max = 256;
-  static constexpr std::size_t pages_max = 64;
+  static constexpr std::size_t pages_max = 64;  // of one run; the next one goes on from there
 
   Async<Scan> call_blocked(Judge& judge);
-  Async<Scan> let_go(Judge& judge, BlockingReason reason, const std::optional<Namespace>& ns);
+  Async<Scan> let_go(Judge& judge, store::FindBlocked& query, const std::optional<Namespace>& ns);
 
   store::Store& store_;
   Fleet& fleet_;
   std::function<void(const store::ReadyGroup&, std::size_t)> offer_;
+  std::map<BlockingReason, std::optional<std::string>> places_;  // where to go on
 };
 
 }  // namespace ff
