@@ -49,6 +49,8 @@ inline constexpr Millis usage_dedup_window = std::chrono::hours{24};
 inline constexpr std::size_t workers_max = 10'000;  // of one namespace
 inline constexpr Millis worker_ttl_min = std::chrono::seconds{1};
 inline constexpr Millis worker_ttl_max = std::chrono::hours{1};
+// How long an execution pauses that a budget has room for, but not enough.
+inline constexpr Millis suspend_pause = std::chrono::seconds{10};
 // How long a start that a quota let in may take to become a lease or a grant.
 inline constexpr Millis admission_valid = std::chrono::seconds{30};
 

@@ -43,13 +43,14 @@ Async<UsageReply> LocalEngine::run(ReportUsage operation) {
   const auto& spec = budget->spec;
   reply->action =
       spec.enforcement == Enforcement::advisory ? OnHardLimit::warn : spec.on_hard_limit;
-  if (auto acted = co_await act_on_breach(operation, *reply); !acted)
+  if (auto acted = co_await act_on_breach(operation, *reply, *budget); !acted)
     co_return std::unexpected(acted.error());
   co_return reply;
 }
 
 // The running execution that would break a hard limit.
-Async<void> LocalEngine::act_on_breach(const ReportUsage& report, const UsageReply& reply) {
+Async<void> LocalEngine::act_on_breach(const ReportUsage& report, const UsageReply& reply,
+                                       const BudgetInfo& budget) {
   const auto& breach = *reply.breach;
   const auto why = fmt::format("budget {} exceeded: {} {}/{}", report.id.str(), breach.dimension,
                                breach.usage, breach.limit);
@@ -60,6 +61,14 @@ Async<void> LocalEngine::act_on_breach(const ReportUsage& report, const UsageRep
                  .category = "budget_exceeded"};
     if (auto failed = co_await store_->run(std::move(failure)); !failed)
       co_return std::unexpected(failed.error());
+  } else if (*reply.action == OnHardLimit::suspend && !budget.exhausted) {
+    // There is room, only not enough: it would be back at once, for nothing.
+    const auto soon = store_->now() + limits::suspend_pause;
+    Delay pause{.id = *report.execution,
+                .fence = *report.fence,
+                .until = std::min(soon, budget.next_reset_at.value_or(soon))};
+    if (auto paused = co_await store_->run(std::move(pause)); !paused)
+      co_return std::unexpected(paused.error());
   } else if (*reply.action == OnHardLimit::suspend) {
     HandBack back{.id = *report.execution, .fence = *report.fence, .reason = why};
     if (auto given = co_await store_->run(std::move(back)); !given)

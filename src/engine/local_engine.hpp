@@ -119,7 +119,8 @@ class LocalEngine final : public Engine {
   Async<Bytes> read_result_or_wait(GetResult operation);
   Async<EventPage> read_events_or_wait(ReadEvents operation);
   Async<void> probe_store();
-  Async<void> act_on_breach(const ReportUsage& report, const UsageReply& reply);
+  Async<void> act_on_breach(const ReportUsage& report, const UsageReply& reply,
+                            const BudgetInfo& budget);
   template <class Op>
   Async<bool> may_work(const Op& operation, Millis wait);
   void look_at_blocked_in(Millis wait);

@@ -380,6 +380,16 @@ TEST_P(Budgets, ABreachSuspendsUntilThereIsRoom) {
   EXPECT_EQ(second.fence.attempt_id, first.fence.attempt_id);
 }
 
+TEST_P(Budgets, WhatIsSuspendedForMoreThanThereIsRoomForPauses) {
+  const auto id = budget(OnHardLimit::suspend);
+  must(run(report(id, 8)));
+  const auto execution = submit(spending({id}));
+  must(run(report(id, 5, claim())));
+  EXPECT_EQ(state_of(execution), ExecutionState::delayed);
+  pass(limits::suspend_pause);
+  EXPECT_TRUE(claim().resumed);
+}
+
 TEST_P(Budgets, ABreachCanBeLeftToTheWorker) {
   for (const auto action : {OnHardLimit::reject, OnHardLimit::warn}) {
     const auto id = budget(action);

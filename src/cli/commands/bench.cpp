@@ -31,11 +31,13 @@ class TemporaryStore {
   std::string directory_;
 };
 
+constexpr auto as_the_mode_says = std::numeric_limits<std::uint32_t>::max();
+
 struct Given {
   std::string mode;
   std::string store;
-  std::uint32_t tasks = 0;    // 0: as many as the mode says
-  std::uint32_t workers = 0;  // likewise
+  std::uint32_t tasks = 0;  // 0: as many as the mode says
+  std::uint32_t workers = as_the_mode_says;
   std::uint32_t payload_bytes = 4096;
 };
 
@@ -63,8 +65,8 @@ Result<bench::Settings> settings_of(const Given& given, const Mode& mode) {
   const auto tasks =
       in_range("--tasks", given.tasks == 0 ? mode.tasks : given.tasks, 1, 100'000'000);
   if (!tasks) return std::unexpected(tasks.error());
-  const auto workers =
-      in_range("--workers", given.workers == 0 ? mode.workers : given.workers, 1, 10'000);
+  const auto workers = in_range(
+      "--workers", given.workers == as_the_mode_says ? mode.workers : given.workers, 1, 10'000);
   if (!workers) return std::unexpected(workers.error());
   const auto bytes = in_range("--payload-bytes", given.payload_bytes, 0,
                               static_cast<std::uint32_t>(limits::payload_bytes_max));
