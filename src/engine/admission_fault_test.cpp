@@ -80,6 +80,10 @@ class BreakingStore final : public store::Store {
 
 class OnABreakingStore : public ::testing::Test {
  protected:
+  template <class Op>
+  auto run(Op operation) {
+    return test::run_blocking(engine_->executor(), engine_->run(std::move(operation)));
+  }
   void open() {
     engine_.reset();
     auto breaking = std::make_unique<BreakingStore>(must(embedded::EmbeddedStore::open(
@@ -98,10 +102,6 @@ class OnABreakingStore : public ::testing::Test {
     for (int i = 0; i < 3; ++i)
       must(run(
           Submit{.kind = *Kind::parse("k"), .policy = {.budgets = {budget_}, .quota = quota_}}));
-  }
-  template <class Op>
-  auto run(Op operation) {
-    return test::run_blocking(engine_->executor(), engine_->run(std::move(operation)));
   }
   void pass(Millis time) {
     clock_->advance(time);
@@ -168,12 +168,13 @@ TEST_P(ClaimBreaksOff, AfterItsEndAndLeavesNoSlotBehind) {
   });
 }
 
+std::string name_of(const ::testing::TestParamInfo<Break>& each) {
+  constexpr std::array names{"Before", "After", "Crash"};
+  return names[static_cast<std::size_t>(each.param)];
+}
+
 INSTANTIATE_TEST_SUITE_P(, ClaimBreaksOff,
-                         ::testing::Values(Break::before, Break::after, Break::crash),
-                         [](const auto& each) {
-                           constexpr std::array names{"Before", "After", "Crash"};
-                           return std::string(names[static_cast<std::size_t>(each.param)]);
-                         });
+                         ::testing::Values(Break::before, Break::after, Break::crash), name_of);
 
 // ---- What cannot be read ------------------------------------------------------------------------
 

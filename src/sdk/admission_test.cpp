@@ -281,6 +281,11 @@ TEST_F(SpendingTest, BreachThatEndsTheAttemptStopsTheHandlerAndDropsItsResult) {
   }
 }
 
+TEST_F(SpendingTest, BreachThatEndsTheAttemptIsWorseThanOneThatDoesNot) {
+  engine_.answer_reports({hard(OnHardLimit::reject), hard(OnHardLimit::fail)});
+  EXPECT_EQ(report_to_all(), hard(OnHardLimit::fail));
+}
+
 TEST_F(SpendingTest, ReportUnderALostLeaseSaysSo) {
   engine_.answer_reports({fail(Errc::stale_lease, "another has it")});
   EXPECT_EQ(report([](Task& task) {

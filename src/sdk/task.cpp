@@ -63,9 +63,12 @@ Result<UsageReply> Task::report_usage(Amounts amounts) {
   Result<UsageReply> worst = UsageReply{};
   for (const auto& budget : claimed_.budgets) {
     auto reply = report_usage(budget, amounts);
+    if (cancelled() == CancelReason::budget_exceeded) return reply;
+    // Any other failure would be that of the rest, too.
+    const bool go_on = reply || reply.error().code == Errc::budget_not_found;
     const bool is_worse = worst && (!reply || reply->outcome > worst->outcome);
     if (is_worse) worst = std::move(reply);
-    if (cancelled() == CancelReason::budget_exceeded) break;
+    if (!go_on) break;
   }
   return worst;
 }

@@ -104,10 +104,10 @@ Async<void> submit(std::shared_ptr<Shared> shared, std::uint32_t count) {
 }
 
 Result<Figures> measure(Engine& engine, const Settings& settings, const Mix& mix) {
-  auto shared =
-      std::make_shared<Shared>(Shared{.engine = engine,
-                                      .lane = *LaneId::parse(fmt::format("bench-{}", mix.name)),
-                                      .left = settings.tasks});
+  const std::shared_ptr<Shared> shared(
+      new Shared{.engine = engine,
+                 .lane = *LaneId::parse(fmt::format("bench-{}", mix.name)),
+                 .left = settings.tasks});
   std::vector<std::future<Result<void>>> running;
   const auto run = [&](Async<void> coroutine) {
     running.push_back(asio::co_spawn(asio::make_strand(engine.executor()), std::move(coroutine),
