@@ -86,6 +86,9 @@ void Sides::restart() {
   embedded_.engine.reset();
   valkey_.engine.reset();
   open_embedded();
+  // The embedded store's workers are known only while it is open.
+  const auto workers = server_.call({"KEYS", "ff:workers:*"});
+  for (const auto& key : *workers.as_array()) server_.call({"DEL", *key.as_text()});
   open_valkey();
 }
 
