@@ -13,14 +13,16 @@ namespace {
 json::object fields_of(const embedded::CheckReport& report) {
   return {{"live", report.live},
           {"ended", report.ended},
+          {"budgets", report.budgets},
+          {"quotas", report.quotas},
           {"index_entries", report.index_entries},
           {"problem_count", report.problem_count},
           {"problems", json::array(report.problems.begin(), report.problems.end())}};
 }
 
 void print_text(const embedded::CheckReport& report) {
-  fmt::print("{} live and {} ended executions, {} index entries\n", report.live, report.ended,
-             report.index_entries);
+  fmt::print("{} live and {} ended executions, {} budgets, {} quotas, {} index entries\n",
+             report.live, report.ended, report.budgets, report.quotas, report.index_entries);
   for (const auto& problem : report.problems) fmt::print("  {}\n", problem);
   const auto more = report.problem_count - report.problems.size();
   if (more > 0) fmt::print("  and {} more\n", more);
