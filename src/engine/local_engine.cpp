@@ -44,24 +44,29 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
     : options_(std::move(options)),
       runtime_(options_.threads),
       events_(make_uuid(store->now(), *options_.random).str().substr(24), options_.events_max),
-      store_(std::move(store)),
-      fleet_(*store_),
+      fleet_(*store),
       gate_(
-          *store_, metrics_,
+          *store, metrics_,
           [this] { return AdmissionId{make_uuid(store_->now(), *options_.random)}; },
           [this] { look_at_blocked_in(labels_may_lag); }),
-      unblock_(*store_, fleet_,
+      unblock_(*store, fleet_,
                [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); }),
-      scheduler_(*store_, gate_, *options_.random),
-      scanners_(runtime_.executor(),
-                {.on_run = [this](std::string_view scanner, SteadyClock::duration took) {
-                  metrics_.scanned(scanner, took);
-                }}) {
+      scheduler_(*store, gate_, *options_.random),
+      scanners_(
+          runtime_.executor(),
+          {.on_run = [this](std::string_view scanner,
+                            SteadyClock::duration took) { metrics_.scanned(scanner, took); }}),
+      store_(std::move(store)) {
   add_scanners();
   store_->set_event_sink(
       [this](std::span<const core::Happening> happenings) { on_events(happenings); });
   store_->set_opening_sink([this](const store::Opening& opening) { on_opening(opening); });
   if (options_.scan) scanners_.start();
+}
+
+LocalEngine::~LocalEngine() {
+  closing_ = true;
+  scanners_.stop();
 }
 
 void LocalEngine::add_scanners() {
@@ -89,7 +94,7 @@ void LocalEngine::look_at_blocked_in(Millis wait) {
 // Those who wait for such work are woken at once; what is called blocked is looked at a little later, as
 // openings may come one after the other.
 void LocalEngine::on_opening(const store::Opening& opening) {
-  if (!gate_.opened(opening)) return;
+  if (closing_ || !gate_.opened(opening)) return;
   constexpr std::size_t woken_max = 64;
   const std::size_t room = std::holds_alternative<QuotaId>(opening.of) ? 1 : woken_max;
   std::vector<store::AnyCall> calls;
@@ -368,6 +373,7 @@ Async<Bytes> LocalEngine::run(GetMetrics) {
 }
 
 void LocalEngine::on_events(std::span<const core::Happening> happenings) {
+  if (closing_) return;
   const bool reminders = !happenings.empty() && happenings.front().reminder;
   if (!reminders) {
     events_.append(happenings);

@@ -50,6 +50,7 @@ struct LocalEngineOptions {
 class LocalEngine final : public Engine {
  public:
   explicit LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions options = {});
+  ~LocalEngine() override;
 
   Async<SubmitReply> run(Submit operation) override;
   Async<SubmitManyReply> run(SubmitMany operation) override;
@@ -138,13 +139,13 @@ class LocalEngine final : public Engine {
   WaitList<ExecutionId> waiting_for_end_;
   WaitList<char> waiting_for_events_;  // all under one key
   std::map<core::TimerKind, Supervisor::Handle> timer_scanners_;
-  std::unique_ptr<store::Store> store_;
   Fleet fleet_;
   Gate gate_;
   UnblockScanner unblock_;
   Scheduler scheduler_;
   Supervisor scanners_;
   std::optional<Supervisor::Handle> unblock_handle_;
+  std::atomic<bool> closing_ = false;
 
   // Anyone may ask whether the engine is ready; the disk is not asked each time.
   struct Probed {
@@ -153,6 +154,9 @@ class LocalEngine final : public Engine {
   };
   std::mutex probed_mutex_;
   std::optional<Probed> probed_;
+
+  // Those above work with it, and it tells them what happens until it is gone.
+  std::unique_ptr<store::Store> store_;
 };
 
 template <class Op>
