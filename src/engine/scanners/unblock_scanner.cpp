@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,12 @@ namespace {
 
 // How often a rate is looked at that may have room by now.
 constexpr Millis soon{1'000};
+constexpr Millis look_at_all_every{60'000};
+
+std::size_t changed_of(const std::vector<Result<core::BlockReply>>& replies) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(replies, [](const auto& reply) { return reply && reply->changed; }));
+}
 
 std::optional<Refused> full(const QuotaInfo& info) {
   const auto& spec = info.spec;
@@ -89,57 +96,89 @@ bool Judge::take_room(const core::Needs& needs) {
 // ---- The scanner --------------------------------------------------------------------------------
 
 Async<Scan> UnblockScanner::run_once() {
-  constexpr std::array reasons{BlockingReason::waiting_for_budget,
-                               BlockingReason::waiting_for_quota,
-                               BlockingReason::waiting_for_capable_worker};
   Judge judge(store_, fleet_);
-  Scan let_go_of;
-  for (const auto reason : reasons) {
-    store::FindBlocked query{.reason = reason, .after = places_[reason], .max = batch_max};
-    const auto let = co_await let_go(judge, query, std::nullopt);
-    if (!let) co_return let;
-    places_[reason] = std::move(query.after);
-    let_go_of.seen += let->seen;
-    let_go_of.changed += let->changed;
-    let_go_of.more |= let->more;
-    if (reason == BlockingReason::waiting_for_quota && let->seen > let->changed)
-      let_go_of.next_in = soon;
-  }
-  auto scan = co_await call_blocked(judge);
+  auto scan = co_await look_at_groups(judge);
   if (!scan) co_return scan;
-  scan->seen += let_go_of.seen;
-  scan->changed += let_go_of.changed;
-  scan->next_in = let_go_of.next_in;
-  scan->more |= let_go_of.more;
+  if (!scan->more && store_.now() >= look_at_all_at_) {
+    const auto rest = co_await look_at_all(judge);
+    if (!rest) co_return rest;
+    scan->seen += rest->seen;
+    scan->changed += rest->changed;
+    scan->more |= rest->more;
+  }
   if (judge.failure()) co_return std::unexpected(*judge.failure());
   co_return scan;
 }
 
-Async<Scan> UnblockScanner::call_blocked(Judge& judge) {
+// What this process knows of: nearly everything, nearly always.
+Async<Scan> UnblockScanner::look_at_groups(Judge& judge) {
   const auto groups = co_await store_.run(store::PeekReady{batch_max});
   if (!groups) co_return std::unexpected(groups.error());
   Scan scan;
   for (const auto& group : *groups) {
     const auto refused = co_await judge(group.ns, group.needs);
     if (!refused) continue;  // fail closed: they stay as they are
-    if (!*refused) {
-      std::size_t room = 0;
-      while (room < group.best.size() && judge.take_room(group.needs)) ++room;
-      offer_(group, room);
-      continue;
-    }
-    std::vector<core::Block> blocks;
-    for (const auto& id : group.not_blocked)
-      blocks.push_back({.id = id, .reason = (*refused)->reason, .detail = (*refused)->detail});
-    scan.seen += blocks.size();
-    const bool is_full = blocks.size() == batch_max;
     std::size_t changed = 0;
-    const auto replies = co_await store_.run_all(std::move(blocks));
-    for (const auto& reply : replies) changed += reply && reply->changed ? 1 : 0;
+    if (*refused)
+      changed = co_await call_blocked(group, **refused);
+    else
+      changed = co_await open(group, judge);
+    scan.seen += group.best.size();
     scan.changed += changed;
-    scan.more |= is_full && changed > 0;
+    scan.more |= changed >= batch_max;
+    if (group.needs.quota && *refused) scan.next_in = soon;
   }
   co_return scan;
+}
+
+asio::awaitable<std::size_t> UnblockScanner::call_blocked(const store::ReadyGroup& group,
+                                                          const Refused& refused) {
+  std::vector<core::Block> blocks;
+  for (const auto& id : group.not_blocked)
+    blocks.push_back({.id = id, .reason = refused.reason, .detail = refused.detail});
+  co_return changed_of(co_await store_.run_all(std::move(blocks)));
+}
+
+// As many as there is room for: those that are called blocked are let go, for the others somebody is
+// woken.
+asio::awaitable<std::size_t> UnblockScanner::open(const store::ReadyGroup& group, Judge& judge) {
+  const std::set<ExecutionId> not_blocked(group.not_blocked.begin(), group.not_blocked.end());
+  std::vector<core::Unblock> unblocks;
+  const auto let_go = [&](const ExecutionId& id, BlockingReason reason) {
+    unblocks.push_back({.id = id, .reason = reason});
+  };
+  std::size_t ready = 0;
+  for (const auto& id : group.best) {
+    if (!judge.take_room(group.needs)) break;
+    if (not_blocked.contains(id)) {
+      ++ready;
+      continue;
+    }
+    if (!group.needs.budgets.empty()) let_go(id, BlockingReason::waiting_for_budget);
+    if (group.needs.quota) let_go(id, BlockingReason::waiting_for_quota);
+    if (!group.needs.capabilities.empty()) let_go(id, BlockingReason::waiting_for_capable_worker);
+  }
+  offer_(group, ready);
+  co_return changed_of(co_await store_.run_all(std::move(unblocks)));
+}
+
+// Also what was blocked before this process began, or by another.
+Async<Scan> UnblockScanner::look_at_all(Judge& judge) {
+  constexpr std::array reasons{BlockingReason::waiting_for_budget,
+                               BlockingReason::waiting_for_quota,
+                               BlockingReason::waiting_for_capable_worker};
+  Scan all;
+  for (const auto reason : reasons) {
+    store::FindBlocked query{.reason = reason, .after = places_[reason], .max = batch_max};
+    const auto let = co_await let_go(judge, query, std::nullopt);
+    if (!let) co_return let;
+    places_[reason] = std::move(query.after);
+    all.seen += let->seen;
+    all.changed += let->changed;
+    all.more |= let->more;
+  }
+  if (!all.more) look_at_all_at_ = store_.now() + look_at_all_every;
+  co_return all;
 }
 
 // `query` says where it begins, and afterwards where to go on.
@@ -163,8 +202,7 @@ Async<Scan> UnblockScanner::let_go(Judge& judge, store::FindBlocked& query,
         blocks.push_back(
             {.id = each.id, .reason = (*refused)->reason, .detail = (*refused)->detail});
     }
-    const auto unblocked = co_await store_.run_all(std::move(unblocks));
-    for (const auto& reply : unblocked) scan.changed += reply && reply->changed ? 1 : 0;
+    scan.changed += changed_of(co_await store_.run_all(std::move(unblocks)));
     co_await store_.run_all(std::move(blocks));
     query.after = page->next;
     if (!page->next) co_return scan;

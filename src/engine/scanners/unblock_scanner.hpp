@@ -57,13 +57,17 @@ class UnblockScanner final : public Scanner {
   static constexpr std::size_t batch_max = 256;
   static constexpr std::size_t pages_max = 64;  // of one run; the next one goes on from there
 
-  Async<Scan> call_blocked(Judge& judge);
+  Async<Scan> look_at_groups(Judge& judge);
+  asio::awaitable<std::size_t> call_blocked(const store::ReadyGroup& group, const Refused& refused);
+  asio::awaitable<std::size_t> open(const store::ReadyGroup& group, Judge& judge);
+  Async<Scan> look_at_all(Judge& judge);
   Async<Scan> let_go(Judge& judge, store::FindBlocked& query, const std::optional<Namespace>& ns);
 
   store::Store& store_;
   Fleet& fleet_;
   std::function<void(const store::ReadyGroup&, std::size_t)> offer_;
   std::map<BlockingReason, std::optional<std::string>> places_;  // where to go on
+  TimePoint look_at_all_at_{};
 };
 
 }  // namespace ff

@@ -2,6 +2,7 @@
 #include <map>
 
 #include <spdlog/spdlog.h>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -290,16 +291,28 @@ void ValkeyStore::route(store::Call<store::TakeReady>& call) {
   answer_with(call, [this](store::TakeReady query) { return take_ready(std::move(query)); });
 }
 
+// What this worker may have can stand behind much that it may not: then more is asked for, by one claim
+// at a time, as what it finds is for all.
 Async<std::vector<store::Candidate>> ValkeyStore::take_ready(store::TakeReady query) {
-  std::vector<PartitionIndex> partitions;
-  std::size_t ask_for = ReadyCache::ask_for_min;
-  for (const auto& dry : ready_.dry(query)) {
-    partitions.push_back(dry.partition);
-    ask_for = std::max(ask_for, dry.ask_for);
+  constexpr int looks_max = 8;
+  for (int i = 0; i < looks_max; ++i) {
+    while (looking_) {
+      boost::system::error_code ended;
+      co_await look_ended_.async_wait(asio::redirect_error(asio::use_awaitable, ended));
+    }
+    std::vector<PartitionIndex> partitions;
+    std::size_t ask_for = ReadyCache::ask_for_min;
+    for (const auto& dry : ready_.dry(query)) {
+      partitions.push_back(dry.partition);
+      ask_for = std::max(ask_for, dry.ask_for);
+    }
+    if (partitions.empty()) break;
+    looking_ = true;
+    const auto looked = co_await look_for_ready(std::move(partitions), ask_for);
+    looking_ = false;
+    look_ended_.cancel();
+    if (!looked) co_return std::unexpected(looked.error());
   }
-  if (!partitions.empty())
-    if (auto looked = co_await look_for_ready(std::move(partitions), ask_for); !looked)
-      co_return std::unexpected(looked.error());
   co_return ready_.take(query);
 }
 

@@ -103,12 +103,13 @@ std::vector<ReadyCache::Dry> ReadyCache::dry(const store::TakeReady& query) {
          std::get<1>(share->first) == lane;
          ++share) {
       auto& [places, more, worst, asked_for] = share->second;
+      if (!more) continue;
       const bool has_some = std::ranges::any_of(places, [&](const Place& place) {
         const auto& needs = known_.at(place.second).needs;
         return query.capabilities.covers(needs.capabilities) && !query.closed.holds_back(needs);
       });
-      if (!more || has_some) continue;
-      asked_for = places.empty() ? ask_for_min : std::min(asked_for * 2, ask_for_max);
+      if (has_some) continue;
+      asked_for = places.empty() ? ask_for_min : std::min(asked_for * 4, ask_for_max);
       found.push_back({.partition = std::get<2>(share->first), .ask_for = asked_for});
     }
   return found;

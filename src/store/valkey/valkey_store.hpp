@@ -2,8 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
+
+#include <boost/asio/steady_timer.hpp>
 
 #include "base/coroutine_group.hpp"
 #include "base/runtime.hpp"
@@ -194,6 +197,9 @@ class ValkeyStore final : public store::Store {
   std::atomic<bool> missed_something_ = false;
   Runtime runtime_{1};
   Wakeup wakeup_{runtime_.executor()};
+  // Only in coroutines of the runtime, which has one thread.
+  bool looking_ = false;
+  asio::steady_timer look_ended_{runtime_.executor(), std::chrono::steady_clock::time_point::max()};
   std::unique_ptr<Client> client_;
   std::unique_ptr<Confirmations> confirmations_;
   std::unique_ptr<Subscriber> subscriber_;
