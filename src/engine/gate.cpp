@@ -62,21 +62,9 @@ Async<Gate::Cycle> Gate::begin(const Namespace& ns) {
         cycle.closed.quotas.insert(std::get<QuotaId>(what));
     }
   }
-  if (checks.empty()) co_return cycle;
-  const auto replies = co_await store_.run_all(checks);
-  for (std::size_t i = 0; i < replies.size(); ++i) {
-    const auto& budget = checks[i].budget;
-    if (!replies[i] && replies[i].error().code != Errc::budget_not_found)
-      co_return std::unexpected(replies[i].error());
-    if (refusal_of(budget, replies[i])) {
-      cycle.closed.budgets.insert(budget);
-      if (replies[i]) metrics_.budget_hit(replies[i]->breach->dimension);
-      continue;
-    }
-    cycle.open.insert(budget);
-    const std::lock_guard lock(mutex_);
-    closed_.erase(budget);
-  }
+  std::map<BudgetId, Refused> refusals;
+  if (auto looked = co_await look_at(cycle, std::move(checks), refusals); !looked)
+    co_return std::unexpected(std::move(looked.error()));
   co_return cycle;
 }
 
@@ -122,20 +110,27 @@ Async<void> Gate::check_budgets(Cycle& cycle, const std::vector<store::Candidate
       if (!cycle.open.contains(budget)) unknown.insert(budget);
   std::vector<core::CheckBudget> checks;
   for (const auto& budget : unknown) checks.push_back({budget});
+  if (auto looked = co_await look_at(cycle, std::move(checks), refusals); !looked) co_return looked;
+  for (const auto& [budget, refused] : refusals) note_closed(cycle, budget, std::nullopt);
+  co_return Result<void>{};
+}
+
+Async<void> Gate::look_at(Cycle& cycle, std::vector<core::CheckBudget> checks,
+                          std::map<BudgetId, Refused>& refusals) {
   const auto replies = co_await store_.run_all(checks);
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const auto& budget = checks[i].budget;
     if (!replies[i] && replies[i].error().code != Errc::budget_not_found)
       co_return std::unexpected(replies[i].error());
-    auto refused = refusal_of(budget, replies[i]);
-    if (!refused) {
-      cycle.open.insert(budget);
+    if (auto refused = refusal_of(budget, replies[i])) {
+      if (replies[i]) metrics_.budget_hit(replies[i]->breach->dimension);
+      cycle.closed.budgets.insert(budget);
+      refusals.emplace(budget, std::move(*refused));
       continue;
     }
-    if (replies[i]) metrics_.budget_hit(replies[i]->breach->dimension);
-    cycle.closed.budgets.insert(budget);
-    note_closed(cycle, budget, std::nullopt);
-    refusals.emplace(budget, std::move(*refused));
+    cycle.open.insert(budget);
+    const std::lock_guard lock(mutex_);
+    closed_.erase(budget);
   }
   co_return Result<void>{};
 }

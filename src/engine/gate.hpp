@@ -82,6 +82,8 @@ class Gate {
 
   Async<void> check_budgets(Cycle& cycle, const std::vector<store::Candidate>& taken,
                             std::map<BudgetId, Refused>& refusals);
+  Async<void> look_at(Cycle& cycle, std::vector<core::CheckBudget> checks,
+                      std::map<BudgetId, Refused>& refusals);
   Async<void> ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting, Asked& asked);
   asio::awaitable<void> tell_refused(std::vector<std::pair<ExecutionId, Refused>> refused);
   asio::awaitable<void> put_back(std::vector<ExecutionId> ids);

@@ -1,5 +1,5 @@
-// The samples of docs/cpp.md and docs/admission.md, which show the code between two lines `// [name]`, and a look at whether
-// they still do.
+// The samples of docs/cpp.md and docs/admission.md, which show the code between two lines `// [name]`,
+// and a look at whether they still do.
 #include <flowfabric/wait.hpp>
 
 #include <fstream>
