@@ -3,9 +3,12 @@
 
 find_program(FF_CCACHE ccache)
 if(FF_CCACHE)
-  # A precompiled header hides the files it stands for; these let ccache look through it.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FF_CCACHE})
+  # Paths below the source tree are made relative and left out of the hash, so that another clone on the
+  # same machine finds what this one compiled. The sloppiness lets ccache see through precompiled headers,
+  # and takes files that are as new as the compilation.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=10G
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${FF_CCACHE})
 endif()
 
 find_program(FF_GOLD ld.gold)
@@ -17,7 +20,7 @@ add_library(ff_options INTERFACE)
 target_compile_features(ff_options INTERFACE cxx_std_23)
 target_compile_options(ff_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
-  -Wimplicit-fallthrough -Werror
+  -Wimplicit-fallthrough -Werror -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
   $<$<CONFIG:RelWithDebInfo>:-fno-omit-frame-pointer>)
 if(FF_SANITIZE)
   target_compile_options(ff_options INTERFACE
@@ -40,14 +43,14 @@ else()
 endif()
 
 # Precompiled headers, one per group of targets: it is built with the first of the group and used by
-# the others. `extra` are headers beside those of src/precompiled.hpp.
+# the others. More headers than src/precompiled.hpp may be given. All are named with <>: CMake would write
+# an absolute path into the header that it generates, and no other clone could share the result.
 function(ff_precompile target group)
   get_property(owner GLOBAL PROPERTY FF_PRECOMPILED_${group})
   if(owner)
     target_precompile_headers(${target} REUSE_FROM ${owner})
   else()
-    target_precompile_headers(${target} PRIVATE
-      ${PROJECT_SOURCE_DIR}/src/precompiled.hpp ${ARGN})
+    target_precompile_headers(${target} PRIVATE <precompiled.hpp> ${ARGN})
     set_property(GLOBAL PROPERTY FF_PRECOMPILED_${group} ${target})
   endif()
 endfunction()
@@ -108,6 +111,15 @@ function(ff_program name)
   endif()
 endfunction()
 
+# How test programs, and the library that they share, are compiled.
+function(ff_test_options target)
+  target_include_directories(${target} PRIVATE
+    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+  target_link_libraries(${target} PRIVATE GTest::gmock ff_options)
+  target_compile_options(${target} PRIVATE -O0)  # the code under test is optimised; tests need not be
+  ff_precompile(${target} tests <gmock/gmock.h> <gtest/gtest.h>)
+endfunction()
+
 # ff_test(library [SEQUENTIAL] FILES…): the unit tests that stand beside a library's files, as one
 # ctest entry each.
 function(ff_test library)
@@ -132,12 +144,8 @@ function(ff_test_program name label)
     return()
   endif()
   add_executable(${name} ${ARG_FILES})
-  target_include_directories(${name} PRIVATE
-    ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
-  target_compile_definitions(${name} PRIVATE FF_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock_main ff_options)
-  target_compile_options(${name} PRIVATE -O0)  # what is tested is optimised; the tests need not be
-  ff_precompile(${name} tests <gmock/gmock.h> <gtest/gtest.h>)
+  ff_test_options(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} ff_test_support GTest::gmock_main)
   include(GoogleTest)
   list(JOIN ARG_TOGETHER ":" together)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER "*:-${together}"

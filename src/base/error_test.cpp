@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/paths.hpp"
+
 namespace ff {
 namespace {
 
@@ -29,7 +31,7 @@ TEST(Error, MustGivesTheValueOrThrowsTheError) {
 }
 
 TEST(Error, EveryCodeIsInTheDocs) {
-  std::ifstream file(FF_SOURCE_DIR "/docs/errors.md");
+  std::ifstream file(test::source_dir() / "docs/errors.md");
   const std::string docs(std::istreambuf_iterator<char>(file), {});
   for (int i = 0; i <= static_cast<int>(Errc::internal); ++i) {
     const auto& row = info(static_cast<Errc>(i));

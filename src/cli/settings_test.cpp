@@ -8,6 +8,7 @@
 
 #include "cli/config_file.hpp"
 #include "cli/settings_doc.hpp"
+#include "tests/support/paths.hpp"
 
 namespace ff::cli {
 namespace {
@@ -101,7 +102,7 @@ TEST(ConfigFile, IsTheUsersOrElseTheMachines) {
 }
 
 TEST(ConfigurationDoc, ListsEverySetting) {
-  std::ifstream doc(FF_SOURCE_DIR "/docs/configuration.md");
+  std::ifstream doc(test::source_dir() / "docs/configuration.md");
   std::stringstream text;
   text << doc.rdbuf();
   EXPECT_THAT(text.str(), HasSubstr(settings_doc()))

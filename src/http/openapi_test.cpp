@@ -6,13 +6,14 @@
 #include <gtest/gtest.h>
 
 #include "http/routes.hpp"
+#include "tests/support/paths.hpp"
 
 namespace ff::http {
 namespace {
 
 namespace json = boost::json;
 
-const std::string file = std::string(FF_SOURCE_DIR) + "/docs/openapi.json";
+const auto file = test::source_dir() / "docs/openapi.json";
 
 // As people write it: a member a line, indented.
 void write_pretty(std::ostream& out, const json::value& value, const std::string& indent) {

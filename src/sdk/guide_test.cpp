@@ -13,6 +13,7 @@
 #include <boost/json.hpp>
 
 #include "sdk/sdk_fixture.hpp"
+#include "tests/support/paths.hpp"
 
 namespace ff {
 namespace {
@@ -194,7 +195,7 @@ TEST_F(GuideTest, Awaiting) {
 // ---- The guide ----------------------------------------------------------------------------------
 
 std::vector<std::string> lines_of(const std::string& file) {
-  std::ifstream in(std::string(FF_SOURCE_DIR) + "/" + file);
+  std::ifstream in(test::source_dir() / file);
   EXPECT_TRUE(in) << file;
   std::vector<std::string> lines;
   for (std::string line; std::getline(in, line);) lines.push_back(line);

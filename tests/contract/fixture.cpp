@@ -8,13 +8,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tests/support/paths.hpp"
+
 namespace ff::test {
 namespace {
 
 ValkeyServer& server_with_library() {
   static ValkeyServer server;
   static const bool loaded = [] {
-    std::ifstream file(FF_VALKEY_LIBRARY);
+    std::ifstream file(function_library_path());
     std::stringstream text;
     text << file.rdbuf();
     const auto reply = server.call({"FUNCTION", "LOAD", text.str()});

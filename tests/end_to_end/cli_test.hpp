@@ -10,11 +10,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/end_to_end/process.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temp_directory.hpp"
 
 namespace ff::test {
 
-inline const std::string program = FF_PROGRAM;
+inline const std::string program = program_path();
 
 inline std::string trimmed(std::string text) {
   while (text.ends_with('\n')) text.pop_back();

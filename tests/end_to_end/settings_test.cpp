@@ -141,7 +141,7 @@ TEST(Program, EveryCommandHasHelpWithExamples) {
 }
 
 TEST(Program, EveryCommandIsDocumented) {
-  std::ifstream file(FF_SOURCE_DIR "/docs/cli.md");
+  std::ifstream file(source_dir() / "docs/cli.md");
   const std::string doc(std::istreambuf_iterator<char>(file), {});
   for (const auto& words : command_names())
     EXPECT_THAT(doc, HasSubstr(fmt::format("`ff {}", fmt::join(words, " "))));

@@ -13,6 +13,7 @@
 
 #include "http/listener.hpp"
 #include "tests/end_to_end/process.hpp"
+#include "tests/support/paths.hpp"
 #include "tests/support/temp_directory.hpp"
 
 namespace ff::test {
@@ -78,7 +79,7 @@ class WorkerTest : public ::testing::Test {
  protected:
   void serve() {
     server_ = std::make_unique<Process>(std::vector<std::string>{
-        FF_PROGRAM, "server", "--store", "embedded:" + (temp_.path() / "data").string(), "--listen",
+        program_path(), "server", "--store", "embedded:" + (temp_.path() / "data").string(), "--listen",
         address_});
     server_->wait_for_output("at http://" + address_);
   }
