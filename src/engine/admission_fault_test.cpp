@@ -3,7 +3,7 @@
 
 #include "base/clock.hpp"
 #include "engine/local_engine.hpp"
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
 
@@ -30,7 +30,7 @@ class BreakingStore final : public store::Store {
   // All of a kind.
   template <class Op>
   void break_all() {
-    broken_kind_ = store::AnyCall(store::Call<Op>{}).index();
+    broken_kind_ = index_of<store::StoreOperations, Op>;
   }
   bool broke() const { return until_ < 0; }
   void mend() {
@@ -41,7 +41,7 @@ class BreakingStore final : public store::Store {
   void start(std::vector<store::AnyCall> calls) override {
     for (auto& any : calls) {
       const bool broken = any.index() == broken_kind_;
-      std::visit([&](auto& call) { start_one(std::move(call), broken); }, any);
+      any.visit([&](auto& call) { start_one(std::move(call), broken); });
     }
   }
   void set_event_sink(store::EventSink sink) override { inner_->set_event_sink(std::move(sink)); }
@@ -86,7 +86,7 @@ class OnABreakingStore : public ::testing::Test {
   }
   void open() {
     engine_.reset();
-    auto breaking = std::make_unique<BreakingStore>(must(embedded::EmbeddedStore::open(
+    auto breaking = std::make_unique<BreakingStore>(must(embedded::open(
         {.directory = temp_->path(), .clock = clock_, .durability = store::Durability::relaxed})));
     store_ = breaking.get();
     engine_ = std::make_unique<LocalEngine>(std::move(breaking), LocalEngineOptions{.scan = false});

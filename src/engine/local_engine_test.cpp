@@ -6,7 +6,7 @@
 #include <boost/asio/use_future.hpp>
 
 #include "base/clock.hpp"
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 #include "tests/support/temp_directory.hpp"
 
 namespace ff {
@@ -33,9 +33,9 @@ class DueTimers : public ::testing::Test {
   }
 
   test::TempDirectory temp_;
-  LocalEngine engine_{must(embedded::EmbeddedStore::open(
-                          {.directory = temp_.path(), .clock = std::make_shared<SystemClock>()})),
-                      {.intervals = {1h, 1h, 1h, 1h, 1h, 1h, 1h}}};
+  LocalEngine engine_{
+      must(embedded::open({.directory = temp_.path(), .clock = std::make_shared<SystemClock>()})),
+      {.intervals = {1h, 1h, 1h, 1h, 1h, 1h, 1h}}};
 };
 
 TEST_F(DueTimers, ADelayEnds) {

@@ -11,7 +11,7 @@
 
 #include "base/clock.hpp"
 #include "engine/local_engine.hpp"
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
 
@@ -27,8 +27,8 @@ using ::testing::StartsWith;
 class ServerTest : public ::testing::Test {
  protected:
   ServerTest() {
-    auto store = must(embedded::EmbeddedStore::open(
-        {.directory = temp_.path(), .clock = std::make_shared<SystemClock>()}));
+    auto store =
+        must(embedded::open({.directory = temp_.path(), .clock = std::make_shared<SystemClock>()}));
     engine_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
     auto listener = must(Listener::bind("127.0.0.1:0"));
     port_ = listener.port();

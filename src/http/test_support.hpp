@@ -16,7 +16,7 @@
 #include "base/clock.hpp"
 #include "engine/local_engine.hpp"
 #include "http/server.hpp"
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 #include "tests/support/temp_directory.hpp"
 
 namespace ff::http::test {
@@ -115,7 +115,7 @@ inline std::string code_of(const Response& response) {
 inline std::unique_ptr<LocalEngine> open_engine(const std::filesystem::path& directory,
                                                 rocksdb::Env* env = nullptr,
                                                 LocalEngineOptions options = {.scan = false}) {
-  auto store = must(embedded::EmbeddedStore::open(
+  auto store = must(embedded::open(
       {.directory = directory, .clock = std::make_shared<SystemClock>(), .env = env}));
   return std::make_unique<LocalEngine>(std::move(store), std::move(options));
 }

@@ -1,11 +1,10 @@
 #include "store/open_store.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "base/redact.hpp"
 #include "base/utf8.hpp"
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 #include "store/valkey/url.hpp"
 
 namespace ff::store {
@@ -15,17 +14,13 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, OpenStoreOptions
     auto on_valkey = valkey::parse_url(url);
     if (!on_valkey) return std::unexpected(on_valkey.error());
     on_valkey->sweep = options.looks_after_all;
-    auto store = valkey::ValkeyStore::open(std::move(*on_valkey));
-    if (!store) return std::unexpected(store.error());
-    for (const auto& loss : (*store)->losses())
-      if (options.looks_after_all) spdlog::info("valkey={}", loss);
-    return std::move(*store);
+    return valkey::open(std::move(*on_valkey));
   }
   const auto embedded = parse_embedded(url);
   if (!embedded) return std::unexpected(embedded.error());
-  return ff::embedded::EmbeddedStore::open({.directory = embedded->directory,
-                                            .clock = std::move(options.clock),
-                                            .durability = embedded->durability});
+  return ff::embedded::open({.directory = embedded->directory,
+                             .clock = std::move(options.clock),
+                             .durability = embedded->durability});
 }
 
 Result<EmbeddedUrl> parse_embedded(std::string_view url) {

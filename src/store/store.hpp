@@ -13,14 +13,11 @@
 #include <variant>
 #include <vector>
 
-#include <boost/asio/associated_executor.hpp>
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
+#include "base/suspend.hpp"
 #include "core/admission.hpp"
 #include "core/commands.hpp"
 #include "core/event.hpp"
+#include "store/call.hpp"
 
 namespace ff::store {
 
@@ -149,32 +146,19 @@ struct ReadResult {
 
 // ---- The store -----------------------------------------------------------------------------------
 
-// An operation and who waits for its reply. `done` is called exactly once, from any thread; it must
-// not block.
-template <class Op>
-struct Call {
-  using Operation = Op;
-  Op operation;
-  std::move_only_function<void(Result<typename Op::Reply>)> done;
-};
-
-using AnyCall = std::variant<
-    Call<core::Create>, Call<core::GrantIssue>, Call<core::LeaseGrant>, Call<Renew>,
-    Call<UpdateProgress>, Call<Complete>, Call<Fail>, Call<Delay>, Call<HandBack>,
-    Call<WaitForChildren>, Call<Cancel>, Call<RevokeLease>, Call<ChangePriority>, Call<SetTags>,
-    Call<Replay>, Call<core::TimerFire>, Call<core::Remove>, Call<GetExecution>, Call<GetPayload>,
-    Call<ReadResult>, Call<GetAttempts>, Call<GetLeaseHistory>, Call<ListExecutions>,
-    Call<CountExecutions>, Call<TakeReady>, Call<PutBack>, Call<TimersDue>, Call<RetentionDue>,
-    Call<Reconcile>, Call<CountAll>, Call<Probe>, Call<Backup>, Call<core::Block>,
-    Call<core::Unblock>, Call<core::CheckLease>, Call<core::HoldsAdmission>, Call<PeekReady>,
-    Call<FindBlocked>, Call<CountBlocked>, Call<CreateBudget>, Call<GetBudget>, Call<ListBudgets>,
-    Call<ReportUsage>, Call<ReleaseUsage>, Call<ResetBudget>, Call<DeleteBudget>, Call<CreateQuota>,
-    Call<GetQuota>, Call<ListQuotas>, Call<DeleteQuota>, Call<RegisterWorker>,
-    Call<HeartbeatWorker>, Call<DeregisterWorker>, Call<DrainWorker>, Call<core::LiveWorkers>,
-    Call<core::Admit>, Call<core::ReleaseAdmission>, Call<core::HeldAdmissions>,
-    Call<core::CheckBudget>, Call<core::ResetsDue>, Call<core::ResetIfDue>, Call<core::LedgerOf>,
-    Call<core::ForgetSpending>, Call<core::ReconcileBudgets>, Call<core::ReconcileQuotas>,
-    Call<core::AllBudgets>, Call<core::AllQuotas>>;
+using StoreOperations = OperationList<
+    core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail, Delay,
+    HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
+    core::TimerFire, core::Remove, GetExecution, GetPayload, ReadResult, GetAttempts,
+    GetLeaseHistory, ListExecutions, CountExecutions, TakeReady, PutBack, TimersDue, RetentionDue,
+    Reconcile, CountAll, Probe, Backup, core::Block, core::Unblock, core::CheckLease,
+    core::HoldsAdmission, PeekReady, FindBlocked, CountBlocked, CreateBudget, GetBudget,
+    ListBudgets, ReportUsage, ReleaseUsage, ResetBudget, DeleteBudget, CreateQuota, GetQuota,
+    ListQuotas, DeleteQuota, RegisterWorker, HeartbeatWorker, DeregisterWorker, DrainWorker,
+    core::LiveWorkers, core::Admit, core::ReleaseAdmission, core::HeldAdmissions, core::CheckBudget,
+    core::ResetsDue, core::ResetIfDue, core::LedgerOf, core::ForgetSpending, core::ReconcileBudgets,
+    core::ReconcileQuotas, core::AllBudgets, core::AllQuotas>;
+using AnyCall = AnyCallOf<StoreOperations>;
 
 template <class Op, class... Ops>
 concept OneOf = (std::same_as<Op, Ops> || ...);
@@ -233,56 +217,41 @@ class Store {
 
 template <class Op>
 Async<typename Op::Reply> Store::run(Op operation) {
-  using Reply = Result<typename Op::Reply>;
-  auto initiate = [this, operation = std::move(operation)](auto handler) mutable {
-    const auto executor = asio::get_associated_executor(handler);
+  Result<typename Op::Reply> reply = std::unexpected(Error{});
+  co_await suspend_until([&](Resume resume) {
     std::vector<AnyCall> calls;
-    calls.push_back(Call<Op>{
-        std::move(operation), [executor, handler = std::move(handler)](Reply reply) mutable {
-          asio::post(executor, [handler = std::move(handler), reply = std::move(reply)]() mutable {
-            std::move(handler)(std::move(reply));
-          });
-        }});
+    calls.push_back(Call<Op>{std::move(operation), [&reply, resume = std::move(resume)](
+                                                       Result<typename Op::Reply> given) mutable {
+                               reply = std::move(given);
+                               resume();
+                             }});
     start(std::move(calls));
-  };
-  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Reply)>(
-      std::move(initiate), asio::use_awaitable);
+  });
+  co_return reply;
 }
 
 template <class Op>
 asio::awaitable<std::vector<Result<typename Op::Reply>>> Store::run_all(
     std::vector<Op> operations) {
-  using Reply = Result<typename Op::Reply>;
-  using Replies = std::vector<Reply>;
-  if (operations.empty()) co_return Replies{};
-
-  auto initiate = [this, operations = std::move(operations)](auto handler) mutable {
-    struct Gather {
-      Replies replies;
-      std::atomic<std::size_t> missing;
-      std::move_only_function<void(Replies)> done;
-    };
-    auto gather = std::make_shared<Gather>();
-    gather->replies.resize(operations.size(), std::unexpected(Error{}));
-    gather->missing = operations.size();
-    const auto executor = asio::get_associated_executor(handler);
-    gather->done = [executor, handler = std::move(handler)](Replies replies) mutable {
-      asio::post(executor, [handler = std::move(handler), replies = std::move(replies)]() mutable {
-        std::move(handler)(std::move(replies));
-      });
-    };
+  std::vector<Result<typename Op::Reply>> replies(operations.size(), std::unexpected(Error{}));
+  if (operations.empty()) co_return replies;
+  struct Gather {
+    std::atomic<std::size_t> missing;
+    Resume resume;
+  };
+  co_await suspend_until([&](Resume resume) {
+    const auto gather = std::make_shared<Gather>(operations.size(), std::move(resume));
     std::vector<AnyCall> calls;
     calls.reserve(operations.size());
     for (std::size_t i = 0; i < operations.size(); ++i)
-      calls.push_back(Call<Op>{std::move(operations[i]), [gather, i](Reply reply) {
-                                 gather->replies[i] = std::move(reply);
-                                 if (--gather->missing == 0)
-                                   gather->done(std::move(gather->replies));
+      calls.push_back(Call<Op>{std::move(operations[i]),
+                               [gather, &reply = replies[i]](Result<typename Op::Reply> given) {
+                                 reply = std::move(given);
+                                 if (--gather->missing == 0) gather->resume();
                                }});
     start(std::move(calls));
-  };
-  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>&, void(Replies)>(
-      std::move(initiate), asio::use_awaitable);
+  });
+  co_return replies;
 }
 
 }  // namespace ff::store

@@ -4,8 +4,8 @@
 #include "engine/local_engine.hpp"
 #include "http/remote_engine.hpp"
 #include "http/server.hpp"
-#include "store/embedded/embedded_store.hpp"
-#include "store/valkey/valkey_store.hpp"
+#include "store/embedded/embedded.hpp"
+#include "store/valkey/open.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
 #include "tests/support/valkey_server.hpp"
@@ -31,8 +31,7 @@ class EmbeddedHome : public Home {
 
  private:
   void open() {
-    auto store =
-        must(ff::embedded::EmbeddedStore::open({.directory = temp_.path(), .clock = clock_}));
+    auto store = must(ff::embedded::open({.directory = temp_.path(), .clock = clock_}));
     local_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
   }
 
@@ -68,7 +67,7 @@ class ValkeyHome final : public Home {
     return all;
   }
   void open() {
-    auto store = must(ff::valkey::ValkeyStore::open(
+    auto store = must(ff::valkey::open(
         {.client = servers().client_options(), .sweep = false, .simulated_clock = clock_}));
     local_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
   }

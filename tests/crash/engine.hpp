@@ -6,7 +6,7 @@
 
 #include "base/clock.hpp"
 #include "engine/local_engine.hpp"
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 
 namespace ff::crash {
 
@@ -14,10 +14,10 @@ using namespace std::chrono_literals;
 
 inline Result<std::unique_ptr<LocalEngine>> open_engine(const std::filesystem::path& directory,
                                                         std::size_t shards) {
-  auto store = embedded::EmbeddedStore::open({.directory = directory,
-                                              .clock = std::make_shared<SystemClock>(),
-                                              .shards = shards,
-                                              .hot_bytes_max = 1 << 20});
+  auto store = embedded::open({.directory = directory,
+                               .clock = std::make_shared<SystemClock>(),
+                               .shards = shards,
+                               .hot_bytes_max = 1 << 20});
   if (!store) return std::unexpected(store.error());
   return std::make_unique<LocalEngine>(std::move(*store),
                                        LocalEngineOptions{.intervals = {.lease_expiry = 20ms,

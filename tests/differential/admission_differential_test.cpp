@@ -9,8 +9,8 @@
 
 #include "base/clock.hpp"
 #include "base/runtime.hpp"
-#include "store/embedded/embedded_store.hpp"
-#include "store/valkey/valkey_store.hpp"
+#include "store/embedded/embedded.hpp"
+#include "store/valkey/open.hpp"
 #include "tests/property/memory_env.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
@@ -36,12 +36,12 @@ class BothStores {
  public:
   BothStores() {
     server_.flushall();
-    embedded_ = *embedded::EmbeddedStore::open({.directory = temp_.path(),
-                                                .clock = clock_,
-                                                .shards = 1,
-                                                .durability = store::Durability::relaxed,
-                                                .env = env_.get()});
-    valkey_ = *valkey::ValkeyStore::open(
+    embedded_ = *embedded::open({.directory = temp_.path(),
+                                 .clock = clock_,
+                                 .shards = 1,
+                                 .durability = store::Durability::relaxed,
+                                 .env = env_.get()});
+    valkey_ = *valkey::open(
         {.client = server_.client_options(), .sweep = false, .simulated_clock = clock_});
   }
 
@@ -68,8 +68,8 @@ class BothStores {
   test::ValkeyServer server_;
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
   Runtime runtime_{1};
-  std::unique_ptr<embedded::EmbeddedStore> embedded_;
-  std::unique_ptr<valkey::ValkeyStore> valkey_;
+  std::unique_ptr<store::Store> embedded_;
+  std::unique_ptr<store::Store> valkey_;
 };
 
 class RandomWalk {

@@ -5,9 +5,9 @@
 #include <thread>
 
 #include "base/base64.hpp"
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 #include "store/valkey/keys.hpp"
-#include "store/valkey/valkey_store.hpp"
+#include "store/valkey/open.hpp"
 
 namespace ff::differential {
 
@@ -66,17 +66,17 @@ LocalEngineOptions Sides::options(const Side& side) const {
 }
 
 void Sides::open_embedded() {
-  auto store = must(embedded::EmbeddedStore::open({.directory = temp_.path(),
-                                                   .clock = clock_,
-                                                   .shards = 1,
-                                                   .durability = store::Durability::relaxed,
-                                                   .env = env_.get()}));
+  auto store = must(embedded::open({.directory = temp_.path(),
+                                    .clock = clock_,
+                                    .shards = 1,
+                                    .durability = store::Durability::relaxed,
+                                    .env = env_.get()}));
   embedded_.store = store.get();
   embedded_.engine = std::make_unique<LocalEngine>(std::move(store), options(embedded_));
 }
 
 void Sides::open_valkey() {
-  auto store = must(valkey::ValkeyStore::open(
+  auto store = must(valkey::open(
       {.client = server_.client_options(), .sweep = false, .simulated_clock = clock_}));
   valkey_.store = store.get();
   valkey_.engine = std::make_unique<LocalEngine>(std::move(store), options(valkey_));

@@ -7,7 +7,7 @@
 #include "engine/local_engine.hpp"
 #include "sdk/blocking.hpp"
 #include "store/embedded/check.hpp"
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 #include "tests/property/memory_env.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
@@ -71,12 +71,12 @@ class World {
   }
 
   void open() {
-    auto store = must(embedded::EmbeddedStore::open({.directory = temp_.path(),
-                                                     .clock = clock_,
-                                                     .shards = setup_.shards,
-                                                     .durability = setup_.durability,
-                                                     .hot_bytes_max = setup_.hot_bytes_max,
-                                                     .env = env_.get()}));
+    auto store = must(embedded::open({.directory = temp_.path(),
+                                      .clock = clock_,
+                                      .shards = setup_.shards,
+                                      .durability = setup_.durability,
+                                      .hot_bytes_max = setup_.hot_bytes_max,
+                                      .env = env_.get()}));
     store_ = store.get();
     engine_ = std::make_unique<LocalEngine>(std::move(store),
                                             LocalEngineOptions{.threads = 1, .scan = false});

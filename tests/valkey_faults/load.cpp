@@ -34,7 +34,7 @@ std::unique_ptr<LocalEngine> open_engine(valkey::ClientOptions client,
                                          valkey::Durability durability) {
   client.request_timeout = 2s;
   client.connect_timeout = 2s;
-  auto store = must(valkey::ValkeyStore::open({.client = client, .durability = durability}));
+  auto store = must(valkey::open({.client = client, .durability = durability}));
   LocalEngineOptions options;
   options.intervals = {.lease_expiry = 300ms,
                        .delayed_promoter = 300ms,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/local_engine.hpp"
-#include "store/valkey/valkey_store.hpp"
+#include "store/valkey/open.hpp"
 #include "tests/valkey_faults/ledger.hpp"
 
 namespace ff::faults {

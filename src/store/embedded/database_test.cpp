@@ -164,7 +164,7 @@ TEST_F(DamagedDirectoryTest, WithATruncatedBlobFile) {
   truncate(".blob");
   close();
   // It may open, but what is gone is not answered with anything else.
-  if (auto opened = EmbeddedStore::open(options())) {
+  if (auto opened = embedded::open(options())) {
     store_ = std::move(*opened);
     const auto listed = must(run(ListExecutions{.state = ExecutionState::completed}));
     for (const auto& execution : listed.executions) {

@@ -9,7 +9,7 @@ Result<void> Desk::restore() {
 
 void Desk::process(std::vector<DeskCall> calls) {
   auto batch = writer_.begin();
-  for (auto& any : calls) std::visit([&](auto& call) { process(call, batch); }, any);
+  for (auto& any : calls) any.visit([&](auto& call) { process(call, batch); });
   writer_.finish(std::move(batch));
 }
 

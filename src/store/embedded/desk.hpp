@@ -2,20 +2,20 @@
 #pragma once
 
 #include "store/embedded/budgets.hpp"
-#include "store/embedded/calls.hpp"
 #include "store/embedded/mailbox.hpp"
 #include "store/embedded/quotas.hpp"
 #include "store/embedded/workers.hpp"
+#include "store/store.hpp"
 
 namespace ff::embedded {
 
-using DeskCall =
-    Calls<CreateBudget, GetBudget, ListBudgets, ReportUsage, ReleaseUsage, ResetBudget,
-          DeleteBudget, CreateQuota, GetQuota, ListQuotas, DeleteQuota, RegisterWorker,
-          HeartbeatWorker, DeregisterWorker, DrainWorker, core::LiveWorkers, core::Admit,
-          core::ReleaseAdmission, core::HeldAdmissions, core::CheckBudget, core::ResetsDue,
-          core::ResetIfDue, core::LedgerOf, core::ForgetSpending, core::ReconcileBudgets,
-          core::ReconcileQuotas, core::AllBudgets, core::AllQuotas>;
+using DeskCall = store::AnyCallOf<
+    OperationList<CreateBudget, GetBudget, ListBudgets, ReportUsage, ReleaseUsage, ResetBudget,
+                  DeleteBudget, CreateQuota, GetQuota, ListQuotas, DeleteQuota, RegisterWorker,
+                  HeartbeatWorker, DeregisterWorker, DrainWorker, core::LiveWorkers, core::Admit,
+                  core::ReleaseAdmission, core::HeldAdmissions, core::CheckBudget, core::ResetsDue,
+                  core::ResetIfDue, core::LedgerOf, core::ForgetSpending, core::ReconcileBudgets,
+                  core::ReconcileQuotas, core::AllBudgets, core::AllQuotas>>;
 
 // start() may be called from any thread.
 class Desk {

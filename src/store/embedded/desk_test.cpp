@@ -148,7 +148,7 @@ TEST_F(DeskTest, APowerCutAtAnyCallLosesNothingThatWasAcknowledged) {
     bool made = false;
     auto faulty = options();
     faulty.env = disk_.env();
-    if (auto opened = EmbeddedStore::open(faulty)) {
+    if (auto opened = embedded::open(faulty)) {
       store_ = std::move(*opened);
       work(acknowledged, made);
     }

@@ -18,7 +18,7 @@ class DeskTest : public StoreTest {
  protected:
   ~DeskTest() override { close(); }  // before the disk goes
 
-  EmbeddedStore& open_on_disk(store::Durability durability = store::Durability::standard) {
+  store::Store& open_on_disk(store::Durability durability = store::Durability::standard) {
     auto faulty = options();
     faulty.env = disk_.env();
     faulty.durability = durability;
@@ -67,7 +67,7 @@ class DeskTest : public StoreTest {
     return execution;
   }
 
-  std::vector<std::string> openings_of(EmbeddedStore& store, const std::function<void()>& change) {
+  std::vector<std::string> openings_of(store::Store& store, const std::function<void()>& change) {
     std::mutex mutex;
     std::vector<std::string> told;
     store.set_opening_sink([&](const store::Opening& opening) {

@@ -139,7 +139,7 @@ class DiskFaultTest : public StoreTest {
     std::size_t hits = 0;
     for (std::size_t call = 0; call < calls; call += 5) {
       disk_.fail(fault, call);
-      if (auto opened = EmbeddedStore::open(faulty_options())) {
+      if (auto opened = embedded::open(faulty_options())) {
         store_ = std::move(*opened);
         work(rounds);
         close();

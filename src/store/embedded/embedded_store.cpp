@@ -10,7 +10,11 @@
 
 namespace ff::embedded {
 
-Result<std::unique_ptr<EmbeddedStore>> EmbeddedStore::open(Options options) {
+Result<std::unique_ptr<store::Store>> open(Options options) {
+  return EmbeddedStore::open(std::move(options));
+}
+
+Result<std::unique_ptr<store::Store>> EmbeddedStore::open(Options options) {
   FF_ASSERT(options.clock);
   FF_ASSERT(options.shards > 0);
   auto lock = DirectoryLock::acquire(options.directory);
@@ -110,7 +114,7 @@ Result<void> EmbeddedStore::restore_ended_counts() {
 
 void EmbeddedStore::start(std::vector<store::AnyCall> calls) {
   Outbox outbox{.shards = std::vector<std::vector<ShardCall>>(shards_.size())};
-  for (auto& any : calls) std::visit([&](auto& call) { route(call, outbox); }, any);
+  for (auto& any : calls) any.visit([&](auto& call) { route(call, outbox); });
   for (std::size_t i = 0; i < shards_.size(); ++i)
     if (!outbox.shards[i].empty()) shards_[i]->start(std::move(outbox.shards[i]));
   if (!outbox.desk.empty()) desk_->start(std::move(outbox.desk));

@@ -1,7 +1,6 @@
-// The store in this process, on RocksDB.
+// How the store in this process is built: shards, the desk and the committer around one database.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -10,25 +9,15 @@
 #include "store/embedded/committer.hpp"
 #include "store/embedded/desk.hpp"
 #include "store/embedded/directory.hpp"
+#include "store/embedded/embedded.hpp"
 #include "store/embedded/shard.hpp"
 #include "store/store.hpp"
 
 namespace ff::embedded {
 
-struct Options {
-  std::filesystem::path directory;
-  std::shared_ptr<const Clock> clock;
-  std::size_t shards = 2;
-  store::Durability durability = store::Durability::standard;
-  std::size_t hot_bytes_max = 256 << 20;  // of executions in memory, all shards together
-  rocksdb::Env* env = nullptr;            // for tests: a file system with faults
-};
-
 class EmbeddedStore final : public store::Store {
  public:
-  // Opens or makes the store. Fails with store_not_writable, store_locked, store_too_new,
-  // store_damaged or store_unavailable; what was in the directory is then as it was.
-  static Result<std::unique_ptr<EmbeddedStore>> open(Options options);
+  static Result<std::unique_ptr<store::Store>> open(Options options);
   ~EmbeddedStore() override;  // answers what was started, then closes
 
   void start(std::vector<store::AnyCall> calls) override;

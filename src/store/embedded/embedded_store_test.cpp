@@ -1,4 +1,4 @@
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 
 #include "store/embedded/keys.hpp"
 #include "store/embedded/test_support.hpp"
@@ -37,7 +37,7 @@ TEST_F(EmbeddedStoreTest, OpensWhatItMade) {
 
 TEST_F(EmbeddedStoreTest, RefusesASecondOpening) {
   open();
-  const auto second = EmbeddedStore::open(options());
+  const auto second = embedded::open(options());
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Errc::store_locked);
 }

@@ -23,7 +23,7 @@ Shard::Shard(Parts parts)
 
 void Shard::process(std::vector<ShardCall> calls) {
   auto batch = writer_.begin();
-  for (auto& any : calls) std::visit([&](auto& call) { process(call, batch); }, any);
+  for (auto& any : calls) any.visit([&](auto& call) { process(call, batch); });
   finish(std::move(batch));
 }
 

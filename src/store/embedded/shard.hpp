@@ -9,7 +9,6 @@
 
 #include "core/transitions.hpp"
 #include "store/embedded/batch_writer.hpp"
-#include "store/embedded/calls.hpp"
 #include "store/embedded/indexes.hpp"
 #include "store/embedded/mailbox.hpp"
 #include "store/store.hpp"
@@ -40,13 +39,12 @@ struct BlockedShare {
 
 // What a shard is asked: the calls of the store that are about one execution or partition, and its part
 // of those that are about all.
-using ShardCall =
-    Calls<core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail,
-          Delay, HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
-          core::TimerFire, core::Remove, GetExecution, GetPayload, store::ReadResult, GetAttempts,
-          GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare,
-          core::Block, core::Unblock, core::CheckLease, core::HoldsAdmission, BlockedShare,
-          store::CountBlocked>;
+using ShardCall = store::AnyCallOf<OperationList<
+    core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail, Delay,
+    HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
+    core::TimerFire, core::Remove, GetExecution, GetPayload, store::ReadResult, GetAttempts,
+    GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare, core::Block,
+    core::Unblock, core::CheckLease, core::HoldsAdmission, BlockedShare, store::CountBlocked>>;
 
 // Drains its mailbox, applies the calls, writes them as one batch, and lets the committer answer those
 // that wait for the disk (group commit). start() may be called from any thread.

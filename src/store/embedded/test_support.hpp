@@ -13,7 +13,7 @@
 #include "core/partitions.hpp"
 #include "store/embedded/backup.hpp"
 #include "store/embedded/check.hpp"
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 #include "tests/support/temp_directory.hpp"
 
 namespace ff::embedded {
@@ -94,16 +94,16 @@ class StoreTest : public ::testing::Test {
   std::filesystem::path directory() const { return temp_.path() / "data"; }
   Options options() const { return {.directory = directory(), .clock = clock_}; }
 
-  EmbeddedStore& open() { return open(options()); }
-  EmbeddedStore& open(Options options) {
+  store::Store& open() { return open(options()); }
+  store::Store& open(Options options) {
     close();
-    store_ = must(EmbeddedStore::open(std::move(options)));
+    store_ = must(embedded::open(std::move(options)));
     return *store_;
   }
   void close() { store_.reset(); }
   Errc error_at_open() {
     close();
-    const auto opened = EmbeddedStore::open(options());
+    const auto opened = embedded::open(options());
     if (opened) return Errc::internal;
     last_message_ = opened.error().message;
     return opened.error().code;
@@ -152,7 +152,7 @@ class StoreTest : public ::testing::Test {
 
   test::TempDirectory temp_;
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
-  std::unique_ptr<EmbeddedStore> store_;
+  std::unique_ptr<store::Store> store_;
   std::string last_message_;
 };
 

@@ -84,7 +84,7 @@ Result<std::string> read_password(const std::string& path) {
   return password;
 }
 
-Result<void> set(ValkeyStoreOptions& options, std::string_view url, std::string_view name,
+Result<void> set(StoreOptions& options, std::string_view url, std::string_view name,
                  const std::string& value) {
   if (name == "durability") {
     const auto durability = from_name<Durability>(value);
@@ -109,7 +109,7 @@ Result<void> set(ValkeyStoreOptions& options, std::string_view url, std::string_
   return {};
 }
 
-Result<void> set_user(ValkeyStoreOptions& options, std::string_view url, std::string_view text) {
+Result<void> set_user(StoreOptions& options, std::string_view url, std::string_view text) {
   const auto colon = std::min(text.find(':'), text.size());
   auto user = decoded(text.substr(0, colon));
   auto password = decoded(text.substr(std::min(colon + 1, text.size())));
@@ -123,10 +123,10 @@ Result<void> set_user(ValkeyStoreOptions& options, std::string_view url, std::st
 
 bool is_valkey_url(std::string_view url) { return scheme_of(url) != nullptr; }
 
-Result<ValkeyStoreOptions> parse_url(std::string_view url) {
+Result<StoreOptions> parse_url(std::string_view url) {
   const auto* scheme = scheme_of(url);
   if (!scheme) return wrong(url, "its scheme is not known");
-  ValkeyStoreOptions options;
+  StoreOptions options;
   options.client.tls = scheme->tls;
   options.client.cluster = scheme->cluster;
   auto rest = url.substr(scheme->text.size());

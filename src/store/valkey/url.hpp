@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/valkey/valkey_store.hpp"
+#include "store/valkey/open.hpp"
 
 namespace ff::valkey {
 
@@ -14,6 +14,6 @@ namespace ff::valkey {
 // valkey+unix:///PATH                         a server's socket
 // with ?durability=server|fsync|replicas, ca_file=FILE, password_file=FILE, partitions=NUMBER
 bool is_valkey_url(std::string_view url);
-Result<ValkeyStoreOptions> parse_url(std::string_view url);
+Result<StoreOptions> parse_url(std::string_view url);
 
 }  // namespace ff::valkey

@@ -48,7 +48,11 @@ bool is_not_ready(Errc code) {
 
 // ---- Opening and closing --------------------------------------------------------------------------
 
-Result<std::unique_ptr<ValkeyStore>> ValkeyStore::open(Options options) {
+Result<std::unique_ptr<store::Store>> open(StoreOptions options) {
+  return ValkeyStore::open(std::move(options));
+}
+
+Result<std::unique_ptr<store::Store>> ValkeyStore::open(Options options) {
   std::unique_ptr<ValkeyStore> store(new ValkeyStore(std::move(options)));
   auto prepared = asio::co_spawn(store->runtime_.executor(), store->prepare(), asio::use_future);
   if (auto result = prepared.get(); !result) return std::unexpected(result.error());
@@ -81,7 +85,8 @@ Async<void> ValkeyStore::prepare() {
   auto booted = co_await boot(*client_, boot_options);
   if (!booted) co_return std::unexpected(booted.error());
   partitions_ = booted->partitions;
-  losses_ = std::move(booted->losses);
+  if (options_.sweep)
+    for (const auto& loss : booted->losses) spdlog::info("valkey={}", loss);
   std::vector<std::string> channels;
   for (PartitionIndex partition = 0; partition < partitions_; ++partition) {
     slots_.push_back(slot_of(keys::tag(partition)));
@@ -229,7 +234,7 @@ void ValkeyStore::call_function(Request request, Done done) {
 }
 
 void ValkeyStore::start(std::vector<store::AnyCall> calls) {
-  for (auto& any : calls) std::visit([this](auto& call) { route(call); }, any);
+  for (auto& any : calls) any.visit([this](auto& call) { route(call); });
 }
 
 template <class Command>

@@ -19,6 +19,7 @@
 #include "store/valkey/echoes.hpp"
 #include "store/valkey/event_message.hpp"
 #include "store/valkey/keys.hpp"
+#include "store/valkey/open.hpp"
 #include "store/valkey/ready_cache.hpp"
 #include "store/valkey/server_clock.hpp"
 #include "store/valkey/timer_mirror.hpp"
@@ -34,21 +35,11 @@ struct Moment {
   auto operator<=>(const Moment&) const = default;
 };
 
-struct ValkeyStoreOptions {
-  ClientOptions client;
-  Durability durability = Durability::server;
-  PartitionIndex partitions = 0;  // 0: as the store has them, 256 if it is new
-  // Look from time to time whether something was missed. Those who only submit or work need not.
-  bool sweep = true;
-  Millis version_budget = std::chrono::seconds{60};
-  std::shared_ptr<const Clock> simulated_clock = {};  // tests: instead of the server's
-};
-
 class ValkeyStore final : public store::Store {
  public:
-  using Options = ValkeyStoreOptions;
+  using Options = StoreOptions;
 
-  static Result<std::unique_ptr<ValkeyStore>> open(Options options);
+  static Result<std::unique_ptr<store::Store>> open(Options options);
   ~ValkeyStore() override;
 
   void start(std::vector<store::AnyCall> calls) override;
@@ -57,9 +48,6 @@ class ValkeyStore final : public store::Store {
   PartitionIndex partition_count() const override { return partitions_; }
   TimePoint now() const override;
   Result<void> health() const override { return {}; }
-
-  // What a crash or a failover could lose, as found at the start.
-  const std::vector<std::string>& losses() const { return losses_; }
 
  private:
   explicit ValkeyStore(Options options);
@@ -184,7 +172,6 @@ class ValkeyStore final : public store::Store {
   PartitionIndex partitions_ = 0;
   std::vector<std::uint16_t> slots_;  // of each partition
   keys::AdmissionPlaces admission_places_;
-  std::vector<std::string> losses_;
   ServerClock server_clock_;
   ReadyCache ready_;
   TimerMirror timers_;
