@@ -49,15 +49,17 @@ Result<void> policy_admission_valid(const Policy& policy);
 Result<void> lanes_valid(const std::vector<LaneId>& lanes);
 Result<void> validate_id(const ExecutionId& id, PartitionIndex partition_count);
 
-// What has nothing but an id, or a worker's name, to check.
+// An operation with nothing to check but an id, a worker's name or a namespace.
 template <class Op>
 Result<void> validate(const Op& operation, PartitionIndex partition_count) {
   if constexpr (requires { operation.worker; })
     return worker_named(operation.worker, operation.ns);
   else if constexpr (requires { operation.id; })
     return validate_id(operation.id, partition_count);
-  else
+  else if constexpr (requires { operation.ns; })
     return present_namespace(operation.ns);
+  else
+    return {};
 }
 
 }  // namespace ff::core

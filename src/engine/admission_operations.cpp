@@ -17,21 +17,16 @@ constexpr std::size_t running_seen_max = 10'000;
 
 // ---- Budgets ------------------------------------------------------------------------------------
 
-Async<CreateBudgetReply> LocalEngine::run(CreateBudget operation) {
+Async<CreateBudgetReply> LocalEngine::handle(CreateBudget operation) {
   if (!operation.id) operation.id = BudgetId{make_uuid(store_->now(), *options_.random)};
-  return pass_on(std::move(operation));
+  return store_->run(std::move(operation));
 }
-Async<BudgetInfo> LocalEngine::run(GetBudget operation) { return pass_on(operation); }
-Async<BudgetList> LocalEngine::run(ListBudgets operation) { return pass_on(std::move(operation)); }
-Async<ReleaseUsageReply> LocalEngine::run(ReleaseUsage operation) { return pass_on(operation); }
-Async<ResetBudgetReply> LocalEngine::run(ResetBudget operation) { return pass_on(operation); }
-Async<Done> LocalEngine::run(DeleteBudget operation) {
+Async<Done> LocalEngine::handle(DeleteBudget operation) {
   gate_.forget(operation.id);
-  return pass_on(operation);
+  return store_->run(operation);
 }
 
-Async<UsageReply> LocalEngine::run(ReportUsage operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<UsageReply> LocalEngine::handle(ReportUsage operation) {
   if (operation.fence) {
     core::CheckLease lease{.id = *operation.execution, .fence = *operation.fence};
     if (auto held = co_await store_->run(lease); !held) co_return std::unexpected(held.error());
@@ -79,46 +74,40 @@ Async<void> LocalEngine::act_on_breach(const ReportUsage& report, const UsageRep
 
 // ---- Quotas -------------------------------------------------------------------------------------
 
-Async<CreateQuotaReply> LocalEngine::run(CreateQuota operation) {
+Async<CreateQuotaReply> LocalEngine::handle(CreateQuota operation) {
   if (!operation.id) operation.id = QuotaId{make_uuid(store_->now(), *options_.random)};
-  return pass_on(std::move(operation));
+  return store_->run(std::move(operation));
 }
-Async<QuotaInfo> LocalEngine::run(GetQuota operation) { return pass_on(operation); }
-Async<QuotaList> LocalEngine::run(ListQuotas operation) { return pass_on(std::move(operation)); }
-Async<Done> LocalEngine::run(DeleteQuota operation) {
+Async<Done> LocalEngine::handle(DeleteQuota operation) {
   gate_.forget(operation.id);
-  return pass_on(operation);
+  return store_->run(operation);
 }
 
 // ---- Workers ------------------------------------------------------------------------------------
 
-Async<RegisterReply> LocalEngine::run(RegisterWorker operation) {
+Async<RegisterReply> LocalEngine::handle(RegisterWorker operation) {
   const auto ns = operation.ns;
-  auto reply = co_await pass_on(std::move(operation));
+  auto reply = co_await store_->run(std::move(operation));
   fleet_.changed(ns);
   // Its capabilities may be others than before, too.
   if (reply) co_await unblock_.promote(ns);
   co_return reply;
 }
-Async<RegisterReply> LocalEngine::run(HeartbeatWorker operation) {
-  return pass_on(std::move(operation));
-}
-Async<Done> LocalEngine::run(DeregisterWorker operation) {
+Async<Done> LocalEngine::handle(DeregisterWorker operation) {
   const auto ns = operation.ns;
-  auto reply = co_await pass_on(std::move(operation));
+  auto reply = co_await store_->run(std::move(operation));
   fleet_.changed(ns);
   look_at_blocked_in(Millis{0});
   co_return reply;
 }
-Async<WorkerInfo> LocalEngine::run(DrainWorker operation) {
+Async<WorkerInfo> LocalEngine::handle(DrainWorker operation) {
   const auto ns = operation.ns;
-  auto reply = co_await pass_on(std::move(operation));
+  auto reply = co_await store_->run(std::move(operation));
   fleet_.changed(ns);
   co_return reply;
 }
 
-Async<WorkerList> LocalEngine::run(ListWorkers operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<WorkerList> LocalEngine::handle(ListWorkers operation) {
   core::LiveWorkers alive{operation.ns};
   auto workers = co_await store_->run(std::move(alive));
   if (!workers) co_return std::unexpected(workers.error());
@@ -143,10 +132,9 @@ Async<WorkerList> LocalEngine::run(ListWorkers operation) {
   co_return list;
 }
 
-Async<WorkerStatus> LocalEngine::run(GetWorker operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<WorkerStatus> LocalEngine::handle(GetWorker operation) {
   ListWorkers all{operation.ns};
-  auto list = co_await run(std::move(all));
+  auto list = co_await handle(std::move(all));
   if (!list) co_return std::unexpected(list.error());
   for (auto& each : list->workers)
     if (each.info.worker == operation.worker) co_return std::move(each);
@@ -155,8 +143,7 @@ Async<WorkerStatus> LocalEngine::run(GetWorker operation) {
 
 // ---- Why ----------------------------------------------------------------------------------------
 
-Async<Why> LocalEngine::run(ExplainExecution operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<Why> LocalEngine::handle(ExplainExecution operation) {
   co_return co_await explain(*store_, fleet_, operation.id);
 }
 

@@ -117,6 +117,28 @@ void LocalEngine::offer(const store::ReadyGroup& group, std::size_t room) {
                              .required = group.needs.capabilities});
 }
 
+// ---- Operations ---------------------------------------------------------------------------------
+
+asio::awaitable<void> LocalEngine::perform(EngineCall& call) {
+  return call.visit([this](auto& each) { return answer(each); });
+}
+
+// Whichever way an operation came, it is checked here before anything is done.
+template <class Op>
+asio::awaitable<void> LocalEngine::answer(OperationCall<Op>& call) {
+  if (auto valid = core::validate(call.operation, store_->partition_count()); !valid) {
+    call.refuse(std::move(valid.error()));
+    co_return;
+  }
+  call.reply.emplace(co_await handle(std::move(call.operation)));
+}
+
+// An operation with nothing more to it.
+template <class Op>
+Async<typename Op::Reply> LocalEngine::handle(Op operation) {
+  return store_->run(std::move(operation));
+}
+
 // ---- Submitting ---------------------------------------------------------------------------------
 
 core::Create LocalEngine::to_create(Submit operation) {
@@ -138,8 +160,7 @@ core::Create LocalEngine::to_create(Submit operation) {
           .retention_default = options_.retention_default};
 }
 
-Async<SubmitReply> LocalEngine::run(Submit operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<SubmitReply> LocalEngine::handle(Submit operation) {
   if (auto there = co_await gate_.attachable(operation.ns, operation.policy); !there)
     co_return std::unexpected(there.error());
   co_return co_await store_->run(to_create(std::move(operation)));
@@ -153,7 +174,7 @@ asio::awaitable<std::vector<Result<typename Command::Reply>>> LocalEngine::run_e
   std::vector<Command> commands;
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    auto valid = check(operations[i]);
+    auto valid = core::validate(operations[i], store_->partition_count());
     if constexpr (std::same_as<Op, Submit>)
       if (valid) valid = co_await gate_.attachable(operations[i].ns, operations[i].policy);
     if (!valid) {
@@ -168,8 +189,7 @@ asio::awaitable<std::vector<Result<typename Command::Reply>>> LocalEngine::run_e
   co_return results;
 }
 
-Async<SubmitManyReply> LocalEngine::run(SubmitMany operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<SubmitManyReply> LocalEngine::handle(SubmitMany operation) {
   auto results = co_await run_each<core::Create>(
       std::move(operation.executions), [this](Submit each) { return to_create(std::move(each)); });
   co_return SubmitManyReply{std::move(results)};
@@ -177,24 +197,13 @@ Async<SubmitManyReply> LocalEngine::run(SubmitMany operation) {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-Async<ExecutionList> LocalEngine::run(ListExecutions operation) {
-  return pass_on(std::move(operation));
-}
-Async<StateCounts> LocalEngine::run(CountExecutions operation) {
-  return pass_on(std::move(operation));
-}
-Async<ExecutionInfo> LocalEngine::run(GetExecution operation) { return pass_on(operation); }
-Async<StateReply> LocalEngine::run(GetState operation) {
-  const auto execution = co_await run(GetExecution{operation.id});
+Async<StateReply> LocalEngine::handle(GetState operation) {
+  const auto execution = co_await handle(GetExecution{operation.id});
   if (!execution) co_return std::unexpected(execution.error());
   co_return StateReply{execution->state};
 }
-Async<Bytes> LocalEngine::run(GetPayload operation) { return pass_on(operation); }
-Async<Attempts> LocalEngine::run(GetAttempts operation) { return pass_on(operation); }
-Async<LeaseHistory> LocalEngine::run(GetLeaseHistory operation) { return pass_on(operation); }
 
-Async<Bytes> LocalEngine::run(GetResult operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<Bytes> LocalEngine::handle(GetResult operation) {
   co_return co_await without_cancellation_exceptions(read_result_or_wait(std::move(operation)));
 }
 
@@ -210,8 +219,7 @@ Async<Bytes> LocalEngine::read_result_or_wait(GetResult operation) {
   }
 }
 
-Async<EventPage> LocalEngine::run(ReadEvents operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<EventPage> LocalEngine::handle(ReadEvents operation) {
   co_return co_await without_cancellation_exceptions(read_events_or_wait(std::move(operation)));
 }
 
@@ -231,8 +239,7 @@ Async<EventPage> LocalEngine::read_events_or_wait(ReadEvents operation) {
 
 // ---- Working ------------------------------------------------------------------------------------
 
-Async<ClaimReply> LocalEngine::run(Claim operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<ClaimReply> LocalEngine::handle(Claim operation) {
   co_return co_await without_cancellation_exceptions(claim_or_wait(std::move(operation)));
 }
 
@@ -279,37 +286,25 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   }
 }
 
-Async<GrantReply> LocalEngine::run(Grant operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<GrantReply> LocalEngine::handle(Grant operation) {
   const auto may = co_await may_work(operation, Millis{0});
   if (!may) co_return std::unexpected(may.error());
   if (!*may) co_return GrantReply{};
   co_return co_await scheduler_.grant(operation);
 }
-Async<ClaimedExecution> LocalEngine::run(ClaimGranted operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<ClaimedExecution> LocalEngine::handle(ClaimGranted operation) {
   co_return co_await scheduler_.claim(std::move(operation));
 }
-Async<ClaimedExecution> LocalEngine::run(ClaimExecution operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<ClaimedExecution> LocalEngine::handle(ClaimExecution operation) {
   co_return co_await scheduler_.claim(std::move(operation));
 }
-Async<RenewReply> LocalEngine::run(Renew operation) {
-  auto reply = co_await pass_on(std::move(operation));
+Async<RenewReply> LocalEngine::handle(Renew operation) {
+  auto reply = co_await store_->run(std::move(operation));
   metrics_.renewed(reply.has_value());
   co_return reply;
 }
-Async<Done> LocalEngine::run(UpdateProgress operation) { return pass_on(std::move(operation)); }
-Async<EndReply> LocalEngine::run(Complete operation) { return pass_on(std::move(operation)); }
-Async<FailReply> LocalEngine::run(Fail operation) { return pass_on(std::move(operation)); }
-Async<EndReply> LocalEngine::run(Delay operation) { return pass_on(std::move(operation)); }
-Async<EndReply> LocalEngine::run(HandBack operation) { return pass_on(std::move(operation)); }
-Async<EndReply> LocalEngine::run(WaitForChildren operation) {
-  return pass_on(std::move(operation));
-}
 
-Async<CompleteManyReply> LocalEngine::run(CompleteMany operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
+Async<CompleteManyReply> LocalEngine::handle(CompleteMany operation) {
   auto results = co_await run_each<Complete>(std::move(operation.executions),
                                              [](Complete each) { return each; });
   co_return CompleteManyReply{std::move(results)};
@@ -317,19 +312,12 @@ Async<CompleteManyReply> LocalEngine::run(CompleteMany operation) {
 
 // ---- Operating ----------------------------------------------------------------------------------
 
-Async<EndReply> LocalEngine::run(Cancel operation) { return pass_on(std::move(operation)); }
-Async<RevokeReply> LocalEngine::run(RevokeLease operation) { return pass_on(std::move(operation)); }
-Async<PriorityReply> LocalEngine::run(ChangePriority operation) { return pass_on(operation); }
-Async<TagsReply> LocalEngine::run(SetTags operation) { return pass_on(std::move(operation)); }
-Async<EndReply> LocalEngine::run(Replay operation) { return pass_on(std::move(operation)); }
-Async<BackupReply> LocalEngine::run(Backup operation) { return pass_on(std::move(operation)); }
-
-Async<HealthReply> LocalEngine::run(Health) {
+Async<HealthReply> LocalEngine::handle(Health) {
   if (auto healthy = store_->health(); !healthy) co_return std::unexpected(healthy.error());
   co_return HealthReply{.version = version};
 }
 
-Async<ReadyReply> LocalEngine::run(CheckReady) {
+Async<ReadyReply> LocalEngine::handle(CheckReady) {
   if (auto writable = co_await probe_store(); !writable)
     co_return std::unexpected(writable.error());
   ReadyReply ready{.version = version, .scanners = {}};
@@ -359,7 +347,7 @@ Async<void> LocalEngine::probe_store() {
   co_return result;
 }
 
-Async<Bytes> LocalEngine::run(GetMetrics) {
+Async<Bytes> LocalEngine::handle(GetMetrics) {
   auto counts = co_await store_->run(store::CountAll{});
   if (!counts) co_return std::unexpected(counts.error());
   auto blocked = co_await store_->run(store::CountBlocked{});

@@ -52,66 +52,42 @@ class LocalEngine final : public Engine {
   explicit LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions options = {});
   ~LocalEngine() override;
 
-  Async<SubmitReply> run(Submit operation) override;
-  Async<SubmitManyReply> run(SubmitMany operation) override;
-  Async<ExecutionList> run(ListExecutions operation) override;
-  Async<StateCounts> run(CountExecutions operation) override;
-  Async<ExecutionInfo> run(GetExecution operation) override;
-  Async<StateReply> run(GetState operation) override;
-  Async<Bytes> run(GetPayload operation) override;
-  Async<Bytes> run(GetResult operation) override;
-  Async<Attempts> run(GetAttempts operation) override;
-  Async<LeaseHistory> run(GetLeaseHistory operation) override;
-  Async<EventPage> run(ReadEvents operation) override;
-  Async<ClaimReply> run(Claim operation) override;
-  Async<GrantReply> run(Grant operation) override;
-  Async<ClaimedExecution> run(ClaimGranted operation) override;
-  Async<ClaimedExecution> run(ClaimExecution operation) override;
-  Async<RenewReply> run(Renew operation) override;
-  Async<Done> run(UpdateProgress operation) override;
-  Async<EndReply> run(Complete operation) override;
-  Async<CompleteManyReply> run(CompleteMany operation) override;
-  Async<FailReply> run(Fail operation) override;
-  Async<EndReply> run(Delay operation) override;
-  Async<EndReply> run(HandBack operation) override;
-  Async<EndReply> run(WaitForChildren operation) override;
-  Async<EndReply> run(Cancel operation) override;
-  Async<RevokeReply> run(RevokeLease operation) override;
-  Async<PriorityReply> run(ChangePriority operation) override;
-  Async<TagsReply> run(SetTags operation) override;
-  Async<EndReply> run(Replay operation) override;
-  Async<CreateBudgetReply> run(CreateBudget operation) override;
-  Async<BudgetInfo> run(GetBudget operation) override;
-  Async<BudgetList> run(ListBudgets operation) override;
-  Async<UsageReply> run(ReportUsage operation) override;
-  Async<ReleaseUsageReply> run(ReleaseUsage operation) override;
-  Async<ResetBudgetReply> run(ResetBudget operation) override;
-  Async<Done> run(DeleteBudget operation) override;
-  Async<CreateQuotaReply> run(CreateQuota operation) override;
-  Async<QuotaInfo> run(GetQuota operation) override;
-  Async<QuotaList> run(ListQuotas operation) override;
-  Async<Done> run(DeleteQuota operation) override;
-  Async<RegisterReply> run(RegisterWorker operation) override;
-  Async<RegisterReply> run(HeartbeatWorker operation) override;
-  Async<Done> run(DeregisterWorker operation) override;
-  Async<WorkerInfo> run(DrainWorker operation) override;
-  Async<WorkerList> run(ListWorkers operation) override;
-  Async<WorkerStatus> run(GetWorker operation) override;
-  Async<Why> run(ExplainExecution operation) override;
-  Async<BackupReply> run(Backup operation) override;
-  Async<HealthReply> run(Health operation) override;
-  Async<ReadyReply> run(CheckReady operation) override;
-  Async<Bytes> run(GetMetrics operation) override;
-
+  asio::awaitable<void> perform(EngineCall& call) override;
   asio::any_io_executor executor() override { return runtime_.executor(); }
 
   Supervisor& scanners() { return scanners_; }
 
  private:
   template <class Op>
-  Result<void> check(const Op& operation) const;
+  asio::awaitable<void> answer(OperationCall<Op>& call);
   template <class Op>
-  Async<typename Op::Reply> pass_on(Op operation);
+  Async<typename Op::Reply> handle(Op operation);
+  Async<SubmitReply> handle(Submit operation);
+  Async<SubmitManyReply> handle(SubmitMany operation);
+  Async<StateReply> handle(GetState operation);
+  Async<Bytes> handle(GetResult operation);
+  Async<EventPage> handle(ReadEvents operation);
+  Async<ClaimReply> handle(Claim operation);
+  Async<GrantReply> handle(Grant operation);
+  Async<ClaimedExecution> handle(ClaimGranted operation);
+  Async<ClaimedExecution> handle(ClaimExecution operation);
+  Async<RenewReply> handle(Renew operation);
+  Async<CompleteManyReply> handle(CompleteMany operation);
+  Async<CreateBudgetReply> handle(CreateBudget operation);
+  Async<UsageReply> handle(ReportUsage operation);
+  Async<Done> handle(DeleteBudget operation);
+  Async<CreateQuotaReply> handle(CreateQuota operation);
+  Async<Done> handle(DeleteQuota operation);
+  Async<RegisterReply> handle(RegisterWorker operation);
+  Async<Done> handle(DeregisterWorker operation);
+  Async<WorkerInfo> handle(DrainWorker operation);
+  Async<WorkerList> handle(ListWorkers operation);
+  Async<WorkerStatus> handle(GetWorker operation);
+  Async<Why> handle(ExplainExecution operation);
+  Async<HealthReply> handle(Health operation);
+  Async<ReadyReply> handle(CheckReady operation);
+  Async<Bytes> handle(GetMetrics operation);
+
   template <class Command, class Op, class ToCommand>
   asio::awaitable<std::vector<Result<typename Command::Reply>>> run_each(std::vector<Op> operations,
                                                                          ToCommand to_command);
@@ -158,16 +134,5 @@ class LocalEngine final : public Engine {
   // Those above work with it, and it tells them what happens until it is gone.
   std::unique_ptr<store::Store> store_;
 };
-
-template <class Op>
-Result<void> LocalEngine::check(const Op& operation) const {
-  return core::validate(operation, store_->partition_count());
-}
-
-template <class Op>
-Async<typename Op::Reply> LocalEngine::pass_on(Op operation) {
-  if (auto valid = check(operation); !valid) co_return std::unexpected(valid.error());
-  co_return co_await store_->run(std::move(operation));
-}
 
 }  // namespace ff

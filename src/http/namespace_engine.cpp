@@ -74,36 +74,54 @@ Async<void> NamespaceEngine::own_needs(Policy policy) {
   co_return Result<void>{};
 }
 
+asio::awaitable<void> NamespaceEngine::perform(EngineCall& call) {
+  return call.visit([this]<class Op>(OperationCall<Op>& each) {
+    if constexpr (Batched<Op>)
+      return answer_each(each);
+    else
+      return answer(each);
+  });
+}
+
 template <class Op>
-Async<typename Op::Reply> NamespaceEngine::call(Op operation) {
-  if constexpr (Batched<Op>) {
-    if (auto valid = core::validate(operation, {}); !valid)
-      co_return std::unexpected(std::move(valid.error()));
-    // Each is refused on its own; the others go on together.
-    typename Op::Reply reply;
-    reply.results.resize(operation.executions.size(), std::unexpected(Error{}));
-    Op allowed;
-    std::vector<std::size_t> positions;
-    for (std::size_t i = 0; i < operation.executions.size(); ++i) {
-      auto owned = co_await owns(operation.executions[i]);
-      if (!owned) {
-        reply.results[i] = std::unexpected(std::move(owned.error()));
-        continue;
-      }
-      allowed.executions.push_back(std::move(operation.executions[i]));
-      positions.push_back(i);
+asio::awaitable<void> NamespaceEngine::answer(OperationCall<Op>& call) {
+  if (auto owned = co_await owns(call.operation); !owned)
+    call.refuse(std::move(owned.error()));
+  else
+    co_await engine_.perform(call);
+}
+
+// Each is refused on its own; the others go on together.
+template <class Op>
+asio::awaitable<void> NamespaceEngine::answer_each(OperationCall<Op>& call) {
+  auto& operation = call.operation;
+  if (auto valid = core::validate(operation, {}); !valid) {
+    call.refuse(std::move(valid.error()));
+    co_return;
+  }
+  typename Op::Reply reply;
+  reply.results.resize(operation.executions.size(), std::unexpected(Error{}));
+  Op allowed;
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < operation.executions.size(); ++i) {
+    auto owned = co_await owns(operation.executions[i]);
+    if (!owned) {
+      reply.results[i] = std::unexpected(std::move(owned.error()));
+      continue;
     }
-    if (positions.empty()) co_return reply;
+    allowed.executions.push_back(std::move(operation.executions[i]));
+    positions.push_back(i);
+  }
+  if (!positions.empty()) {
     auto done = co_await engine_.run(std::move(allowed));
-    if (!done) co_return std::unexpected(std::move(done.error()));
+    if (!done) {
+      call.refuse(std::move(done.error()));
+      co_return;
+    }
     for (std::size_t i = 0; i < positions.size(); ++i)
       reply.results[positions[i]] = std::move(done->results[i]);
-    co_return reply;
-  } else {
-    if (auto owned = co_await owns(operation); !owned)
-      co_return std::unexpected(std::move(owned.error()));
-    co_return co_await engine_.run(std::move(operation));
   }
+  call.reply.emplace(std::move(reply));
 }
 
 template <class Op>

@@ -3,23 +3,23 @@
 
 #include <flowfabric/engine.hpp>
 
-#include "http/forward_each.hpp"
-
 namespace ff::http {
 
 // Asks the engine below for nothing but what belongs to `ns`. Executions, budgets and quotas of others are
 // not found, other namespaces permission_denied.
-class NamespaceEngine final : public ForwardEach<NamespaceEngine, Engine, EngineOperations> {
+class NamespaceEngine final : public Engine {
  public:
   NamespaceEngine(Engine& engine, Namespace ns);
   ~NamespaceEngine() override;
 
+  asio::awaitable<void> perform(EngineCall& call) override;
   asio::any_io_executor executor() override { return engine_.executor(); }
 
-  template <class Op>
-  Async<typename Op::Reply> call(Op operation);
-
  private:
+  template <class Op>
+  asio::awaitable<void> answer(OperationCall<Op>& call);
+  template <class Op>
+  asio::awaitable<void> answer_each(OperationCall<Op>& call);
   template <class Op>
   Async<void> owns(const Op& operation);
   Result<void> own(const Namespace& ns) const;

@@ -67,8 +67,8 @@ Request make_request(const Op& operation) {
   return request;
 }
 
-template <class Reply>
-Result<Reply> parse_reply(Response response) {
+template <class Op, class Reply = typename Op::Reply>
+Result<Reply> parse_reply(const Op&, Response response) {
   if constexpr (is_raw_body<Reply>) {
     Reply reply{.bytes = std::move(response.body()),
                 .absent = response.result() == Status::no_content};
@@ -134,13 +134,19 @@ Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text,
 
 RemoteEngine::~RemoteEngine() = default;
 
-template <class Op>
-Async<typename Op::Reply> RemoteEngine::call(Op operation) {
-  auto response = co_await client_->send(make_request(operation), timeout_of(operation));
-  if (!response) co_return std::unexpected(response.error());
-  if (beast::http::to_status_class(response->result()) != beast::http::status_class::successful)
-    co_return std::unexpected(from_problem(response->result_int(), response->body()));
-  co_return parse_reply<typename Op::Reply>(std::move(*response));
+asio::awaitable<void> RemoteEngine::perform(EngineCall& call) {
+  auto [request, timeout] = call.visit([](auto& each) {
+    return std::pair{make_request(each.operation), timeout_of(each.operation)};
+  });
+  auto response = co_await client_->send(std::move(request), timeout);
+  if (!response)
+    call.refuse(std::move(response.error()));
+  else if (beast::http::to_status_class(response->result()) !=
+           beast::http::status_class::successful)
+    call.refuse(from_problem(response->result_int(), response->body()));
+  else
+    call.visit(
+        [&](auto& each) { each.reply.emplace(parse_reply(each.operation, std::move(*response))); });
 }
 
 }  // namespace ff::http

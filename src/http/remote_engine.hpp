@@ -9,23 +9,20 @@
 #include <string_view>
 
 #include "base/runtime.hpp"
-#include "http/forward_each.hpp"
 
 namespace ff::http {
 
 class Client;
 
-class RemoteEngine final : public ForwardEach<RemoteEngine, Engine, EngineOperations> {
+class RemoteEngine final : public Engine {
  public:
   // `url` is http://HOST[:PORT] or https://. Connects when it is first used.
   static Result<std::unique_ptr<RemoteEngine>> open(std::string_view url,
                                                     const OpenOptions& options = {});
   ~RemoteEngine() override;
 
+  asio::awaitable<void> perform(EngineCall& call) override;
   asio::any_io_executor executor() override { return runtime_.executor(); }
-
-  template <class Op>
-  Async<typename Op::Reply> call(Op operation);
 
  private:
   explicit RemoteEngine(auto make_client)

@@ -12,47 +12,26 @@ const BudgetId first_budget = must(BudgetId::parse("01920000-0000-7000-8000-0000
 const BudgetId second_budget = must(BudgetId::parse("01920000-0000-7000-8000-000000000002"));
 
 // An engine that knows of one worker, and answers reports as the test wants.
-class AdmissionEngine final : public http::ForwardEach<AdmissionEngine, Engine, EngineOperations> {
+class AdmissionEngine final : public Engine {
  public:
   explicit AdmissionEngine(Engine& engine) : engine_(engine) {}
 
   asio::any_io_executor executor() override { return engine_.executor(); }
 
-  template <class Op>
-  Async<typename Op::Reply> call(Op operation) {
-    co_return co_await engine_.run(std::move(operation));
-  }
-  Async<ClaimReply> call(Claim claim) {
-    ++claims;
-    auto reply = co_await engine_.run(std::move(claim));
-    if (reply)
-      for (auto& execution : reply->executions) execution.budgets = budgets;
-    co_return reply;
-  }
-  Async<RegisterReply> call(RegisterWorker worker) {
-    const std::lock_guard lock(mutex_);
-    const bool before = std::exchange(known_, true);
-    registered_.push_back(std::move(worker));
-    co_return RegisterReply{.known = before, .draining = draining_, .expires_at = {}};
-  }
-  Async<RegisterReply> call(HeartbeatWorker) {
-    const std::lock_guard lock(mutex_);
-    if (!known_) co_return fail(Errc::worker_not_found, "unknown");
-    ++heartbeats_;
-    co_return RegisterReply{.known = true, .draining = draining_, .expires_at = {}};
-  }
-  Async<Done> call(DeregisterWorker) {
-    const std::lock_guard lock(mutex_);
-    known_ = false;
-    co_return Done{};
-  }
-  Async<UsageReply> call(ReportUsage report) {
-    const std::lock_guard lock(mutex_);
-    reports_.push_back(std::move(report));
-    if (answers_.empty()) co_return UsageReply{};
-    auto answer = std::move(answers_.front());
-    answers_.pop_front();
-    co_return answer;
+  asio::awaitable<void> perform(EngineCall& call) override {
+    if (auto* worker = call.get_if<RegisterWorker>()) {
+      register_worker(*worker);
+    } else if (auto* heartbeat = call.get_if<HeartbeatWorker>()) {
+      hear(*heartbeat);
+    } else if (auto* leaving = call.get_if<DeregisterWorker>()) {
+      forget_the_worker();
+      leaving->reply.emplace(Done{});
+    } else if (auto* report = call.get_if<ReportUsage>()) {
+      take_report(*report);
+    } else {
+      co_await engine_.perform(call);
+      if (auto* claim = call.get_if<Claim>()) add_budgets(*claim);
+    }
   }
 
   void forget_the_worker() {
@@ -93,6 +72,31 @@ class AdmissionEngine final : public http::ForwardEach<AdmissionEngine, Engine, 
   std::atomic<int> claims = 0;
 
  private:
+  void add_budgets(OperationCall<Claim>& claim) {
+    ++claims;
+    if (!*claim.reply) return;
+    for (auto& execution : (*claim.reply)->executions) execution.budgets = budgets;
+  }
+  void register_worker(OperationCall<RegisterWorker>& call) {
+    const std::lock_guard lock(mutex_);
+    const bool before = std::exchange(known_, true);
+    registered_.push_back(std::move(call.operation));
+    call.reply.emplace(RegisterReply{.known = before, .draining = draining_, .expires_at = {}});
+  }
+  void hear(OperationCall<HeartbeatWorker>& call) {
+    const std::lock_guard lock(mutex_);
+    if (!known_) return call.refuse({.code = Errc::worker_not_found, .message = "unknown"});
+    ++heartbeats_;
+    call.reply.emplace(RegisterReply{.known = true, .draining = draining_, .expires_at = {}});
+  }
+  void take_report(OperationCall<ReportUsage>& call) {
+    const std::lock_guard lock(mutex_);
+    reports_.push_back(std::move(call.operation));
+    if (answers_.empty()) return static_cast<void>(call.reply.emplace(UsageReply{}));
+    call.reply.emplace(std::move(answers_.front()));
+    answers_.pop_front();
+  }
+
   Engine& engine_;
   mutable std::mutex mutex_;
   bool known_ = false;

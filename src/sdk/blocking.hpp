@@ -4,28 +4,44 @@
 
 #include <flowfabric/engine.hpp>
 
-#include <future>
 #include <stop_token>
 
 namespace ff {
-
-// Starts an operation on the engine's executor. Compiled in blocking.cpp, for every operation.
-template <class Op>
-std::future<Result<typename Op::Reply>> start(Engine& engine, Op operation);
-
-template <class Op>
-Result<typename Op::Reply> run_blocking(Engine& engine, Op operation) {
-  return start(engine, std::move(operation)).get();
-}
 
 struct Limit {
   Millis timeout;
   std::stop_token stop = {};  // ends the call early, with whatever it answers then
 };
 
-// Runs a call on the engine's executor and waits for it. Fails with timed_out when the limit is over.
-// Compiled in blocking.cpp, for the replies of all operations.
+namespace detail {
+
+// Runs `call` on the engine's executor and returns when it has ended.
+void wait_for(Engine& engine, asio::awaitable<void> call);
+// False: the time was over before the call ended, so it was cancelled.
+bool wait_for(const Limit& limit, Engine& engine, asio::awaitable<void> call);
+std::unexpected<Error> no_answer_within(Millis timeout);
+
 template <class T>
-Result<T> run_within(Limit limit, Engine& engine, Async<T> call);
+asio::awaitable<void> set_reply(Result<T>& reply, Async<T> call) {
+  reply = co_await std::move(call);
+}
+
+}  // namespace detail
+
+template <class Op>
+Result<typename Op::Reply> run_blocking(Engine& engine, Op operation) {
+  OperationCall<Op> call(std::move(operation));
+  detail::wait_for(engine, engine.perform(call));
+  return std::move(*call.reply);
+}
+
+// Runs a call on the engine's executor and waits for it. Fails with timed_out when the limit is over.
+template <class T>
+Result<T> run_within(const Limit& limit, Engine& engine, Async<T> call) {
+  Result<T> reply = std::unexpected(Error{});
+  const bool in_time = detail::wait_for(limit, engine, detail::set_reply(reply, std::move(call)));
+  if (in_time || reply) return reply;
+  return detail::no_answer_within(limit.timeout);
+}
 
 }  // namespace ff

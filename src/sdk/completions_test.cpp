@@ -9,7 +9,7 @@ namespace ff {
 namespace {
 
 // An engine that answers only when the test lets it, and writes down how many ended in each call.
-class SlowEngine final : public http::ForwardEach<SlowEngine, Engine, EngineOperations> {
+class SlowEngine final : public Engine {
  public:
   explicit SlowEngine(asio::any_io_executor strand)
       : strand_(std::move(strand)), let_go_(strand_) {}
@@ -17,24 +17,17 @@ class SlowEngine final : public http::ForwardEach<SlowEngine, Engine, EngineOper
   asio::any_io_executor executor() override { return strand_; }
   void let_one_go() { let_go_.wake(); }
 
-  template <class Op>
-  Async<typename Op::Reply> call(Op) {
-    co_return fail(Errc::internal, "not asked for in this test");
-  }
-  Async<EndReply> run(Complete) override {
-    sizes.push_back(1);
+  asio::awaitable<void> perform(EngineCall& call) override {
+    auto* one = call.get_if<Complete>();
+    auto* many = call.get_if<CompleteMany>();
+    sizes.push_back(many ? many->operation.executions.size() : 1);
     co_await let_go_.wait_until(std::chrono::steady_clock::time_point::max());
-    co_return EndReply{ExecutionState::completed};
+    const EndReply completed{ExecutionState::completed};
+    if (one) one->reply.emplace(completed);
+    if (many)
+      many->reply.emplace(CompleteManyReply{
+          std::vector<Result<EndReply>>(many->operation.executions.size() - lost, completed)});
   }
-  Async<CompleteManyReply> run(CompleteMany many) override {
-    sizes.push_back(many.executions.size());
-    co_await let_go_.wait_until(std::chrono::steady_clock::time_point::max());
-    CompleteManyReply reply;
-    for (std::size_t i = 0; i < many.executions.size() - lost; ++i)
-      reply.results.push_back(EndReply{ExecutionState::completed});
-    co_return reply;
-  }
-  using ForwardEach::run;
 
   std::vector<std::size_t> sizes;
   std::size_t lost = 0;  // results that a reply to many leaves out

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <typeindex>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +17,7 @@
 #include "engine/local_engine.hpp"
 #include "http/remote_engine.hpp"
 #include "http/server.hpp"
-#include "store/embedded/embedded_store.hpp"
+#include "store/embedded/embedded.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
 
@@ -49,7 +48,7 @@ class LocalHome {
   }
   void close() { engine_.reset(); }
   void open() {
-    auto store = must(embedded::EmbeddedStore::open({.directory = temp_.path(), .clock = clock_}));
+    auto store = must(embedded::open({.directory = temp_.path(), .clock = clock_}));
     engine_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
   }
 
@@ -108,7 +107,7 @@ inline std::string home_name(const ::testing::TestParamInfo<const char*>& test) 
 }
 
 // An engine whose calls can be made to fail, before they reach the real one or on the way back.
-class FaultyEngine final : public http::ForwardEach<FaultyEngine, Engine, EngineOperations> {
+class FaultyEngine final : public Engine {
  public:
   explicit FaultyEngine(Engine& engine) : engine_(engine) {}
 
@@ -118,12 +117,12 @@ class FaultyEngine final : public http::ForwardEach<FaultyEngine, Engine, Engine
   template <class Op>
   void fail_next(int count, Errc code, bool done = false) {
     const std::lock_guard lock(mutex_);
-    faults_[typeid(Op)] = {count, code, done};
+    faults_[index_of<EngineOperations, Op>] = {count, code, done};
   }
   template <class Op>
   int calls() const {
     const std::lock_guard lock(mutex_);
-    const auto found = calls_.find(typeid(Op));
+    const auto found = calls_.find(index_of<EngineOperations, Op>);
     return found == calls_.end() ? 0 : found->second;
   }
   // Every claim, as it came.
@@ -132,13 +131,10 @@ class FaultyEngine final : public http::ForwardEach<FaultyEngine, Engine, Engine
     return claims_;
   }
 
-  template <class Op>
-  Async<typename Op::Reply> call(Op operation) {
-    const auto fault = next_fault(operation);
-    if (fault && !fault->done) co_return fail(fault->code, "a fault of the test");
-    auto reply = co_await engine_.run(std::move(operation));
-    if (fault) co_return fail(fault->code, "a fault of the test");
-    co_return reply;
+  asio::awaitable<void> perform(EngineCall& call) override {
+    const auto fault = next_fault(call);
+    if (!fault || fault->done) co_await engine_.perform(call);
+    if (fault) call.refuse({.code = fault->code, .message = "a fault of the test"});
   }
 
  private:
@@ -148,12 +144,11 @@ class FaultyEngine final : public http::ForwardEach<FaultyEngine, Engine, Engine
     bool done;
   };
 
-  template <class Op>
-  std::optional<Fault> next_fault(const Op& operation) {
+  std::optional<Fault> next_fault(EngineCall& call) {
     const std::lock_guard lock(mutex_);
-    ++calls_[typeid(Op)];
-    if constexpr (std::same_as<Op, Claim>) claims_.push_back(operation);
-    auto& fault = faults_[typeid(Op)];
+    ++calls_[call.index()];
+    if (const auto* claim = call.get_if<Claim>()) claims_.push_back(claim->operation);
+    auto& fault = faults_[call.index()];
     if (fault.left == 0) return std::nullopt;
     --fault.left;
     return fault;
@@ -161,8 +156,8 @@ class FaultyEngine final : public http::ForwardEach<FaultyEngine, Engine, Engine
 
   Engine& engine_;
   mutable std::mutex mutex_;
-  std::map<std::type_index, Fault> faults_;
-  std::map<std::type_index, int> calls_;
+  std::map<std::size_t, Fault> faults_;
+  std::map<std::size_t, int> calls_;
   std::vector<Claim> claims_;
 };
 

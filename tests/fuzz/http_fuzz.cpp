@@ -11,7 +11,6 @@
 #include <spdlog/spdlog.h>
 
 #include "http/connection.hpp"
-#include "http/forward_each.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace ff::fuzz {
@@ -22,15 +21,18 @@ using asio::ip::tcp;
 constexpr std::size_t input_bytes_max = 64 * 1024;  // what a socket's buffer holds in any case
 
 // Answers at once, with nothing in it; what follows events is told to stop.
-class EmptyEngine final : public http::ForwardEach<EmptyEngine, Engine, EngineOperations> {
+class EmptyEngine final : public Engine {
  public:
   explicit EmptyEngine(asio::any_io_executor executor) : executor_(std::move(executor)) {}
   asio::any_io_executor executor() override { return executor_; }
 
-  template <class Op>
-  Async<typename Op::Reply> call(Op) {
-    if (std::same_as<Op, ReadEvents> && ++pages_ > 1) co_return fail(Errc::internal, "no more");
-    co_return typename Op::Reply{};
+  asio::awaitable<void> perform(EngineCall& call) override {
+    if (call.get_if<ReadEvents>() && ++pages_ > 1)
+      call.refuse({.code = Errc::internal, .message = "no more"});
+    else
+      call.visit(
+          []<class Op>(OperationCall<Op>& each) { each.reply.emplace(typename Op::Reply{}); });
+    co_return;
   }
 
  private:

@@ -3,15 +3,33 @@
 
 #include <flowfabric/async.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/asio/use_future.hpp>
+#include <future>
 
 namespace ff::test {
 
+// Starts a coroutine; what it throws is in the future. Compiled once, in blocking.cpp.
+std::future<void> start(const asio::any_io_executor& executor, asio::awaitable<void> coroutine);
+
+namespace detail {
+
+template <class T>
+asio::awaitable<void> fulfil(std::shared_ptr<std::promise<T>> promise,
+                             asio::awaitable<T> coroutine) {
+  try {
+    promise->set_value(co_await std::move(coroutine));
+  } catch (...) {
+    promise->set_exception(std::current_exception());
+  }
+}
+
+}  // namespace detail
+
 template <class T>
 std::future<T> start(const asio::any_io_executor& executor, asio::awaitable<T> coroutine) {
-  return asio::co_spawn(asio::make_strand(executor), std::move(coroutine), asio::use_future);
+  auto promise = std::make_shared<std::promise<T>>();
+  auto future = promise->get_future();
+  start(executor, detail::fulfil(std::move(promise), std::move(coroutine)));
+  return future;
 }
 
 template <class T>

@@ -51,10 +51,13 @@ Result<Figures> waiting(const Settings& settings) {
   if (!rss_before) return std::unexpected(rss_before.error());
 
   std::vector<std::future<Result<ClaimReply>>> claims;
-  for (std::uint32_t i = 0; i < settings.workers; ++i)
-    claims.push_back(start(**engine, Claim{.worker = *WorkerId::parse(fmt::format("bench-{}", i)),
-                                           .lanes = {*LaneId::parse("bench-waiting")},
-                                           .wait = claim_wait}));
+  for (std::uint32_t i = 0; i < settings.workers; ++i) {
+    Claim claim{.worker = *WorkerId::parse(fmt::format("bench-{}", i)),
+                .lanes = {*LaneId::parse("bench-waiting")},
+                .wait = claim_wait};
+    claims.push_back(asio::co_spawn(asio::make_strand((*engine)->executor()),
+                                    (*engine)->run(std::move(claim)), asio::use_future));
+  }
   if (auto all = wait_for_claims(**engine, settings.workers); !all)
     return std::unexpected(all.error());
 
