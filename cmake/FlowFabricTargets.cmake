@@ -55,23 +55,18 @@ function(ff_precompile target group)
   endif()
 endfunction()
 
-# With FF_UNITY, several files of a target are compiled as one, which takes half the time from scratch. Only
-# where no two files use the same name for something of their own.
-function(ff_unity)
-  foreach(target ${ARGN})
-    if(TARGET ${target})
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ${FF_UNITY} UNITY_BUILD_BATCH_SIZE 6)
-      if(FF_UNITY)  # g++ takes what is local to one of the files for something of a header
-        target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
-      endif()
-    endif()
-  endforeach()
+# Compiles several files of a target as one, which takes much less time from scratch. Two files of a target
+# must not use the same name for something of their own.
+function(ff_unity target batch_size)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch_size})
+  # g++ takes what is local to one of the files for something of a header.
+  target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
 endfunction()
 
-# ff_library(name [INTERNAL] FILES… [LINK …] [PRECOMPILE …]): a static library of one folder. An
-# internal one is not installed.
+# ff_library(name [INTERNAL] [UNITY] FILES… [LINK …] [PRECOMPILE …]): a static library of one folder. An
+# internal one is not installed; with UNITY, the option FF_UNITY applies to it.
 function(ff_library name)
-  cmake_parse_arguments(ARG "INTERNAL" "" "FILES;LINK;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ARG "INTERNAL;UNITY" "" "FILES;LINK;PRECOMPILE" ${ARGN})
   add_library(${name} STATIC ${ARG_FILES})
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
@@ -92,14 +87,17 @@ function(ff_library name)
   else()
     ff_precompile(${name} common)
   endif()
+  if(ARG_UNITY AND FF_UNITY)
+    ff_unity(${name} 6)
+  endif()
   if(NOT ARG_INTERNAL)
     set_property(GLOBAL APPEND PROPERTY FF_INSTALLED_TARGETS ${name})
   endif()
 endfunction()
 
-# ff_program(name FILES… LINK … [PRECOMPILE …]): a program of the project's own.
+# ff_program(name [UNITY] FILES… LINK … [PRECOMPILE …]): a program of the project's own.
 function(ff_program name)
-  cmake_parse_arguments(ARG "" "" "FILES;LINK;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ARG "UNITY" "" "FILES;LINK;PRECOMPILE" ${ARGN})
   add_executable(${name} ${ARG_FILES})
   target_include_directories(${name} PRIVATE
     ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
@@ -108,6 +106,9 @@ function(ff_program name)
     ff_precompile(${name} ${name} ${ARG_PRECOMPILE})
   else()
     ff_precompile(${name} common)
+  endif()
+  if(ARG_UNITY AND FF_UNITY)
+    ff_unity(${name} 6)
   endif()
 endfunction()
 
@@ -120,38 +121,44 @@ function(ff_test_options target)
   ff_precompile(${target} tests <gmock/gmock.h> <gtest/gtest.h>)
 endfunction()
 
-# ff_test(library [SEQUENTIAL] FILES…): the unit tests that stand beside a library's files, as one
-# ctest entry each.
+# ff_test(library [SEQUENTIAL] [BATCH n] FILES …): the unit tests that stand beside a library's files, as
+# one ctest entry each.
 function(ff_test library)
-  cmake_parse_arguments(ARG "SEQUENTIAL" "" "" ${ARGN})
-  if(NOT FF_TESTS)
-    return()
+  if(FF_TESTS)
+    ff_test_program(${library}_test unit ${ARGN} LINK ${library})
   endif()
-  if(ARG_SEQUENTIAL)
-    set(sequential SEQUENTIAL)
-  endif()
-  ff_test_program(${library}_test unit ${sequential} FILES ${ARG_UNPARSED_ARGUMENTS}
-    LINK ${library})
 endfunction()
 
-# ff_test_program(name label [SEQUENTIAL] FILES… LINK …): a program of tests; `label` is for ctest.
-# A sequential one shows the thread sanitizer nothing that others do not, and is left out there. Tests
-# whose name matches one of the TOGETHER patterns run in one process per pattern: they share something
-# that takes long to start.
+# ff_test_program(name label [SEQUENTIAL] [BATCH n] FILES … LINK …): a program of tests; `label` is for
+# ctest. BATCH is how many files are compiled as one; a batch should take less than 12 s. A sequential one
+# shows the thread sanitizer nothing that others do not, and is left out there. Tests whose name matches
+# one of the TOGETHER patterns run in one process per pattern: they share something that takes long to
+# start. Only tests that match FILTER (gtest's patterns) run; one that
+# takes longer than TIMEOUT (60 s) fails.
 function(ff_test_program name label)
-  cmake_parse_arguments(ARG "SEQUENTIAL" "" "FILES;LINK;TOGETHER" ${ARGN})
+  cmake_parse_arguments(ARG "SEQUENTIAL" "BATCH;FILTER;TIMEOUT" "FILES;LINK;TOGETHER" ${ARGN})
   if(ARG_SEQUENTIAL AND FF_SANITIZE STREQUAL "thread")
     return()
   endif()
   add_executable(${name} ${ARG_FILES})
   ff_test_options(${name})
+  if(NOT ARG_BATCH)
+    set(ARG_BATCH 6)
+  endif()
+  ff_unity(${name} ${ARG_BATCH})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} ff_test_support GTest::gmock_main)
   include(GoogleTest)
   list(JOIN ARG_TOGETHER ":" together)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER "*:-${together}"
-    PROPERTIES LABELS ${label} TIMEOUT 120)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
+  if(NOT ARG_FILTER)
+    set(ARG_FILTER "*")
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER "${ARG_FILTER}:-${together}"
+    PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
   foreach(pattern ${ARG_TOGETHER})
     add_test(NAME "${name}.${pattern}" COMMAND ${name} --gtest_filter=${pattern})
-    set_tests_properties("${name}.${pattern}" PROPERTIES LABELS ${label} TIMEOUT 600)
+    set_tests_properties("${name}.${pattern}" PROPERTIES LABELS ${label} TIMEOUT 300)
   endforeach()
 endfunction()

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/values.hpp"
+
 namespace ff::core {
 namespace {
 
@@ -13,7 +15,7 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr TimePoint t0{Millis{1'800'000'000'000}};
+using test::t0;
 
 Budget budget(BudgetSpec spec) {
   return make_budget({.id = BudgetId{}, .spec = std::move(spec)}, t0);

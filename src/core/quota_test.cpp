@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/values.hpp"
+
 namespace ff::core {
 namespace {
 
@@ -14,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr TimePoint t0{Millis{1'800'000'000'000}};
+using test::t0;
 
 Uuid uuid_of(int number) {
   Uuid::Bytes bytes{};

@@ -3,7 +3,12 @@
 
 #include <flowfabric/operations.hpp>
 
+#include <limits>
+
 namespace ff::core {
+
+// The partition count to validate with where the store's is unknown: it accepts every partition.
+inline constexpr PartitionIndex any_partition = std::numeric_limits<PartitionIndex>::max();
 
 // Ids name a partition that exists; texts are there and in size; numbers are in range.
 Result<void> validate(const Submit& operation, PartitionIndex partition_count);

@@ -1,26 +1,11 @@
-#include <gtest/gtest.h>
+#include "core/validate_test.hpp"
 
-#include "core/validate.hpp"
-
-namespace ff::core {
+namespace ff::core::validation {
 namespace {
 
-using namespace std::chrono_literals;
-
-const ExecutionId id{255, {}};
-const ExecutionId beyond{256, {}};
-const auto bad_utf8 = std::string("bad \xff");
+const ExecutionId in_no_partition{256, {}};
 const std::string longest(limits::reason_bytes_max, 'r');
 const std::string too_long(limits::reason_bytes_max + 1, 'r');
-
-// "ok", or "code: the detail".
-std::string verdict(const auto& operation) {
-  const Result<void> checked = validate(operation, 256);
-  if (checked) return "ok";
-  std::string value;
-  for (const auto& detail : checked.error().details) value = detail.value;
-  return std::string(checked.error().name()) + ": " + value;
-}
 
 template <class Op>
 std::string with(auto change) {
@@ -50,7 +35,7 @@ TYPED_TEST(AnyOperation, NamesAPartitionThatExists) {
     });
   };
   EXPECT_EQ(of(id), "ok");
-  EXPECT_EQ(of(beyond), "invalid_input: id");
+  EXPECT_EQ(of(in_no_partition), "invalid_input: id");
 }
 
 // ---- Leases
@@ -264,4 +249,4 @@ TEST(ValidateList, LimitsTimes) {
 }
 
 }  // namespace
-}  // namespace ff::core
+}  // namespace ff::core::validation

@@ -1,27 +1,11 @@
-#include "core/validate.hpp"
+#include "core/validate_test.hpp"
 
 #include <flowfabric/limits.hpp>
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
-namespace ff::core {
+namespace ff::core::validation {
 namespace {
-
-using namespace std::chrono_literals;
-
-const ExecutionId id{1, {}};
-const auto bad_utf8 = std::string("bad \xff");
-
-// "ok", or "code: field".
-std::string verdict(const auto& operation) {
-  const Result<void> checked = validate(operation, 256);
-  if (checked) return "ok";
-  std::string field;
-  for (const auto& detail : checked.error().details) field = detail.value;
-  return std::string(checked.error().name()) + ": " + field;
-}
 
 template <class Op>
 std::string with(Op operation, auto change) {
@@ -272,4 +256,4 @@ TEST(ValidateClaim, LimitsNumbers) {
 }
 
 }  // namespace
-}  // namespace ff::core
+}  // namespace ff::core::validation

@@ -14,7 +14,7 @@ constexpr const char* no_such_id = "{fp:7}:01920000-0000-7000-8000-000000000009"
 constexpr const char* no_such_uuid = "01920000-0000-7000-8000-000000000009";
 const std::string admin = bearer("admin-token-0123456789");
 const std::string reader = bearer("read-token-0123456789");
-const std::string of_a = bearer("team-a-token-0123456789");
+const std::string team_a = bearer("team-a-token-0123456789");
 
 // A request by its fields; those of the path are filled in, the others go where the method wants them.
 struct Call {
@@ -260,8 +260,8 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
     if (named("401")) ask_for(good(name), "");
     if (named("403"))
       described.at("x-role") != "read" ? ask_for(good(name), reader)
-      : name == "GetMetrics"           ? ask_for({}, of_a)
-                                       : ask_for(with(good(name), "namespace", "b"), of_a);
+      : name == "GetMetrics"           ? ask_for({}, team_a)
+                                       : ask_for(with(good(name), "namespace", "b"), team_a);
     if (name == "CreateBudget" || name == "CreateQuota")
       for (int i = 0; i < 2; ++i)
         ask_for(with(good(name), "id", "01920000-0000-7000-8000-000000000002"));

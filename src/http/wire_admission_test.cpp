@@ -17,7 +17,7 @@ T there_and_back(const T& value) {
 }
 
 template <class Op>
-std::string refusal(std::string_view text) {
+std::string refusal_message(std::string_view text) {
   const auto parsed =
       from_fields<Op>(RequestFields{.url = {}, .body = json::parse(text).as_object()});
   return parsed ? "accepted" : parsed.error().message;
@@ -103,15 +103,15 @@ TEST(WireAdmission, SpecStandsFlatInItsBudget) {
 }
 
 TEST(WireAdmission, WordsThatAreNotKnownAreRefused) {
-  EXPECT_EQ(refusal<CreateBudget>(R"({"enforcement_mode":"lax"})"),
+  EXPECT_EQ(refusal_message<CreateBudget>(R"({"enforcement_mode":"lax"})"),
             "enforcement_mode must be one of strict, advisory, got 'lax'");
-  EXPECT_EQ(refusal<CreateBudget>(R"({"on_hard_limit":"explode"})"),
+  EXPECT_EQ(refusal_message<CreateBudget>(R"({"on_hard_limit":"explode"})"),
             "on_hard_limit must be one of fail, suspend, reject, warn, got 'explode'");
 }
 
 TEST(WireAdmission, AmountsAreWholeNumbers) {
   const auto report = [](const char* amount) {
-    return refusal<ReportUsage>(
+    return refusal_message<ReportUsage>(
         fmt::format(R"({{"id":"{}","dimensions":{{"tokens":{}}}}})", budget_id.str(), amount));
   };
   EXPECT_EQ(report("5"), "accepted");

@@ -144,7 +144,7 @@ TEST_F(RegistrationTest, SignsOfLifeComeWhileItIsBusy) {
     return "done";
   });
   must(worker.start());
-  EXPECT_EQ(Client(engine_).result(submit({.kind = "k"}), 30s), "done");
+  EXPECT_EQ(Client(engine_).result(submit({.kind = "k"}), wait_max), "done");
 }
 
 TEST_F(RegistrationTest, ForgottenWorkerRegistersAgain) {
@@ -169,7 +169,7 @@ TEST_F(RegistrationTest, DrainedWorkerClaimsNothingUntilItMayAgain) {
   EXPECT_EQ(engine_.claims, claims);
   EXPECT_EQ(Client(engine_).state(id), ExecutionState::waiting);
   engine_.drain(false);
-  EXPECT_EQ(Client(engine_).result(id, 30s), "done");
+  EXPECT_EQ(Client(engine_).result(id, wait_max), "done");
 }
 
 TEST_F(RegistrationTest, TimeToLiveMustBeInRange) {
@@ -248,7 +248,7 @@ TEST_F(SpendingTest, ResumedAttemptHasKeysOfItsOwn) {
     return "done";
   });
   must(worker.start());
-  must(Client(engine_).result(submit({.kind = "k"}), 30s));
+  must(Client(engine_).result(submit({.kind = "k"}), wait_max));
   const auto reports = engine_.reports();
   ASSERT_THAT(reports, SizeIs(2));
   EXPECT_EQ(reports[0].fence->attempt_id, reports[1].fence->attempt_id);
@@ -265,7 +265,7 @@ TEST_F(SpendingTest, RejectedReportLeavesTheHandlerToDecide) {
   engine_.answer_reports({hard(OnHardLimit::reject), UsageReply{}});
   EXPECT_EQ(report_to_all(), hard(OnHardLimit::reject));
   EXPECT_EQ(cancelled_, std::nullopt);
-  EXPECT_EQ(Client(engine_).result(id_, 30s), "returned");
+  EXPECT_EQ(Client(engine_).result(id_, wait_max), "returned");
 }
 
 TEST_F(SpendingTest, BudgetThatIsGoneIsAnErrorAndTheOthersAreTold) {

@@ -13,10 +13,9 @@
 namespace ff {
 namespace {
 
-constexpr Millis events_wait = std::chrono::seconds{30};
-constexpr PartitionIndex any_partition = std::numeric_limits<PartitionIndex>::max();
-constexpr Millis pause_min{100};
-constexpr Millis pause_max = std::chrono::seconds{5};
+constexpr Millis follow_wait = std::chrono::seconds{30};
+constexpr Millis follow_pause_min{100};
+constexpr Millis follow_pause_max = std::chrono::seconds{5};
 
 // Into `field`, unless there is no text.
 template <class Id>
@@ -93,7 +92,7 @@ std::vector<Result<SubmitReply>> Client::submit_many(std::vector<NewExecution> e
     auto submit = to_operation(std::move(execution));
     // One that is too large would have its whole batch refused.
     if (submit)
-      if (auto valid = core::validate(*submit, any_partition); !valid)
+      if (auto valid = core::validate(*submit, core::any_partition); !valid)
         submit = std::unexpected(valid.error());
     replies.push_back(std::unexpected(submit ? Error{} : submit.error()));
     if (!submit) continue;
@@ -228,7 +227,7 @@ Result<void> Client::subscribe(ReadEvents which, const Subscriber& subscriber,
   which.wait = Millis{0};
   auto page = events(which);
   SystemRandom random;
-  RetryPause pause(random, pause_min, pause_max);
+  RetryPause pause(random, follow_pause_min, follow_pause_max);
   std::mutex mutex;
   std::condition_variable_any stopped;
   while (!stop.stop_requested()) {
@@ -238,7 +237,7 @@ Result<void> Client::subscribe(ReadEvents which, const Subscriber& subscriber,
       for (const auto& event : page->events)
         if (!subscriber.on_event(event)) return {};
       which.after = std::move(page->next);
-      which.wait = events_wait;
+      which.wait = follow_wait;
     } else {
       const bool subscribed = which.wait > Millis{0};
       if (!subscribed || !page.error().retryable()) return std::unexpected(page.error());

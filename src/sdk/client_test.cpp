@@ -97,11 +97,11 @@ TEST_P(ClientTest, WaitingHasAnEnd) {
 TEST_P(ClientTest, WaitTellsHowItEnded) {
   work();
   Client client(engine());
-  const auto completed = must(client.wait(submit({.kind = "echo"}), 30s));
+  const auto completed = must(client.wait(submit({.kind = "echo"}), wait_max));
   EXPECT_EQ(completed.state, ExecutionState::completed);
-  const auto failed = must(client.wait(submit({.kind = "fails"}), 30s));
+  const auto failed = must(client.wait(submit({.kind = "fails"}), wait_max));
   EXPECT_EQ(failed.failure_reason, "no");
-  EXPECT_EQ(client.result(failed.id, 30s).error().code, Errc::execution_failed);
+  EXPECT_EQ(client.result(failed.id, wait_max).error().code, Errc::execution_failed);
 }
 
 TEST_P(ClientTest, CoroutinesWaitTheSameWay) {
@@ -110,8 +110,8 @@ TEST_P(ClientTest, CoroutinesWaitTheSameWay) {
   const auto on_engine = [&](auto call) {
     return test::run_blocking(engine().executor(), std::move(call));
   };
-  EXPECT_EQ(on_engine(wait_for_result(engine(), id, 30s)), "x");
-  EXPECT_EQ(must(on_engine(wait_for_end(engine(), id, 30s))).state, ExecutionState::completed);
+  EXPECT_EQ(on_engine(wait_for_result(engine(), id, wait_max)), "x");
+  EXPECT_EQ(must(on_engine(wait_for_end(engine(), id, wait_max))).state, ExecutionState::completed);
 }
 
 TEST(ClientTimeout, CallThatNobodyAnswersEnds) {
@@ -151,7 +151,7 @@ TEST_P(ClientTest, OperatesOnAnExecution) {
   EXPECT_EQ(client.replay(id, "wanted after all", "ada"), ExecutionState::waiting);
   EXPECT_EQ(client.state(id), ExecutionState::waiting);
   work();
-  must(client.result(id, 30s));
+  must(client.result(id, wait_max));
   EXPECT_THAT(must(client.attempts(id)), SizeIs(1));
   EXPECT_EQ(must(client.lease_history(id)).back().type, LeaseEventType::released);
   EXPECT_EQ(must(client.counts()).at(0).state, ExecutionState::completed);

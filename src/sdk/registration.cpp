@@ -9,7 +9,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr Millis pause_min{100};
+constexpr Millis register_pause_min{100};
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Registration::Registration(Engine& engine, Random& random, RegisterWorker worker
 asio::awaitable<void> Registration::keep() {
   co_await asio::this_coro::throw_if_cancelled(false);
   const auto interval = worker_.ttl / 3;
-  RetryPause pause(random_, pause_min, interval);
+  RetryPause pause(random_, register_pause_min, interval);
   while (!ending_) {
     const auto reply = co_await give_sign_of_life();
     auto wait = interval;

@@ -10,7 +10,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr Millis pause_min{50};
+constexpr Millis renew_pause_min{50};
 
 // When the handler must be told that its time is over.
 Steady::time_point due_at(const Held& held) {
@@ -29,7 +29,8 @@ Renewals::Renewals(Engine& engine, Random& random, const WorkerId& worker, Milli
 
 asio::awaitable<void> Renewals::keep(std::shared_ptr<Held> held, Millis first_in) {
   // Fast enough for many tries before the lease ends.
-  RetryPause pause(random_, std::min(pause_min, interval_), std::max(interval_ / 4, Millis{1}));
+  RetryPause pause(random_, std::min(renew_pause_min, interval_),
+                   std::max(interval_ / 4, Millis{1}));
   auto held_until = Steady::now() + lease_ttl_;
   auto renew_at = Steady::now() + first_in;
   while (!held->done) {

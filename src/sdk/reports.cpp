@@ -16,9 +16,8 @@ namespace {
 
 using Report = std::variant<Complete, Fail, Delay, HandBack>;
 
-constexpr PartitionIndex any_partition = std::numeric_limits<PartitionIndex>::max();
-constexpr Millis pause_min{50};
-constexpr Millis pause_max{2000};
+constexpr Millis report_pause_min{50};
+constexpr Millis report_pause_max{2000};
 
 // The policy decides by the category alone, and these are not retried unless it names them.
 bool is_final(std::string_view category) {
@@ -44,7 +43,7 @@ Report to_report(const Held& held, Outcome::Completed completed) {
     if (!type) return to_fail(held, {.reason = type.error().message});
     complete.content_type = std::move(*type);
   }
-  if (auto valid = core::validate(complete, any_partition); !valid)
+  if (auto valid = core::validate(complete, core::any_partition); !valid)
     return to_fail(held, {.reason = valid.error().message});
   return complete;
 }
@@ -88,7 +87,7 @@ Reports::Reports(Engine& engine, Random& random, const WorkerId& worker,
 
 asio::awaitable<void> Reports::report(std::shared_ptr<Held> held, Outcome outcome) {
   auto report = to_report(*held, outcome.how());
-  RetryPause pause(random_, pause_min, pause_max);
+  RetryPause pause(random_, report_pause_min, report_pause_max);
   Wakeup sleep(strand_);
   while (!held->lost && !held->done) {
     auto sent = std::visit([this](const auto& operation) { return send(operation); }, report);

@@ -30,7 +30,7 @@ TEST_F(RestartTest, ResultOfARunningTaskIsNotLost) {
   server_is_gone.count_down();
   wait_until([&] { return runs == 1; });
   server_.start();
-  EXPECT_EQ(client_.result(id, 30s), "1");
+  EXPECT_EQ(client_.result(id, wait_max), "1");
   EXPECT_THAT(must(client_.attempts(id)), SizeIs(1));
 }
 
@@ -38,10 +38,10 @@ TEST_F(RestartTest, WaitingWorkerGoesOnClaiming) {
   Worker worker(*engine_);
   worker.handle("k", [](Task&) { return "done"; });
   must(worker.start());
-  EXPECT_EQ(client_.result(must(client_.submit({.kind = "k"})).id, 30s), "done");
+  EXPECT_EQ(client_.result(must(client_.submit({.kind = "k"})).id, wait_max), "done");
   server_.stop();
   server_.start();
-  EXPECT_EQ(client_.result(must(client_.submit({.kind = "k"})).id, 30s), "done");
+  EXPECT_EQ(client_.result(must(client_.submit({.kind = "k"})).id, wait_max), "done");
 }
 
 TEST_F(RestartTest, ClientThatWaitsGoesOnWaiting) {
@@ -50,7 +50,7 @@ TEST_F(RestartTest, ClientThatWaitsGoesOnWaiting) {
     server_.stop();
     server_.start();
   });
-  auto waiting = std::async(std::launch::async, [&] { return client_.result(id, 60s); });
+  auto waiting = std::async(std::launch::async, [&] { return client_.result(id, wait_max); });
   restart.join();
   Worker worker(*engine_);
   worker.handle("k", [](Task&) { return "done"; });

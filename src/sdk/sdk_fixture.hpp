@@ -30,10 +30,18 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// Waits for what another thread does; the test's own time limit ends it if it never comes.
+// How long a test waits for something that happens on another thread.
+inline constexpr auto wait_max = 10s;
+
+// Waits for a condition that another thread makes true; throws if it does not.
 template <class Condition>
 void wait_until(Condition condition) {
-  while (!condition()) std::this_thread::yield();
+  const auto end = std::chrono::steady_clock::now() + wait_max;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end)
+      throw std::runtime_error("a condition did not become true in 10 s");
+    std::this_thread::yield();
+  }
 }
 
 // An engine on a store of its own, and time that the test moves.
@@ -94,7 +102,7 @@ class SdkTest : public ::testing::TestWithParam<const char*> {
     return must(Client(engine()).submit(std::move(execution))).id;
   }
   Result<std::string> submit_and_wait(NewExecution execution) {
-    return Client(engine()).result(submit(std::move(execution)), 30s);
+    return Client(engine()).result(submit(std::move(execution)), wait_max);
   }
 
   ServerHome home_;

@@ -17,7 +17,7 @@ class TaskTest : public SdkTest {
     Worker worker(engine());
     worker.handle("k", std::move(handler));
     must(worker.start());
-    return must(Client(engine()).wait(submit(std::move(execution)), 30s));
+    return must(Client(engine()).wait(submit(std::move(execution)), wait_max));
   }
 };
 
@@ -48,7 +48,7 @@ TEST_P(TaskTest, SeesWhatWasSubmitted) {
               .tags = {{"app.colour", "red"}},
               .content_type = "text/plain",
               .traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}),
-      30s));
+      wait_max));
   EXPECT_EQ(seen,
             "tenant/fast/k p app.colour=red text/plain "
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 true");
@@ -177,7 +177,7 @@ TEST_P(TaskTest, DelayedGoesOnLaterWithTheSameAttempt) {
   EXPECT_LT(until, home_.clock().now() + 1h + 30s) << "by the engine's clock";
   home_.clock().advance(until - home_.clock().now());
   home_.run_scanners();
-  EXPECT_EQ(client.result(id, 30s), "0");
+  EXPECT_EQ(client.result(id, wait_max), "0");
 }
 
 TEST_P(TaskTest, DelayedUntilATimeThatIsOverGoesOnAtOnce) {

@@ -50,7 +50,7 @@ TEST_P(WorkerTest, HandlersRunSideBySide) {
   must(worker.start());
   std::vector<ExecutionId> ids;
   for (int i = 0; i < count; ++i) ids.push_back(submit({.kind = "meet"}));
-  for (const auto& id : ids) EXPECT_EQ(Client(engine()).result(id, 30s), "met");
+  for (const auto& id : ids) EXPECT_EQ(Client(engine()).result(id, wait_max), "met");
 }
 
 TEST_P(WorkerTest, OfferedCapabilitiesBringTheWorkThatNeedsThem) {
@@ -62,7 +62,7 @@ TEST_P(WorkerTest, OfferedCapabilitiesBringTheWorkThatNeedsThem) {
   }
   const auto id = submit(
       {.kind = "render", .policy = {.required_capabilities = must(CapabilitySet::parse({"gpu"}))}});
-  must(Client(engine()).result(id, 30s));
+  must(Client(engine()).result(id, wait_max));
   EXPECT_EQ(must(Client(engine()).attempts(id)).at(0).worker.str(), "strong");
 }
 
@@ -163,7 +163,7 @@ TEST_P(WorkerTest, CancelledHandlerMayThrow) {
   must(worker.start());
   const auto id = submit({.kind = "steps", .policy = {.attempt_timeout = 20ms}});
   EXPECT_EQ(thrown.get_future().get(), CancelReason::timed_out);
-  const auto end = must(Client(engine()).wait(id, 30s));
+  const auto end = must(Client(engine()).wait(id, wait_max));
   EXPECT_EQ(end.state, ExecutionState::failed);
   EXPECT_EQ(end.failure_category, "timeout");
 }
@@ -204,7 +204,7 @@ TEST_P(WorkerTest, WhatIsNotFinishedInTimeIsHandedBack) {
   Worker second(engine(), {.id = "second"});
   second.handle("slow", [](Task& task) { return task.resumed() ? "from the second" : "anew"; });
   must(second.start());
-  EXPECT_EQ(client.result(id, 30s), "from the second");
+  EXPECT_EQ(client.result(id, wait_max), "from the second");
   go_on.count_down();
 }
 
@@ -231,7 +231,7 @@ TEST_P(WorkerTest, StoppedWorkerClaimsNothingUntilItIsStartedAgain) {
   const auto id = submit({.kind = "k"});
   EXPECT_EQ(Client(engine()).state(id), ExecutionState::waiting);
   must(worker.start());
-  EXPECT_EQ(Client(engine()).result(id, 30s), "ran");
+  EXPECT_EQ(Client(engine()).result(id, wait_max), "ran");
 }
 
 TEST_P(WorkerTest, WrongOptionsAreRefusedWithAReason) {
@@ -267,7 +267,7 @@ TEST_F(FaultyWorkerTest, ClaimWhoseAnswerIsLostIsRepeatedAndGivesTheSame) {
   Worker worker(engine_);
   worker.handle("k", [&](Task& task) { return std::to_string(++runs) + task.payload(); });
   must(worker.start());
-  EXPECT_EQ(client_.result(id, 30s), "1");
+  EXPECT_EQ(client_.result(id, wait_max), "1");
   EXPECT_THAT(must(client_.attempts(id)), SizeIs(1));
   const auto claims = engine_.claims();
   ASSERT_GE(claims.size(), 2u);
@@ -284,7 +284,7 @@ TEST_F(FaultyWorkerTest, RenewalThatFailsIsTriedAgainSoon) {
     return task.cancelled() ? "told to stop" : "kept its lease";
   });
   must(worker.start());
-  EXPECT_EQ(client_.result(must(client_.submit({.kind = "slow"})).id, 30s), "kept its lease");
+  EXPECT_EQ(client_.result(must(client_.submit({.kind = "slow"})).id, wait_max), "kept its lease");
 }
 
 TEST_F(FaultyWorkerTest, LeaseThatCannotBeRenewedForAllItsLifeIsLost) {
@@ -303,7 +303,7 @@ TEST_F(FaultyWorkerTest, ResultIsReportedUntilItIsHeard) {
     Worker worker(engine_);
     worker.handle("k", [](Task&) { return "result"; });
     must(worker.start());
-    EXPECT_EQ(client_.result(must(client_.submit({.kind = "k"})).id, 30s), "result");
+    EXPECT_EQ(client_.result(must(client_.submit({.kind = "k"})).id, wait_max), "result");
   }
 }
 
@@ -313,7 +313,7 @@ TEST_F(FaultyWorkerTest, ResultStaysAsItIsWhenOnlyTheAnswerIsLost) {
   worker.handle("k", [](Task&) { return "result"; });
   must(worker.start());
   const auto id = must(client_.submit({.kind = "k"})).id;
-  EXPECT_EQ(client_.result(id, 30s), "result");
+  EXPECT_EQ(client_.result(id, wait_max), "result");
   worker.stop();
   EXPECT_EQ(engine_.calls<Fail>(), 0);
 }

@@ -3,13 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/values.hpp"
+
 namespace ff::store {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr TimePoint t0{Millis{1'800'000'000'000}};
+using test::t0;
 
 // The higher its number, the newer it is.
 Ready ready(std::uint8_t number, std::int32_t priority = 0, const char* lane = "default") {

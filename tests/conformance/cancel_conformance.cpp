@@ -67,7 +67,7 @@ TEST_P(Conformance, WhatHasEndedOtherwiseCannotBeCancelled) {
 
 TEST_P(Conformance, WaitingForAResultEndsWithTheCancellation) {
   const auto id = submit();
-  auto waiting = start(GetResult{.id = id, .wait = 60s});
+  auto waiting = start(GetResult{.id = id, .wait = wake_up_max});
   must(run(Cancel{.id = id}));
   EXPECT_EQ(waiting.get().error().code, Errc::execution_failed);
 }

@@ -64,7 +64,7 @@ TEST_P(Conformance, ClaimSeesOnlyItsLanesAndItsNamespace) {
 }
 
 TEST_P(Conformance, WaitingClaimWakesOnNewWork) {
-  auto waiting = start(claim_by("w1", 60s));
+  auto waiting = start(claim_by("w1", wake_up_max));
   submit("late");
   EXPECT_THAT(payloads(must(waiting.get())), ::testing::ElementsAre("late"));
 }
@@ -72,10 +72,10 @@ TEST_P(Conformance, WaitingClaimWakesOnNewWork) {
 TEST_P(Conformance, EachOfManyWaitingClaimsGetsOneOfTheNewExecutions) {
   constexpr int count = 20;
   std::vector<std::future<Result<ClaimReply>>> waiting;
-  for (int i = 0; i < count; ++i) waiting.push_back(start(claim_by("w", 60s)));
+  for (int i = 0; i < count; ++i) waiting.push_back(start(claim_by("w", wake_up_max)));
   for (int i = 0; i < count; ++i) submit();
   std::set<ExecutionId> claimed;
-  for (auto& each : waiting) claimed.insert(must(each.get()).executions.at(0).id);
+  for (auto& each : waiting) claimed.insert(woken(each).id);
   EXPECT_EQ(claimed.size(), static_cast<std::size_t>(count));
 }
 
@@ -83,13 +83,13 @@ TEST_P(Conformance, NoWaitingClaimSleepsWhileThereIsWorkForIt) {
   const auto kind = *Kind::parse("greet");
   const auto mail = *LaneId::parse("mail");
   for (int round = 0; round < 20; ++round) {
-    auto both = claim_by("both", 60s);
+    auto both = claim_by("both", wake_up_max);
     both.lanes = {default_lane(), mail};
     auto waiting_for_both = start(both);
-    auto waiting_for_one = start(claim_by("one", 60s));
+    auto waiting_for_one = start(claim_by("one", wake_up_max));
     must(run(Submit{.kind = kind}));
     must(run(Submit{.lane = mail, .kind = kind, .priority = 9}));
-    const auto taken = must(waiting_for_both.get()).executions.at(0);
+    const auto taken = woken(waiting_for_both);
     // The default lane's execution went to one of them; if it was not `one`, there is another for it.
     if (taken.lane == default_lane()) must(run(Submit{.kind = kind}));
     EXPECT_EQ(must(waiting_for_one.get()).executions.size(), 1u);
@@ -101,25 +101,25 @@ TEST_P(Conformance, NoWaitingClaimSleepsWhileThereIsWorkForIt) {
 TEST_P(Conformance, WaitingClaimWakesOnALostLease) {
   submit();
   claim("dies");
-  auto waiting = start(claim_by("heir", 60s));
+  auto waiting = start(claim_by("heir", wake_up_max));
   advance(lease_ttl);
   home_->run_scanners();
-  EXPECT_EQ(must(waiting.get()).executions.at(0).attempt_index, 1u);
+  EXPECT_EQ(woken(waiting).attempt_index, 1u);
 }
 
 TEST_P(Conformance, WaitingClaimWakesWhenADelayOrABackoffIsOver) {
   submit(Submit{.kind = greet,
                 .delay_until = now() + 1s,
                 .policy = {.retry = RetryPolicy{.backoff = FixedBackoff{1s}}}});
-  auto waiting = start(claim_by("w1", 60s));
+  auto waiting = start(claim_by("w1", wake_up_max));
   pass(1s);
-  must(run(failure(must(waiting.get()).executions.at(0))));
-  waiting = start(claim_by("w1", 60s));
+  must(run(failure(woken(waiting))));
+  waiting = start(claim_by("w1", wake_up_max));
   pass(1s);
-  must(run(delay(must(waiting.get()).executions.at(0), 1s)));
-  waiting = start(claim_by("w1", 60s));
+  must(run(delay(woken(waiting), 1s)));
+  waiting = start(claim_by("w1", wake_up_max));
   pass(1s);
-  EXPECT_TRUE(must(waiting.get()).executions.at(0).resumed);
+  EXPECT_TRUE(woken(waiting).resumed);
 }
 
 TEST_P(Conformance, WaitingClaimGivesUpInTheEnd) {

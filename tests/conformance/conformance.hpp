@@ -5,6 +5,7 @@
 #include <flowfabric/engine.hpp>
 
 #include <future>
+#include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +17,10 @@
 namespace ff::conformance {
 
 using namespace std::chrono_literals;
+
+// How long a call waits for what the test then makes happen. Without the wake-up it comes back empty, and
+// the test fails, after this.
+inline constexpr Millis wake_up_max = 10s;
 
 class Conformance : public ::testing::TestWithParam<HomeKind> {
  protected:
@@ -52,6 +57,12 @@ class Conformance : public ::testing::TestWithParam<HomeKind> {
   ClaimedExecution claim(const char* name = "w1") {
     auto reply = must(run(claim_by(name)));
     EXPECT_EQ(reply.executions.size(), 1u);
+    return std::move(reply.executions.at(0));
+  }
+  // The first execution of a claim that waited.
+  ClaimedExecution woken(std::future<Result<ClaimReply>>& waiting) {
+    auto reply = must(waiting.get());
+    if (reply.executions.empty()) throw std::runtime_error("a waiting claim was not woken");
     return std::move(reply.executions.at(0));
   }
   std::vector<ClaimedExecution> claim_many(std::uint32_t max, const char* name = "w1") {

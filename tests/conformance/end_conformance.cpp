@@ -81,8 +81,8 @@ TEST_P(Conformance, ResultOfAnUnfinishedExecutionIsNotThereYet) {
 TEST_P(Conformance, WaitingForAResultEndsWithTheExecution) {
   const auto id = submit();
   const auto claimed = claim();
-  auto waiting = start(GetResult{.id = id, .wait = 60s});
-  auto also_waiting = start(GetResult{.id = id, .wait = 60s});
+  auto waiting = start(GetResult{.id = id, .wait = wake_up_max});
+  auto also_waiting = start(GetResult{.id = id, .wait = wake_up_max});
   must(run(complete(claimed, "there")));
   EXPECT_EQ(must(waiting.get()).bytes, "there");
   EXPECT_EQ(must(also_waiting.get()).bytes, "there");
@@ -91,7 +91,7 @@ TEST_P(Conformance, WaitingForAResultEndsWithTheExecution) {
 TEST_P(Conformance, WaitingForAResultEndsWithTheFailure) {
   const auto id = submit();
   const auto claimed = claim();
-  auto waiting = start(GetResult{.id = id, .wait = 60s});
+  auto waiting = start(GetResult{.id = id, .wait = wake_up_max});
   must(run(Fail{.id = id, .fence = claimed.fence, .reason = "broke"}));
   EXPECT_EQ(waiting.get().error().code, Errc::execution_failed);
 }

@@ -113,7 +113,7 @@ TEST_P(Conformance, ReaderWithoutAPlaceBeginsNow) {
 
 TEST_P(Conformance, WaitingReaderWakesOnTheEventItWants) {
   auto waiting = start(ReadEvents{
-      .types = {EventType::completed}, .after = must(run(ReadEvents{})).next, .wait = 60s});
+      .types = {EventType::completed}, .after = must(run(ReadEvents{})).next, .wait = wake_up_max});
   const auto id = submit();
   must(run(complete(claim())));
   const auto page = must(waiting.get());
@@ -131,7 +131,7 @@ TEST_P(Conformance, ReaderIsToldWhatItMissedDuringARestart) {
   const auto before = must(run(ReadEvents{})).next;
   submit();
   home_->restart();
-  auto page = must(run(ReadEvents{.after = before, .wait = 60s}));
+  auto page = must(run(ReadEvents{.after = before, .wait = wake_up_max}));
   EXPECT_TRUE(page.missed);
   submit();
   page = must(run(ReadEvents{.after = page.next}));

@@ -197,11 +197,11 @@ TEST_P(Quotas, AClaimThatWaitsWakesWhenASlotIsFree) {
   submit(under(id));
   const auto claimed = claim();
   const auto next = submit(under(id));
-  auto waiting = start(claim_by("w2", 60s));
+  auto waiting = start(claim_by("w2", wake_up_max));
   EXPECT_EQ(claimable(), 0u);
   must(run(complete(claimed)));
   home_->run_scanners();
-  EXPECT_EQ(must(waiting.get()).executions.at(0).id, next);
+  EXPECT_EQ(woken(waiting).id, next);
 }
 
 TEST_P(Quotas, OneFreeSlotLetsOneGo) {

@@ -4,18 +4,16 @@
 namespace ff::test {
 namespace {
 
-const std::string B = "33333333-3333-4333-8333-333333333333";
-const std::string budget = "ff:budget:{b:3}:" + B;
 const std::string resets = "ff:idx:{b:3}:budget_resets";
-const std::string policies = "ff:idx:{b:3}:budget_policies";
+const std::string budget_policies = "ff:idx:{b:3}:budget_policies";
 const std::string dedup = "ff:usagededup:{b:3}:once";
 
 // tokens: hard 100, soft 80; cost: hard 50; calls: no limit. No resets.
 Call create_budget() {
   return {"ff_create_budget",
-          {budget, budget + ":limits", budget + ":usage", resets, policies},
-          {B, "tenant", "t1", "strict", "fail", "warn", "0", "1000", "3", "tokens", "cost", "calls",
-           "100", "50", "0", "80", "", "0"}};
+          {budget, budget + ":limits", budget + ":usage", resets, budget_policies},
+          {budget_id, "tenant", "t1", "strict", "fail", "warn", "0", "1000", "3", "tokens", "cost",
+           "calls", "100", "50", "0", "80", "", "0"}};
 }
 
 Call report(Texts dimensions, Texts deltas, const std::string& dedup_key = "",
@@ -35,14 +33,14 @@ Call spend(const std::string& dimension, const std::string& delta, const std::st
           {"1", dimension, delta, "2000", dedup_key, execution}};
 }
 
-Call release(const std::string& execution = E) {
+Call release_budget(const std::string& execution = E) {
   return {"ff_release_budget",
           {budget + ":usage", budget + ":by_exec:" + execution, budget + ":by_exec:index"},
-          {B, execution}};
+          {budget_id, execution}};
 }
 
 Call reset(const std::string& now) {
-  return {"ff_reset_budget", {budget, budget + ":usage", resets}, {B, now}};
+  return {"ff_reset_budget", {budget, budget + ":usage", resets}, {budget_id, now}};
 }
 
 using Fields = std::map<std::string, std::string>;
@@ -51,7 +49,7 @@ class BudgetContract : public Contract {
  protected:
   Fields definition() { return store()[budget]; }
   Fields usage() { return store()[budget + ":usage"]; }
-  void create(const Call& call = create_budget()) { ASSERT_EQ(run(call), "1 OK " + B); }
+  void create(const Call& call = create_budget()) { ASSERT_EQ(run(call), "1 OK " + budget_id); }
 };
 
 TEST_F(BudgetContract, CreateStoresWhatItIsGiven) {
@@ -59,7 +57,7 @@ TEST_F(BudgetContract, CreateStoresWhatItIsGiven) {
   auto fields = definition();
   fields.erase("period");
   fields.erase("made_in_period");
-  EXPECT_EQ(fields, (Fields{{"budget_id", B},
+  EXPECT_EQ(fields, (Fields{{"budget_id", budget_id},
                             {"scope_type", "tenant"},
                             {"scope_id", "t1"},
                             {"enforcement_mode", "strict"},
@@ -76,22 +74,22 @@ TEST_F(BudgetContract, CreateStoresWhatItIsGiven) {
                                                  {"soft:cost", "0"},
                                                  {"hard:calls", "0"},
                                                  {"soft:calls", "0"}}));
-  EXPECT_EQ(store()[policies].count(B), 1U);
+  EXPECT_EQ(store()[budget_policies].count(budget_id), 1U);
   EXPECT_EQ(store().count(resets), 0U);
 }
 
 TEST_F(BudgetContract, CreateAgainChangesNothingButHealsTheIndex) {
   create();
-  expect_refused(create_budget().with(2, "flow").with(9, "x"), "1 ALREADY_SATISFIED " + B);
-  command({"SREM", policies, B});
-  EXPECT_EQ(run(create_budget()), "1 ALREADY_SATISFIED " + B);
-  EXPECT_EQ(store()[policies].count(B), 1U);
+  expect_refused(create_budget().with(2, "flow").with(9, "x"), "1 ALREADY_SATISFIED " + budget_id);
+  command({"SREM", budget_policies, budget_id});
+  EXPECT_EQ(run(create_budget()), "1 ALREADY_SATISFIED " + budget_id);
+  EXPECT_EQ(store()[budget_policies].count(budget_id), 1U);
 }
 
 TEST_F(BudgetContract, CreateSchedulesResets) {
   create(create_budget().with(7, "500"));
   EXPECT_EQ(definition()["next_reset_at"], "1500");
-  EXPECT_EQ(store()[resets][B], "1500");
+  EXPECT_EQ(store()[resets][budget_id], "1500");
   command({"FLUSHALL"});
   create(create_budget().with(7, "-5"));
   EXPECT_EQ(definition().count("next_reset_at"), 0U);
@@ -117,7 +115,7 @@ TEST_F(BudgetContract, CreateRefusesWithoutAHalfMadeBudget) {
       "0 invalid_input budget_id must be the one in the key of the definition, got: other");
   expect_refused(
       call.key(1, "ff:budget:x"),
-      "0 invalid_input budget_id must be the one in the key of the definition, got: " + B);
+      "0 invalid_input budget_id must be the one in the key of the definition, got: " + budget_id);
 }
 
 TEST_F(BudgetContract, ReportAddsUp) {
@@ -137,7 +135,7 @@ TEST_F(BudgetContract, ReportMayReachTheHardLimitAndNotPassIt) {
   EXPECT_EQ(definition()["breach_count"], "1");
   EXPECT_EQ(definition()["last_breach_at"], "2000");
   EXPECT_EQ(definition()["last_breach_dim"], "cost");
-  EXPECT_EQ(store().count(dedup + ":" + B), 0U);
+  EXPECT_EQ(store().count(dedup + ":" + budget_id), 0U);
 }
 
 TEST_F(BudgetContract, ReportTellsOfASoftLimit) {
@@ -153,7 +151,7 @@ TEST_F(BudgetContract, ReportWithADedupKeyCountsOnce) {
   EXPECT_EQ(run(report({"tokens"}, {"10"}, dedup)), "1 OK");
   EXPECT_EQ(run(report({"tokens"}, {"10"}, dedup)), "1 ALREADY_APPLIED");
   EXPECT_EQ(usage(), (Fields{{"tokens", "10"}}));
-  EXPECT_GT(*command({"PTTL", dedup + ":" + B}).as_int(), 86'000'000);
+  EXPECT_GT(*command({"PTTL", dedup + ":" + budget_id}).as_int(), 86'000'000);
   expect_refused(report({"tokens"}, {"11"}, dedup),
                  "0 invalid_input dedup_key was used for another report");
   expect_refused(report({"tokens"}, {"1"}, "elsewhere"),
@@ -183,7 +181,7 @@ TEST_F(BudgetContract, LargeAmountsArePlainDigits) {
   create();
   EXPECT_EQ(run(report({"calls"}, {"200000000000000"})), "1 OK");
   EXPECT_EQ(run(spend("calls", "100000000000000")), "1 OK");
-  EXPECT_EQ(run(release()), "1 OK released");
+  EXPECT_EQ(run(release_budget()), "1 OK released");
   EXPECT_EQ(usage(), (Fields{{"calls", "200000000000000"}}));
   EXPECT_EQ(run(report({"calls"}, {"1"})), "1 OK");
 }
@@ -212,11 +210,11 @@ TEST_F(BudgetContract, ReleaseTakesBackOnce) {
   create();
   run(spend("tokens", "10"));
   run(report({"tokens"}, {"3"}));
-  EXPECT_EQ(run(release()), "1 OK released");
+  EXPECT_EQ(run(release_budget()), "1 OK released");
   EXPECT_EQ(usage(), (Fields{{"tokens", "3"}}));
   EXPECT_EQ(store().count(budget + ":by_exec:<E>"), 0U);
-  expect_refused(release(), "1 OK noop");
-  expect_refused(release().cut(1), "0 invalid_input execution_id must not be empty");
+  expect_refused(release_budget(), "1 OK noop");
+  expect_refused(release_budget().cut(1), "0 invalid_input execution_id must not be empty");
 }
 
 TEST_F(BudgetContract, ReleaseDoesNotTakeBackWhatAResetRemoved) {
@@ -224,7 +222,7 @@ TEST_F(BudgetContract, ReleaseDoesNotTakeBackWhatAResetRemoved) {
   run(spend("tokens", "10"));
   run(reset("3000"));
   run(report({"tokens"}, {"4"}));
-  EXPECT_EQ(run(release()), "1 OK noop");
+  EXPECT_EQ(run(release_budget()), "1 OK noop");
   EXPECT_EQ(usage(), (Fields{{"tokens", "4"}}));
 }
 
@@ -247,7 +245,7 @@ TEST_F(BudgetContract, ResetsComeInWholePeriods) {
   EXPECT_EQ(run(reset("1400")), "1 OK 1500");
   EXPECT_EQ(run(reset("1501")), "1 OK 2000");
   EXPECT_EQ(run(reset("3700")), "1 OK 4000");
-  EXPECT_EQ(store()[resets][B], "4000");
+  EXPECT_EQ(store()[resets][budget_id], "4000");
 }
 
 TEST_F(BudgetContract, ReportAfterTheEndOfAPeriodBeginsTheNext) {

@@ -31,6 +31,10 @@ struct Call {
 inline const std::string tag = "{fp:7}";
 inline const std::string E = tag + ":11111111-1111-4111-8111-111111111111";
 inline const std::string other_E = tag + ":22222222-2222-4222-8222-222222222222";
+inline const std::string budget_id = "33333333-3333-4333-8333-333333333333";
+inline const std::string budget = "ff:budget:{b:3}:" + budget_id;
+inline const std::string quota_id = "44444444-4444-4444-8444-444444444444";
+inline const std::string quota = "ff:quota:{q:4}:" + quota_id;
 inline const std::string far_future = "4000000000000";
 
 std::string exec_key(const std::string& what, const std::string& id = E);

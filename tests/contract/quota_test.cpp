@@ -4,17 +4,15 @@
 namespace ff::test {
 namespace {
 
-const std::string Q = "44444444-4444-4444-8444-444444444444";
-const std::string quota = "ff:quota:{q:4}:" + Q;
 const std::string window = quota + ":window:requests_per_window";
 const std::string concurrency = quota + ":concurrency";
 const std::string admitted_set = quota + ":admitted_set";
-const std::string policies = "ff:idx:{q:4}:quota_policies";
+const std::string quota_policies = "ff:idx:{q:4}:quota_policies";
 
 Call create_quota() {
   return {"ff_create_quota_policy",
-          {quota, window, concurrency, admitted_set, policies},
-          {Q, "60", "2", "2", "1000"}};
+          {quota, window, concurrency, admitted_set, quota_policies},
+          {quota_id, "60", "2", "2", "1000"}};
 }
 
 std::string guard(const std::string& execution) { return quota + ":admitted:" + execution; }
@@ -26,7 +24,7 @@ Call admit(const std::string& execution = E, const std::string& now = "1000",
           {now, "60", rate, cap, execution, "0"}};
 }
 
-Call release(const std::string& execution = E) {
+Call release_admission(const std::string& execution = E) {
   return {"ff_release_admission", {guard(execution), admitted_set, concurrency}, {execution}};
 }
 
@@ -38,15 +36,15 @@ class QuotaContract : public Contract {
 };
 
 TEST_F(QuotaContract, CreateStoresWhatItIsGiven) {
-  EXPECT_EQ(run(create_quota()), "1 OK " + Q);
-  EXPECT_EQ(store()[quota], (Fields{{"quota_policy_id", Q},
+  EXPECT_EQ(run(create_quota()), "1 OK " + quota_id);
+  EXPECT_EQ(store()[quota], (Fields{{"quota_policy_id", quota_id},
                                     {"requests_per_window_seconds", "60"},
                                     {"max_requests_per_window", "2"},
                                     {"active_concurrency_cap", "2"},
                                     {"created_at", "1000"}}));
   EXPECT_EQ(counter(), "0");
-  EXPECT_EQ(store()[policies].count(Q), 1U);
-  expect_refused(create_quota().with(2, "x"), "1 ALREADY_SATISFIED " + Q);
+  EXPECT_EQ(store()[quota_policies].count(quota_id), 1U);
+  expect_refused(create_quota().with(2, "x"), "1 ALREADY_SATISFIED " + quota_id);
 }
 
 TEST_F(QuotaContract, CreateRefusesWords) {
@@ -92,7 +90,7 @@ TEST_F(QuotaContract, JitterOnlyAddsToTheTimeToWait) {
 TEST_F(QuotaContract, AdmitIsRefusedByTheCap) {
   EXPECT_EQ(run(admit(E, "1000", "0", "1")), "ADMITTED");
   expect_refused(admit(other_E, "1000", "0", "1"), "CONCURRENCY_EXCEEDED");
-  run(release());
+  run(release_admission());
   EXPECT_EQ(run(admit(other_E, "1000", "0", "1")), "ADMITTED");
 }
 
@@ -127,17 +125,17 @@ TEST_F(QuotaContract, AdmitRefusesWhatIsNoNumberInThisOrder) {
 TEST_F(QuotaContract, ReleaseGivesBackOnlyWhatWasHeld) {
   run(admit(E, "1000", "5", "5"));
   run(admit(other_E, "1000", "5", "5"));
-  EXPECT_EQ(run(release()), "1 OK released");
+  EXPECT_EQ(run(release_admission()), "1 OK released");
   EXPECT_EQ(counter(), "1");
-  expect_refused(release(), "1 OK released");
+  expect_refused(release_admission(), "1 OK released");
   EXPECT_EQ(store()[window].size(), 2U);
   EXPECT_EQ(store().count(guard("<E>")), 0U);
-  expect_refused(release().with(1, ""), "0 invalid_input execution_id must not be empty");
+  expect_refused(release_admission().with(1, ""), "0 invalid_input execution_id must not be empty");
 }
 
 TEST_F(QuotaContract, ReleaseOfAStartThatWasNotMadeGivesItsPlaceBack) {
   run(admit(E, "1000", "1", "0"));
-  auto unused = release();
+  auto unused = release_admission();
   unused.argv.push_back("unused");
   EXPECT_EQ(run(unused), "1 OK released");
   EXPECT_EQ(run(admit(other_E, "1000", "1", "0")), "ADMITTED");

@@ -152,11 +152,6 @@ TEST_F(Sharing, AGrantOfAnEngineCanBeClaimed) {
   EXPECT_EQ(run(claim()), "1 OK L1 1 X A1 0 initial");
 }
 
-const std::string quota_id = "44444444-4444-4444-8444-444444444444";
-const std::string quota = "ff:quota:{q:4}:" + quota_id;
-const std::string budget_id = "33333333-3333-4333-8333-333333333333";
-const std::string budget = "ff:budget:{b:3}:" + budget_id;
-
 Call create_with_quota() {
   return create().with(7, R"({"quota_policy_id":")" + quota_id + R"("})");
 }

@@ -171,7 +171,7 @@ int main(std::span<const char* const> arguments) {
     run_load(arguments[1], number_of(arguments[2]).value_or(0), STDOUT_FILENO);
 
   std::uint64_t rounds = FF_CRASH_ROUNDS;
-  std::uint64_t seed = std::random_device{}();
+  std::uint64_t seed = 1;
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
     const std::string_view name = arguments[i];
     const auto value = i + 1 < arguments.size() ? number_of(arguments[i + 1]) : std::nullopt;

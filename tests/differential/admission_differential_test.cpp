@@ -2,7 +2,6 @@
 // themselves: they must answer the same.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "store/valkey/open.hpp"
 #include "tests/property/memory_env.hpp"
 #include "tests/support/blocking.hpp"
+#include "tests/support/seeds.hpp"
 #include "tests/support/temp_directory.hpp"
 #include "tests/support/valkey_server.hpp"
 
@@ -263,15 +263,18 @@ class RandomWalk {
   BothStores stores_;
 };
 
+constexpr const char* admission_seeds_file = "tests/differential/admission_seeds.txt";
+
 TEST(AdmissionDifferential, BothStoresAnswerTheSame) {
-  constexpr int steps = 1'500;
-  const char* given = std::getenv("FF_DIFFERENTIAL_SEED");
-  const std::uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  SCOPED_TRACE(fmt::format("seed {}", seed));
-  RandomWalk walk(seed);
-  for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
-    walk.step();
-    if (i % 20 == 0) walk.compare_all();
+  constexpr int steps = 500;
+  for (const auto seed : test::seeds(admission_seeds_file)) {
+    SCOPED_TRACE(test::how_to_repeat(seed, admission_seeds_file));
+    RandomWalk walk(seed);
+    for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
+      walk.step();
+      if (i % 20 == 0) walk.compare_all();
+    }
+    if (testing::Test::HasFailure()) return;
   }
 }
 

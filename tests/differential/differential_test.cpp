@@ -1,13 +1,9 @@
 // Random sequences of operations, the same into an engine on the embedded store and one on Valkey: they
 // must answer the same and have the same, word for word.
-//   FF_DIFFERENTIAL_STEPS=1000000   how many
-//   FF_DIFFERENTIAL_SEED=…          the sequence that failed, as a failure tells it
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <iostream>
-
 #include "tests/differential/driver.hpp"
+#include "tests/support/seeds.hpp"
 
 namespace ff::differential {
 namespace {
@@ -15,19 +11,10 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 using Steps = std::vector<Step>;
 
-constexpr std::size_t compare_all_every = 20;  // steps
-#ifdef __SANITIZE_ADDRESS__
-constexpr std::uint64_t steps_usual = 400;
-#else
-constexpr std::uint64_t steps_usual = 2'000;
-#endif
+constexpr const char* seeds_file = "tests/differential/seeds.txt";  // a seed is a sequence
+constexpr std::size_t compare_all_every = 20;                       // steps
 constexpr std::chrono::seconds shrinking_max{40};
 constexpr int size = 100;
-
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 test::ValkeyServer& server() {
   static test::ValkeyServer only;
@@ -83,21 +70,16 @@ void shrink(Steps& steps, Failure& failure) {
 }
 
 TEST(Differential, BothStoresDoTheSame) {
-  const auto wanted = number_from("FF_DIFFERENTIAL_STEPS", steps_usual);
-  auto seed = number_from("FF_DIFFERENTIAL_SEED", std::random_device{}());
   const auto generator = steps();
-  std::uint64_t done = 0;
-  for (; done < wanted; ++seed) {
+  for (const auto seed : test::seeds(seeds_file)) {
     auto sequence = generator(rc::Random(seed), size).value();
     auto failure = try_sequence(sequence);
-    done += sequence.size() + 1;
     if (!failure) continue;
     shrink(sequence, *failure);
     std::string text;
     for (const auto& step : sequence) text += "  " + show(step) + "\n";
-    FAIL() << "FF_DIFFERENTIAL_SEED=" << seed << "\n" << text << failure->what;
+    FAIL() << text << failure->what << '\n' << test::how_to_repeat(seed, seeds_file);
   }
-  std::cout << done << " steps\n";
 }
 
 }  // namespace

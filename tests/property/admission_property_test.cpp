@@ -262,7 +262,7 @@ rc::Gen<std::vector<AdmissionStep>> steps() {
 
 // Sums, windows and slots are what they should be after every step.
 TEST(AdmissionProperty, CountsAsTheModelDoes) {
-  check(150, steps(), [](const std::vector<AdmissionStep>& all) {
+  check(40, steps(), [](const std::vector<AdmissionStep>& all) {
     AdmissionWorld world;
     for (const auto& step : all) {
       world.carry_out(step);

@@ -4,31 +4,29 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string>
+
+#include "tests/support/seeds.hpp"
 
 namespace ff::property {
 
 inline constexpr std::chrono::seconds shrinking_max{40};
 
-// How often a property is tried: `usual` times what the environment says in FF_PROPERTY_RUNS.
-inline int runs(int usual) {
-  const char* factor = std::getenv("FF_PROPERTY_RUNS");
-  return usual * std::max(1, factor ? std::atoi(factor) : 1);
-}
+inline const std::string seeds_file = "tests/property/seeds.txt";
 
-// Fails the running test with a short counterexample, and how to see it again. `property` takes what
-// `generator` makes.
+// Tries `property` with `tries` values of `generator` for one seed. Fails the running test with a short
+// counterexample.
 template <class T, class Property>
-void check(int usual_runs, const rc::Gen<T>& generator, const Property& property) {
+void check_seed(std::uint64_t seed, int tries, const rc::Gen<T>& generator,
+                const Property& property) {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   const auto name = std::string(test->test_suite_name()) + "." + test->name();
   auto params = rc::detail::configuration().testParams;
-  params.maxSuccess = runs(usual_runs);
+  params.seed = seed;
+  params.maxSuccess = tries;
 
   // Shrinking ends in time: from then on, nothing that is tried counts as a failure.
   using Steady = std::chrono::steady_clock;
@@ -48,7 +46,16 @@ void check(int usual_runs, const rc::Gen<T>& generator, const Property& property
   if (result.template is<rc::detail::SuccessResult>()) return;
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
-  FAIL() << text.str() << "\nseed: RC_PARAMS=\"seed=" << params.seed << "\"";
+  FAIL() << text.str() << '\n' << test::how_to_repeat(seed, seeds_file);
+}
+
+// The same for every seed, until one fails.
+template <class T, class Property>
+void check(int tries_per_seed, const rc::Gen<T>& generator, const Property& property) {
+  for (const auto seed : test::seeds(seeds_file)) {
+    check_seed(seed, tries_per_seed, generator, property);
+    if (::testing::Test::HasFatalFailure()) return;
+  }
 }
 
 }  // namespace ff::property

@@ -271,7 +271,7 @@ TEST(CoreProperty, EveryStateIsSoundWhateverTheCommands) {
   const auto runs = gen::pair(
       submissions(),
       gen::resize(60, gen::container<std::vector<CoreStep>>(gen::resize(100, core_step()))));
-  check(4000, runs, [](const auto& run) {
+  check(1000, runs, [](const auto& run) {
     Machine machine(run.first);
     for (const auto& step : run.second)
       if (!machine.run(step)) return;

@@ -43,7 +43,7 @@ void try_sequence(const Setup& setup, const std::vector<Operation>& operations) 
 }
 
 TEST(EngineProperty, DoesWhatTheModelDoes) {
-  check(100, rc::gen::pair(setups(), operations()),
+  check(25, rc::gen::pair(setups(), operations()),
         [](const auto& run) { try_sequence(run.first, run.second); });
 }
 

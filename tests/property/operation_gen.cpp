@@ -91,12 +91,13 @@ rc::Gen<Wanted> wanted() {
                                 gen::weightedElement<unsigned>({{4, 3}, {2, 0}, {1, 1}, {1, 2}})));
 }
 
-rc::Gen<Millis> lease_ttl() { return millis({30s, 1ms, 5s, 10min, 24h}); }
+rc::Gen<Millis> any_lease_ttl() { return millis({30s, 1ms, 5s, 10min, 24h}); }
 
 rc::Gen<ClaimSome> claim_some() {
-  return build<ClaimSome>(
-      gen::set(&ClaimSome::wanted, wanted()), gen::set(&ClaimSome::max, gen::inRange(1u, 5u)),
-      gen::set(&ClaimSome::ttl, lease_ttl()), gen::set(&ClaimSome::request, maybe(4, below(2))));
+  return build<ClaimSome>(gen::set(&ClaimSome::wanted, wanted()),
+                          gen::set(&ClaimSome::max, gen::inRange(1u, 5u)),
+                          gen::set(&ClaimSome::ttl, any_lease_ttl()),
+                          gen::set(&ClaimSome::request, maybe(4, below(2))));
 }
 rc::Gen<GrantOne> grant_one() {
   return build<GrantOne>(gen::set(&GrantOne::wanted, wanted()),
@@ -106,7 +107,7 @@ rc::Gen<ClaimGrantedOne> claim_granted_one() {
   return build<ClaimGrantedOne>(gen::set(&ClaimGrantedOne::target, target(Among::granted)),
                                 gen::set(&ClaimGrantedOne::other_worker, one_in(6)),
                                 gen::set(&ClaimGrantedOne::lease, maybe(5, below(3))),
-                                gen::set(&ClaimGrantedOne::ttl, lease_ttl()));
+                                gen::set(&ClaimGrantedOne::ttl, any_lease_ttl()));
 }
 rc::Gen<ClaimOne> claim_one() {
   return build<ClaimOne>(gen::set(&ClaimOne::target, target(Among::waiting)),
@@ -114,7 +115,7 @@ rc::Gen<ClaimOne> claim_one() {
                          gen::set(&ClaimOne::capabilities,
                                   gen::weightedElement<unsigned>({{6, 3}, {1, 0}, {1, 1}, {1, 2}})),
                          gen::set(&ClaimOne::lease, maybe(5, below(3))),
-                         gen::set(&ClaimOne::ttl, lease_ttl()),
+                         gen::set(&ClaimOne::ttl, any_lease_ttl()),
                          gen::set(&ClaimOne::again_by, maybe(3, below(worker_count))));
 }
 

@@ -13,8 +13,6 @@ namespace {
 using test::ValkeyServer;
 using Steady = std::chrono::steady_clock;
 
-const Kind kind = *Kind::parse("faults");
-
 Claim claim_by(const char* worker, Millis wait, Millis ttl = 1s) {
   return {.worker = *WorkerId::parse(worker), .max = 10, .lease_ttl = ttl, .wait = wait};
 }

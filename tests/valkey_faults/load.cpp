@@ -14,8 +14,6 @@ constexpr Millis lease_ttl = 1s;
 constexpr int submitters_per_engine = 1;
 constexpr int workers_per_engine = 2;
 
-const Kind kind = *Kind::parse("faults");
-
 // While it is alive, its thread is in the middle of something.
 class Busy {
  public:

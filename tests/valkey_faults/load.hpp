@@ -14,6 +14,8 @@ namespace ff::faults {
 
 using namespace std::chrono_literals;
 
+inline const Kind kind = *Kind::parse("faults");
+
 // As a server has it: its own store, scanners and all.
 std::unique_ptr<LocalEngine> open_engine(
     valkey::ClientOptions client, valkey::Durability durability = valkey::Durability::server);

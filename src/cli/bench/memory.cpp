@@ -18,7 +18,7 @@
 namespace ff::cli::bench {
 namespace {
 
-constexpr std::uint32_t few = 1'000;
+constexpr std::uint32_t few_tasks = 1'000;
 
 double resident_bytes() {
   ::malloc_trim(0);
@@ -72,11 +72,13 @@ Result<Figures> memory_of_valkey(const Settings& settings) {
   if (!meter) return std::unexpected(meter.error());
   Figures figures;
 
-  if (auto done = submit_all(**engine, settings, few); !done) return std::unexpected(done.error());
-  const auto claim_few = claim_microseconds(**engine, few / 2);
+  if (auto done = submit_all(**engine, settings, few_tasks); !done)
+    return std::unexpected(done.error());
+  const auto claim_few = claim_microseconds(**engine, few_tasks / 2);
   if (!claim_few) return std::unexpected(claim_few.error());
   figures["claim_us_with_1000"] = *claim_few;
-  if (auto done = drain(**engine, settings, few / 2); !done) return std::unexpected(done.error());
+  if (auto done = drain(**engine, settings, few_tasks / 2); !done)
+    return std::unexpected(done.error());
 
   const auto bytes_since = [&](double before) -> Result<double> {
     const auto now = (*meter)->read();
@@ -91,10 +93,10 @@ Result<Figures> memory_of_valkey(const Settings& settings) {
   if (!waiting) return std::unexpected(waiting.error());
   figures["bytes_per_waiting"] = *waiting;
 
-  const auto claim_many = claim_microseconds(**engine, few / 2);
+  const auto claim_many = claim_microseconds(**engine, few_tasks / 2);
   if (!claim_many) return std::unexpected(claim_many.error());
   figures["claim_us"] = *claim_many;
-  if (auto done = drain(**engine, settings, settings.tasks - few / 2); !done)
+  if (auto done = drain(**engine, settings, settings.tasks - few_tasks / 2); !done)
     return std::unexpected(done.error());
   const auto completed = bytes_since(before->memory_bytes);
   if (!completed) return std::unexpected(completed.error());
@@ -113,8 +115,9 @@ Result<Figures> memory(const Settings& settings) {
   Figures figures;
   const double tasks = settings.tasks;
 
-  if (auto done = submit_all(**engine, settings, few); !done) return std::unexpected(done.error());
-  const auto claim_few = claim_microseconds(**engine, few / 2);
+  if (auto done = submit_all(**engine, settings, few_tasks); !done)
+    return std::unexpected(done.error());
+  const auto claim_few = claim_microseconds(**engine, few_tasks / 2);
   if (!claim_few) return std::unexpected(claim_few.error());
 
   const auto resident_before = resident_bytes();
@@ -125,7 +128,7 @@ Result<Figures> memory(const Settings& settings) {
   figures["resident_mib"] = resident_waiting / (1 << 20);
   figures["disk_bytes_per_waiting"] = disk_bytes(url->directory) / tasks;
 
-  const auto claim_many = claim_microseconds(**engine, few / 2);
+  const auto claim_many = claim_microseconds(**engine, few_tasks / 2);
   if (!claim_many) return std::unexpected(claim_many.error());
   figures["claim_us_with_1000"] = *claim_few;
   figures["claim_us"] = *claim_many;

@@ -17,7 +17,7 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::uint32_t sets = 10;
-constexpr std::uint32_t few = sets / 2;  // sets with one worker, or with late ones
+constexpr std::uint32_t few_sets = sets / 2;  // sets with one worker, or with late ones
 constexpr std::chrono::milliseconds work_time{5};
 constexpr std::chrono::milliseconds late_by{500};
 
@@ -33,7 +33,9 @@ constexpr std::array mixes{
         [](std::uint32_t) { return false; }},
     // One worker for each of the first half, all others for the second half.
     Mix{"partial",
-        [](std::uint32_t worker) { return worker < few ? worker : few + worker % (sets - few); },
+        [](std::uint32_t worker) {
+          return worker < few_sets ? worker : few_sets + worker % (sets - few_sets);
+        },
         [](std::uint32_t) { return false; }},
     // Those of the first three sets come when their work already waits.
     Mix{"scarce", [](std::uint32_t worker) { return worker % sets; },
@@ -44,7 +46,7 @@ CapabilitySet set_number(std::uint32_t set) {
   return *CapabilitySet::parse({fmt::format("model-{}", set), "bench"});
 }
 
-struct Shared {
+struct RoutingShared {
   Engine& engine;
   LaneId lane;
   std::atomic<std::int64_t> left;
@@ -59,7 +61,7 @@ asio::awaitable<void> pause(Steady::duration time) {
   co_await timer.async_wait(asio::use_awaitable);
 }
 
-Async<void> worker(std::shared_ptr<Shared> shared, const Mix& mix, std::uint32_t number) {
+Async<void> worker(std::shared_ptr<RoutingShared> shared, const Mix& mix, std::uint32_t number) {
   const auto set = mix.set_of(number);
   if (mix.is_late(set)) co_await pause(late_by);
   Claim claim{.worker = *WorkerId::parse(fmt::format("bench-{}-{}", mix.name, number)),
@@ -86,7 +88,7 @@ Async<void> worker(std::shared_ptr<Shared> shared, const Mix& mix, std::uint32_t
   co_return Result<void>{};
 }
 
-Async<void> submit(std::shared_ptr<Shared> shared, std::uint32_t count) {
+Async<void> submit(std::shared_ptr<RoutingShared> shared, std::uint32_t count) {
   constexpr std::uint32_t batch_max = 100;
   for (std::uint32_t i = 0; i < count;) {
     SubmitMany batch;
@@ -104,10 +106,10 @@ Async<void> submit(std::shared_ptr<Shared> shared, std::uint32_t count) {
 }
 
 Result<Figures> measure(Engine& engine, const Settings& settings, const Mix& mix) {
-  const std::shared_ptr<Shared> shared(
-      new Shared{.engine = engine,
-                 .lane = *LaneId::parse(fmt::format("bench-{}", mix.name)),
-                 .left = settings.tasks});
+  const std::shared_ptr<RoutingShared> shared(
+      new RoutingShared{.engine = engine,
+                        .lane = *LaneId::parse(fmt::format("bench-{}", mix.name)),
+                        .left = settings.tasks});
   std::vector<std::future<Result<void>>> running;
   const auto run = [&](Async<void> coroutine) {
     running.push_back(asio::co_spawn(asio::make_strand(engine.executor()), std::move(coroutine),

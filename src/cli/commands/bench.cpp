@@ -34,7 +34,7 @@ class TemporaryStore {
 
 constexpr auto as_the_mode_says = std::numeric_limits<std::uint32_t>::max();
 
-struct Given {
+struct BenchArguments {
   std::string mode;
   std::string store;
   std::uint32_t tasks = 0;  // 0: as many as the mode says
@@ -62,7 +62,7 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"routing", 1'000, 100, bench::routing},
                            Mode{"admission", 50'000, 16, bench::admission}};
 
-Result<bench::Settings> settings_of(const Given& given, const Mode& mode) {
+Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mode) {
   const auto tasks =
       in_range("--tasks", given.tasks == 0 ? mode.tasks : given.tasks, 1, 100'000'000);
   if (!tasks) return std::unexpected(tasks.error());
@@ -93,7 +93,7 @@ void print_table(const json::object& figures, const std::string& prefix = "") {
   }
 }
 
-Result<ExitCode> run(const Context& context, Given given) {
+Result<ExitCode> run(const Context& context, BenchArguments given) {
   const auto mode = std::ranges::find(modes, given.mode, &Mode::name);
   if (mode == modes.end())
     return fail(
@@ -129,7 +129,7 @@ Result<ExitCode> run(const Context& context, Given given) {
 }  // namespace
 
 Run setup_bench(Arguments& arguments) {
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<BenchArguments>();
   arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
                        "lifecycle|latency|memory|waiting|routing|admission");
   arguments.option("--store", given->store, "URL",

@@ -5,12 +5,12 @@
 namespace ff::cli {
 namespace {
 
-constexpr std::array columns{FieldColumn{"id", Column::Fit::keep},
-                             FieldColumn{"scope"},
-                             FieldColumn{"state", Column::Fit::keep},
-                             FieldColumn{"usage"},
-                             FieldColumn{"on_hard_limit", Column::Fit::drop},
-                             FieldColumn{"next_reset_at_ms", Column::Fit::drop}};
+constexpr std::array budget_columns{FieldColumn{"id", Column::Fit::keep},
+                                    FieldColumn{"scope"},
+                                    FieldColumn{"state", Column::Fit::keep},
+                                    FieldColumn{"usage"},
+                                    FieldColumn{"on_hard_limit", Column::Fit::drop},
+                                    FieldColumn{"next_reset_at_ms", Column::Fit::drop}};
 
 // "tokens 900/1000, requests 5"
 std::string usage_text(const BudgetInfo& budget) {
@@ -25,7 +25,7 @@ std::string usage_text(const BudgetInfo& budget) {
   return text;
 }
 
-json::object for_table(const BudgetInfo& budget) {
+json::object budget_for_table(const BudgetInfo& budget) {
   auto row = http::to_fields(budget);
   const auto& spec = budget.spec;
   row["scope"] = spec.scope_id.empty() ? spec.scope_type
@@ -76,7 +76,8 @@ Run setup_budgets_list(Arguments& arguments) {
   options->add_to(arguments);
   arguments.examples("  ff budgets list\n  ff budgets list --all --json | jq -r .id");
   return [options](const Context& context) {
-    return print_pages<ListBudgets>(context, *options, &BudgetList::budgets, columns, for_table);
+    return print_pages<ListBudgets>(context, *options, &BudgetList::budgets, budget_columns,
+                                    budget_for_table);
   };
 }
 

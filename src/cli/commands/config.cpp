@@ -7,8 +7,8 @@
 namespace ff::cli {
 namespace {
 
-constexpr std::array columns{FieldColumn{"name"}, FieldColumn{"value"}, FieldColumn{"source"},
-                             FieldColumn{"where"}};
+constexpr std::array config_columns{FieldColumn{"name"}, FieldColumn{"value"},
+                                    FieldColumn{"source"}, FieldColumn{"where"}};
 
 const char* name_of(SettingSource source) {
   switch (source) {
@@ -45,7 +45,7 @@ Run setup_config(Arguments& arguments) {
     std::vector<json::object> rows;
     for (const auto& row : settings_table())
       rows.push_back(fields_of(row, context.settings.value(row.setting)));
-    print_rows(context, columns, rows);
+    print_rows(context, config_columns, rows);
     return ExitCode::ok;
   };
 }

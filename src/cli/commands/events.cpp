@@ -8,13 +8,13 @@
 namespace ff::cli {
 namespace {
 
-struct Given {
+struct EventsArguments {
   Request request;
   std::uint32_t count = 0;
   bool no_follow = false;
 };
 
-Result<ExitCode> run(const Context& context, const Given& given) {
+Result<ExitCode> run(const Context& context, const EventsArguments& given) {
   auto query = given.request.to<ReadEvents>();
   if (!query) return std::unexpected(query.error());
   const StopSignals signals;
@@ -38,7 +38,7 @@ Result<ExitCode> run(const Context& context, const Given& given) {
 }  // namespace
 
 Run setup_events(Arguments& arguments) {
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<EventsArguments>();
   auto& request = given->request;
   arguments.field("--namespace", request, "namespace", "NAME", "Only of this tenant");
   arguments.field("--lane", request, "lane", "NAME", "Only of this lane");

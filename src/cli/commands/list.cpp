@@ -8,14 +8,14 @@
 namespace ff::cli {
 namespace {
 
-struct Given {
+struct ListArguments {
   Request request;
   std::uint32_t limit = 100;
   bool all = false;
 };
 
 // Page after page, until there are `limit` or no more.
-Result<ExitCode> run(const Context& context, const Given& given) {
+Result<ExitCode> run(const Context& context, const ListArguments& given) {
   auto request = given.request;
   request.texts["namespace"] = context.settings.text(Setting::ns);
   auto list = request.to<ListExecutions>();
@@ -49,7 +49,7 @@ Result<ExitCode> run(const Context& context, const Given& given) {
 }  // namespace
 
 Run setup_list(Arguments& arguments) {
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<ListArguments>();
   auto& request = given->request;
   arguments.field("--lane", request, "lane", "NAME", "Only of this lane");
   arguments.field("--state", request, "state", state_choices, "Only in this state");

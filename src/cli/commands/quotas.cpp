@@ -5,16 +5,16 @@
 namespace ff::cli {
 namespace {
 
-constexpr std::array columns{FieldColumn{"id", Column::Fit::keep}, FieldColumn{"starts"},
-                             FieldColumn{"running"}, FieldColumn{"next_start_at_ms"},
-                             FieldColumn{"jitter_ms", Column::Fit::drop}};
+constexpr std::array quota_columns{FieldColumn{"id", Column::Fit::keep}, FieldColumn{"starts"},
+                                   FieldColumn{"running"}, FieldColumn{"next_start_at_ms"},
+                                   FieldColumn{"jitter_ms", Column::Fit::drop}};
 
 // "12/100"
 std::string of_limit(std::uint64_t count, std::optional<std::uint64_t> limit) {
   return limit ? fmt::format("{}/{}", count, *limit) : std::to_string(count);
 }
 
-json::object for_table(const QuotaInfo& quota) {
+json::object quota_for_table(const QuotaInfo& quota) {
   auto row = http::to_fields(quota);
   if (quota.spec.max_per_window)
     row["starts"] = fmt::format("{} per {}", of_limit(quota.in_window, quota.spec.max_per_window),
@@ -56,7 +56,8 @@ Run setup_quotas_list(Arguments& arguments) {
   options->add_to(arguments);
   arguments.examples("  ff quotas list\n  ff quotas list --all --json | jq -r .id");
   return [options](const Context& context) {
-    return print_pages<ListQuotas>(context, *options, &QuotaList::quotas, columns, for_table);
+    return print_pages<ListQuotas>(context, *options, &QuotaList::quotas, quota_columns,
+                                   quota_for_table);
   };
 }
 

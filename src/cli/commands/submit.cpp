@@ -16,7 +16,7 @@
 namespace ff::cli {
 namespace {
 
-struct Given {
+struct SubmitArguments {
   Request request;
   std::string payload;
   std::string file;
@@ -32,7 +32,7 @@ void print_reply(const Context& context, const SubmitReply& reply) {
 }
 
 // The payload is an argument, a file, or standard input ("-").
-Result<std::string> read_payload(const Given& given) {
+Result<std::string> read_payload(const SubmitArguments& given) {
   if (!given.file.empty()) return read_file(given.file, limits::payload_bytes_max);
   if (given.payload == "-") return read_all(stdin, "standard input", limits::payload_bytes_max);
   return given.payload;
@@ -118,7 +118,7 @@ class LineSubmitter {
 };
 
 Result<ExitCode> submit_lines(const Context& context, Engine& engine, Submit submit,
-                              const Given& given) {
+                              const SubmitArguments& given) {
   if (submit.id || submit.idempotency_key || given.wait.wait)
     return fail(Errc::invalid_input,
                 "--lines makes many executions; --id, --idempotency-key and --wait are for one");
@@ -141,7 +141,7 @@ void name_backoff(Request& request) {
     backoff->get_object().emplace("type", to_string(http::BackoffType::exponential));
 }
 
-Result<ExitCode> run(const Context& context, Given given) {
+Result<ExitCode> run(const Context& context, SubmitArguments given) {
   name_backoff(given.request);
   given.request.texts["namespace"] = context.settings.text(Setting::ns);
   if (!given.file.empty() && !given.payload.empty())
@@ -185,7 +185,7 @@ void add_policy(Arguments& arguments, Request& request) {
 
 Run setup_submit(Arguments& arguments) {
   using Need = Arguments::Need;
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<SubmitArguments>();
   auto& request = given->request;
   arguments.field("kind", request, "kind", "KIND", "What to run: the name of a worker's handler");
   arguments.positional("payload", given->payload, "Its input; '-' reads standard input",

@@ -116,12 +116,12 @@ Result<ExitCode> watch_all(const Context& context, Engine& engine, const Watched
   return ExitCode::ok;
 }
 
-struct Given {
+struct WatchArguments {
   std::string id;
   std::string lane;
 };
 
-Result<ExitCode> run(const Context& context, const Given& given) {
+Result<ExitCode> run(const Context& context, const WatchArguments& given) {
   Request request;
   request.texts["namespace"] = context.settings.text(Setting::ns);
   if (!given.lane.empty()) request.texts["lane"] = given.lane;
@@ -138,7 +138,7 @@ Result<ExitCode> run(const Context& context, const Given& given) {
 }  // namespace
 
 Run setup_watch(Arguments& arguments) {
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<WatchArguments>();
   arguments.positional("id", given->id, "An execution, until it ends (default: all)",
                        Arguments::Need::optional, "ID");
   arguments.option("--lane", given->lane, "NAME", "Only this lane");

@@ -14,7 +14,7 @@
 namespace ff::cli {
 namespace {
 
-struct Given {
+struct WorkArguments {
   std::string command;
   WorkerOptions worker;
   std::uint32_t concurrency = 1;
@@ -78,7 +78,7 @@ std::string reason_of(const ChildEnd& end) {
   return said.empty() ? reason : fmt::format("{}: {}", reason, said);
 }
 
-Outcome outcome_of(const Given& given, const Task& task, ChildEnd end) {
+Outcome outcome_of(const WorkArguments& given, const Task& task, ChildEnd end) {
   switch (end.how) {
     case ChildEnd::How::printed_too_much:
       return Outcome::failed({.reason = fmt::format("the command printed more than {} bytes",
@@ -108,7 +108,8 @@ Outcome outcome_of(const Given& given, const Task& task, ChildEnd end) {
 // Runs the command for one execution after the other, `max` at most.
 class ShellWorker {
  public:
-  ShellWorker(const Given& given, StopSignals& signals) : given_(given), signals_(signals) {}
+  ShellWorker(const WorkArguments& given, StopSignals& signals)
+      : given_(given), signals_(signals) {}
 
   Outcome work(Task& task) {
     if (given_.max > 0 && started_++ >= given_.max)
@@ -131,13 +132,13 @@ class ShellWorker {
     return outcome_of(given_, task, std::move(*end));
   }
 
-  const Given& given_;
+  const WorkArguments& given_;
   StopSignals& signals_;
   std::atomic<std::uint32_t> started_ = 0;
   std::atomic<std::uint32_t> finished_ = 0;
 };
 
-Result<ExitCode> run(const Context& context, Given given) {
+Result<ExitCode> run(const Context& context, WorkArguments given) {
   set_log_level(context.settings);
   StopSignals signals;
   const auto engine = open_engine(context.settings);
@@ -165,7 +166,7 @@ Result<ExitCode> run(const Context& context, Given given) {
 }  // namespace
 
 Run setup_work(Arguments& arguments) {
-  auto given = std::make_shared<Given>();
+  auto given = std::make_shared<WorkArguments>();
   auto& worker = given->worker;
   arguments.positional("command", given->command,
                        "Run by /bin/sh for each execution: its payload is standard input, what it "

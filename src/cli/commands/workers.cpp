@@ -3,15 +3,15 @@
 namespace ff::cli {
 namespace {
 
-constexpr std::array columns{FieldColumn{"worker"},
-                             FieldColumn{"state", Column::Fit::keep},
-                             FieldColumn{"lanes"},
-                             FieldColumn{"capabilities"},
-                             FieldColumn{"running", Column::Fit::keep},
-                             FieldColumn{"last_seen_at_ms", Column::Fit::drop}};
+constexpr std::array worker_columns{FieldColumn{"worker"},
+                                    FieldColumn{"state", Column::Fit::keep},
+                                    FieldColumn{"lanes"},
+                                    FieldColumn{"capabilities"},
+                                    FieldColumn{"running", Column::Fit::keep},
+                                    FieldColumn{"last_seen_at_ms", Column::Fit::drop}};
 
 // Its executions are only counted.
-json::object for_table(const WorkerStatus& worker) {
+json::object worker_for_table(const WorkerStatus& worker) {
   auto row = http::to_fields(worker);
   row["state"] = worker.info.draining ? "draining" : "alive";
   row["running"] = worker.running.size();
@@ -46,8 +46,8 @@ Run setup_workers_list(Arguments& arguments) {
     if (!list) return std::unexpected(list.error());
     std::vector<json::object> rows;
     for (const auto& worker : list->workers)
-      rows.push_back(context.json ? http::to_fields(worker) : for_table(worker));
-    print_rows(context, columns, rows);
+      rows.push_back(context.json ? http::to_fields(worker) : worker_for_table(worker));
+    print_rows(context, worker_columns, rows);
     return ExitCode::ok;
   };
 }

@@ -5,13 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "records.pb.h"
+#include "tests/support/values.hpp"
 
 namespace ff::embedded {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr TimePoint t0{Millis{1'800'000'000'000}};
+using test::t0;
 
 Uuid uuid_of(std::uint8_t number) {
   Uuid::Bytes bytes{};

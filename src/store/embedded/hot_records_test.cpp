@@ -3,14 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/values.hpp"
+
 namespace ff::embedded {
 namespace {
 
-ExecutionId id_of(std::uint8_t number) {
-  Uuid::Bytes bytes{};
-  bytes[15] = number;
-  return {number, Uuid{bytes}};
-}
+using test::id_of;
 
 HotRecord record(std::uint8_t number, std::size_t payload_bytes = 0) {
   HotRecord record{.execution = {}};

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/values.hpp"
+
 namespace ff::embedded {
 namespace {
 
@@ -13,13 +15,8 @@ using enum BlockingReason;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr TimePoint t0{Millis{1'800'000'000'000}};
-
-ExecutionId id_of(std::uint8_t number) {
-  Uuid::Bytes bytes{};
-  bytes[15] = number;
-  return {number, Uuid{bytes}};
-}
+using test::id_of;
+using test::t0;
 
 core::Execution execution(std::uint8_t number, core::State state = core::Waiting{},
                           const char* lane = "default") {

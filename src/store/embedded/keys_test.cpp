@@ -5,10 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/values.hpp"
+
 namespace ff::embedded::keys {
 namespace {
 
-constexpr TimePoint t0{Millis{1'800'000'000'000}};
+using test::t0;
 
 ExecutionId id_of(PartitionIndex partition, std::uint8_t last) {
   Uuid::Bytes bytes{};

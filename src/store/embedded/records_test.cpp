@@ -231,14 +231,14 @@ proto::Execution first_format(std::uint32_t attempts = 0) {
   return record;
 }
 
-void set_fence(proto::Fence& fence) {
+void set_first_fence(proto::Fence& fence) {
   fence.set_lease_id(id_bytes(5));
   fence.set_lease_epoch(1);
   fence.set_attempt_id(id_bytes(6));
 }
-const Fence held{.lease_id = LeaseId{core::uuid_of(5)},
-                 .lease_epoch = LeaseEpoch{1},
-                 .attempt_id = AttemptId{core::uuid_of(6)}};
+const Fence first_held{.lease_id = LeaseId{core::uuid_of(5)},
+                       .lease_epoch = LeaseEpoch{1},
+                       .attempt_id = AttemptId{core::uuid_of(6)}};
 
 core::Execution upgraded(const proto::Execution& record) {
   return must(decode(core::test_id(), record.SerializeAsString()));
@@ -258,15 +258,16 @@ TEST(RecordsOfFormat1, ThatWaitGetTheirPlaceInTheQueue) {
 TEST(RecordsOfFormat1, ThatRunKeepTheirLease) {
   auto record = first_format(1);
   auto& lease = *record.mutable_active()->mutable_lease();
-  set_fence(*lease.mutable_fence());
+  set_first_fence(*lease.mutable_fence());
   lease.set_worker("w1");
   lease.set_expires_at_ms(9'000);
   const auto execution = upgraded(record);
   const auto checked =
-      core::apply(execution, Complete{.id = core::test_id(), .fence = held}, at(8'000));
+      core::apply(execution, Complete{.id = core::test_id(), .fence = first_held}, at(8'000));
   ASSERT_TRUE(checked);
   EXPECT_EQ(std::get<core::Active>(execution.state).lease.acquired_at, at(2'000));
-  EXPECT_FALSE(core::apply(execution, Complete{.id = core::test_id(), .fence = held}, at(9'000)));
+  EXPECT_FALSE(
+      core::apply(execution, Complete{.id = core::test_id(), .fence = first_held}, at(9'000)));
 }
 
 TEST(RecordsOfFormat1, ThatLostTheirWorkerAreClaimedAsAReclaim) {
@@ -280,19 +281,19 @@ TEST(RecordsOfFormat1, ThatLostTheirWorkerAreClaimedAsAReclaim) {
 TEST(RecordsOfFormat1, ThatEndedAnswerARepeatedEndAsBefore) {
   auto record = first_format(1);
   record.mutable_completed_v1()->set_at_ms(3'000);
-  set_fence(*record.mutable_completed_v1()->mutable_by());
-  const auto completed =
-      core::apply(upgraded(record), Complete{.id = core::test_id(), .fence = held}, at(9'000));
+  set_first_fence(*record.mutable_completed_v1()->mutable_by());
+  const auto completed = core::apply(
+      upgraded(record), Complete{.id = core::test_id(), .fence = first_held}, at(9'000));
   ASSERT_TRUE(completed);
   EXPECT_EQ(completed->reply.state, ExecutionState::completed);
 
   record = first_format(1);
   record.mutable_failed_v1()->set_at_ms(3'000);
   record.mutable_failed_v1()->set_reason("broke");
-  set_fence(*record.mutable_failed_v1()->mutable_by());
+  set_first_fence(*record.mutable_failed_v1()->mutable_by());
   const auto execution = upgraded(record);
   const auto failed = core::apply(
-      execution, Fail{.id = core::test_id(), .fence = held, .reason = "broke"}, at(9'000));
+      execution, Fail{.id = core::test_id(), .fence = first_held, .reason = "broke"}, at(9'000));
   ASSERT_TRUE(failed);
   EXPECT_EQ(failed->reply.state, ExecutionState::failed);
   EXPECT_EQ(core::info_of(execution).failure_reason, "broke");

@@ -3,13 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/values.hpp"
+
 namespace ff::valkey {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr TimePoint t0{Millis{1'800'000'000'000}};
+using test::t0;
 constexpr auto delay = core::TimerKind::delay;
 
 ExecutionId id(std::uint8_t number) {
