@@ -1,7 +1,8 @@
 #include "engine/supervisor.hpp"
 
-#include <spdlog/spdlog.h>
 #include <boost/asio/strand.hpp>
+
+#include "base/log.hpp"
 
 namespace ff {
 namespace {
@@ -119,8 +120,8 @@ void Supervisor::replace_if_stuck(Supervised& supervised) {
     const std::lock_guard lock(status_mutex_);
     ++supervised.status.stuck;
     ++supervised.status.failures_in_a_row;
-    spdlog::error("scanner={} is stuck for {} ms, another loop takes its place (number {})",
-                  supervised.status.name, options_.stuck_after.count(), supervised.status.stuck);
+    log::error("scanner={} is stuck for {} ms, another loop takes its place (number {})",
+               supervised.status.name, options_.stuck_after.count(), supervised.status.stuck);
   }
   spawn_loop(supervised);
 }
@@ -147,14 +148,14 @@ Async<Scan> Supervisor::guarded_run(Supervised& supervised) {
   status.failures_in_a_row = scan ? 0 : status.failures_in_a_row + 1;
   if (scan) {
     status.changed += scan->changed;
-    if (scan->changed > 0) spdlog::debug("scanner={} changed={}", status.name, scan->changed);
+    if (scan->changed > 0) log::debug("scanner={} changed={}", status.name, scan->changed);
   } else if (crashed) {
     ++status.crashes;
-    spdlog::error("scanner={} crashed, restarting in {} ms (restart {}): {}", status.name,
-                  options_.pause_after_crash.count(), status.crashes, scan.error().message);
+    log::error("scanner={} crashed, restarting in {} ms (restart {}): {}", status.name,
+               options_.pause_after_crash.count(), status.crashes, scan.error().message);
   } else {
     ++status.errors;
-    spdlog::warn("scanner={} failed: {}", status.name, scan.error().message);
+    log::warn("scanner={} failed: {}", status.name, scan.error().message);
   }
   co_return scan;
 }

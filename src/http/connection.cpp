@@ -4,7 +4,6 @@
 
 #include <array>
 
-#include <spdlog/spdlog.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -13,6 +12,7 @@
 
 #include "base/base64.hpp"
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "base/random.hpp"
 #include "base/utf8.hpp"
 #include "base/version.hpp"
@@ -260,7 +260,7 @@ asio::awaitable<Response> Connection::run_or_apologise(Engine& engine, const Rou
   try {
     co_return co_await route.run(engine, std::move(fields));
   } catch (const std::exception& bug) {
-    spdlog::error("a request to {} failed: {}", route.endpoint.path, bug.what());
+    log::error("a request to {} failed: {}", route.endpoint.path, bug.what());
   }
   co_return error_response({Errc::internal, "the server failed on this request; see its log"});
 }
@@ -403,10 +403,10 @@ void Connection::look_at_the_clock(SteadyClock::time_point at) {
 void Connection::conclude(const Exchange& exchange, unsigned status) {
   const Route* route = exchange.found ? exchange.found->route : nullptr;
   site_.metrics.answered(exchange.method, route, status, SteadyClock::now() - exchange.began);
-  const auto level = route && route->is_audited ? spdlog::level::info : spdlog::level::debug;
-  spdlog::log(level, "{} {} {} request={} by={}", beast::http::to_string(exchange.method),
-              printable(exchange.target, target_shown_max), status, exchange.id,
-              printable(exchange.caller.name));
+  const auto level = route && route->is_audited ? log::Level::info : log::Level::debug;
+  log::at(level, "{} {} {} request={} by={}", beast::http::to_string(exchange.method),
+          printable(exchange.target, target_shown_max), status, exchange.id,
+          printable(exchange.caller.name));
 }
 
 }  // namespace ff::http

@@ -4,7 +4,6 @@
 
 #include <netinet/tcp.h>
 
-#include <spdlog/spdlog.h>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -13,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/coroutine_group.hpp"
+#include "base/log.hpp"
 #include "http/connection.hpp"
 
 namespace ff::http {
@@ -53,7 +53,7 @@ class Server::State {
   ~State() {
     close(false);
     if (coroutines_.wait_for(stop_timeout)) return;
-    spdlog::warn("cutting the requests that are still running");
+    log::warn("cutting the requests that are still running");
     close(true);
     coroutines_.wait();
   }
@@ -86,7 +86,7 @@ class Server::State {
                                           asio::redirect_error(asio::use_awaitable, failed));
       if (stopping_) co_return;
       if (failed) {  // out of file descriptors, most likely: let some go first
-        spdlog::warn("cannot accept a connection: {}", failed.message());
+        log::warn("cannot accept a connection: {}", failed.message());
         accept_again_.expires_after(accept_pause);
         co_await accept_again_.async_wait(asio::redirect_error(asio::use_awaitable, failed));
         continue;

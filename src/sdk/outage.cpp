@@ -1,6 +1,6 @@
 #include "sdk/outage.hpp"
 
-#include <spdlog/spdlog.h>
+#include "base/log.hpp"
 
 namespace ff {
 
@@ -9,7 +9,7 @@ using Steady = std::chrono::steady_clock;
 void Outage::failed(const Error& error) {
   if (since_) return;
   since_ = Steady::now();
-  spdlog::warn("{}, and tries again until it can: {}", what_, error.message);
+  log::warn("{}, and tries again until it can: {}", what_, error.message);
 }
 
 void Outage::over() {
@@ -17,7 +17,7 @@ void Outage::over() {
   const auto lasted =
       std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - *since_);
   since_.reset();
-  spdlog::info("{}: that is over after {} ms", what_, lasted.count());
+  log::info("{}: that is over after {} ms", what_, lasted.count());
 }
 
 }  // namespace ff

@@ -3,8 +3,8 @@
 #include <flowfabric/limits.hpp>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
+#include "base/log.hpp"
 #include "base/overloaded.hpp"
 #include "base/utf8.hpp"
 #include "core/validate.hpp"
@@ -104,15 +104,15 @@ asio::awaitable<void> Reports::report(std::shared_ptr<Held> held, Outcome outcom
     } else if (!std::holds_alternative<Fail>(report)) {
       report = to_fail(*held, {.reason = error->message});
     } else {
-      spdlog::error("worker {} cannot report the failure of {}: {}", worker_, held->id.str(),
-                    error->message);
+      log::error("worker {} cannot report the failure of {}: {}", worker_, held->id.str(),
+                 error->message);
       co_return;
     }
   }
   const bool cancelled = held->context->cancelled() == CancelReason::execution_cancelled;
-  spdlog::log(cancelled ? spdlog::level::info : spdlog::level::warn,
-              "worker {} no longer has {}; what its handler returned is dropped", worker_,
-              held->id.str());
+  log::at(cancelled ? log::Level::info : log::Level::warn,
+          "worker {} no longer has {}; what its handler returned is dropped", worker_,
+          held->id.str());
 }
 
 asio::awaitable<std::optional<Error>> Reports::send(Complete completion) {

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -19,6 +18,7 @@
 #include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "base/coroutine_group.hpp"
+#include "base/log.hpp"
 #include "core/partitions.hpp"
 #include "core/validate.hpp"
 #include "sdk/registration.hpp"
@@ -286,8 +286,8 @@ class Worker::Running {
       } else if (page.error().retryable()) {
         co_await sleep(following_, pause.next(), closed_);
       } else {
-        spdlog::debug("worker {} hears of cancellations only when it renews: {}",
-                      claim_.worker.str(), page.error().message);
+        log::debug("worker {} hears of cancellations only when it renews: {}", claim_.worker.str(),
+                   page.error().message);
         co_return;
       }
     }
@@ -320,8 +320,8 @@ class Worker::Running {
 
     closed_ = true;
     for (const auto& held : std::vector(held_)) {
-      spdlog::warn("worker {} stops and cannot tell; {} is for others when its lease runs out",
-                   claim_.worker.str(), held->id.str());
+      log::warn("worker {} stops and cannot tell; {} is for others when its lease runs out",
+                claim_.worker.str(), held->id.str());
       finish(held);
     }
     stop_following_.emit(asio::cancellation_type::terminal);

@@ -3,13 +3,13 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/log.hpp"
 #include "valkey/router.hpp"
 #include "valkey/topology.hpp"
 
@@ -48,13 +48,13 @@ asio::awaitable<void> Router::follow_cluster() {
 
 void Router::note_refresh(const Result<void>& refreshed) {
   if (refreshed) {
-    if (!refresh_problem_.empty()) spdlog::info("valkey cluster answers again");
+    if (!refresh_problem_.empty()) log::info("valkey cluster answers again");
     refresh_problem_.clear();
     return;
   }
   const auto& error = refreshed.error();
   if (refresh_problem_.empty())
-    spdlog::warn("valkey cluster does not answer, trying again until it does: {}", error.message);
+    log::warn("valkey cluster does not answer, trying again until it does: {}", error.message);
   refresh_problem_ = error.message;
   if (!error.retryable()) reject_held(error);
 }

@@ -5,8 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include <spdlog/spdlog.h>
-
+#include "base/log.hpp"
 #include "valkey/options.hpp"
 
 namespace ff::valkey {
@@ -16,13 +15,13 @@ class Outage {
   void note(const Endpoint& endpoint, std::string_view why) {
     if (since_) return;
     since_ = std::chrono::steady_clock::now();
-    spdlog::warn("valkey={} not available, trying again until it is: {}", to_text(endpoint), why);
+    log::warn("valkey={} not available, trying again until it is: {}", to_text(endpoint), why);
   }
   void note_end(const Endpoint& endpoint) {
     if (!since_) return;
     const auto lasted = std::chrono::steady_clock::now() - *since_;
-    spdlog::info("valkey={} available again after={} ms", to_text(endpoint),
-                 std::chrono::floor<Millis>(lasted).count());
+    log::info("valkey={} available again after={} ms", to_text(endpoint),
+              std::chrono::floor<Millis>(lasted).count());
     since_.reset();
   }
 

@@ -1,5 +1,5 @@
-#include <spdlog/spdlog.h>
 
+#include "base/log.hpp"
 #include "base/version.hpp"
 #include "cli/service.hpp"
 
@@ -11,9 +11,9 @@ void exchange_credentials(const Settings& settings, http::Server& server) {
   auto access = service_access(settings);
   if (access) {
     server.exchange(std::move(access->server.credentials));
-    spdlog::info("tokens and certificates are read again");
+    log::info("tokens and certificates are read again");
   } else {
-    spdlog::error("tokens and certificates stay as they were: {}", access.error().message);
+    log::error("tokens and certificates stay as they were: {}", access.error().message);
   }
 }
 
@@ -35,9 +35,9 @@ Run setup_server(Arguments& arguments) {
     auto service = Service::start(settings, std::move(*access));
     if (!service) return std::unexpected(service.error());
     auto& server = service->server();
-    spdlog::info("FlowFabric {} serves {} at {}", version, service->store(), server.url());
+    log::info("FlowFabric {} serves {} at {}", version, service->store(), server.url());
     auto stopped = service->wait_for_stop([&] { exchange_credentials(settings, server); });
-    spdlog::info("stopping");
+    log::info("stopping");
     return stopped;
   };
 }

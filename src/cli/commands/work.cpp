@@ -4,8 +4,8 @@
 #include <atomic>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
+#include "base/log.hpp"
 #include "cli/child_process.hpp"
 #include "cli/engine.hpp"
 #include "cli/service.hpp"
@@ -156,8 +156,8 @@ Result<ExitCode> run(const Context& context, WorkArguments given) {
   if (given.kinds.empty()) worker.handle_others(handler);
   for (const auto& kind : given.kinds) worker.handle(kind, handler);
   if (auto started = worker.start(); !started) return std::unexpected(started.error());
-  spdlog::info("working on {} of {}", fmt::join(given.worker.lanes, ", "),
-               context.settings.text(Setting::url));
+  log::info("working on {} of {}", fmt::join(given.worker.lanes, ", "),
+            context.settings.text(Setting::url));
   signals.wait();
   worker.stop();
   return ExitCode::ok;

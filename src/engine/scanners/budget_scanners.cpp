@@ -1,6 +1,6 @@
 #include "engine/scanners/budget_scanners.hpp"
 
-#include <spdlog/spdlog.h>
+#include "base/log.hpp"
 
 namespace ff {
 namespace {
@@ -99,7 +99,7 @@ Async<Scan> QuotaReconciler::give_back_lost(const QuotaId& quota) {
       if (!*answers[i]) lost.push_back({.quota = quota, .admission = (*held)[i].admission});
     }
     if (!lost.empty())
-      spdlog::info("quota={} slots that nobody held were given back={}", quota.str(), lost.size());
+      log::info("quota={} slots that nobody held were given back={}", quota.str(), lost.size());
     scan.seen += held->size();
     scan.changed += lost.size();
     const auto released = co_await store_.run_all(std::move(lost));

@@ -1,7 +1,8 @@
 #include "store/embedded/fault.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
+
+#include "base/log.hpp"
 
 namespace ff::embedded {
 
@@ -13,7 +14,7 @@ void Fault::set(const Error& cause) {
                         "acknowledged is lost",
                         cause.message)};
   present_.store(true, std::memory_order_release);
-  spdlog::critical("{}", error_.message);
+  log::critical("{}", error_.message);
 }
 
 }  // namespace ff::embedded

@@ -2,8 +2,7 @@
 
 #include <map>
 
-#include <spdlog/spdlog.h>
-
+#include "base/log.hpp"
 #include "store/embedded/keys.hpp"
 #include "store/embedded/records.hpp"
 
@@ -22,7 +21,7 @@ class Migration {
     for (const auto& [lane, counts] : ended_)
       changes_.put(keys::ended_count(0, lane.first, lane.second), encode_ended(counts));
     if (auto written = database_.write(changes_); !written) return written;
-    spdlog::info("brought the data directory to a newer format, executions={}", count_);
+    log::info("brought the data directory to a newer format, executions={}", count_);
     return database_.sync();
   }
 

@@ -3,9 +3,9 @@
 #include <ranges>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include "base/assert.hpp"
+#include "base/log.hpp"
 #include "core/refusals.hpp"
 #include "store/embedded/keys.hpp"
 
@@ -317,8 +317,7 @@ Result<store::ReconcileReply> Shard::execute(const store::Reconcile& query, Batc
       });
   if (!visited) return std::unexpected(visited.error());
   const auto repaired = indexes_.mend(query.partition, executions);
-  if (repaired > 0)
-    spdlog::error("partition={} index entries mended={}", query.partition, repaired);
+  if (repaired > 0) log::error("partition={} index entries mended={}", query.partition, repaired);
   return store::ReconcileReply{.checked = executions.size(), .repaired = repaired};
 }
 

@@ -70,26 +70,37 @@ Request ValkeyStore::request_at(const Spot& spot, FunctionCall function, bool re
 
 template <class Op>
 void ValkeyStore::send_admission(store::Call<Op> call, FunctionCall function) {
-  auto spot = spot_of(subject_of(call.operation));
-  auto request = request_at(spot, std::move(function), only_reads<Op>);
-  call_function(std::move(request), [this, spot = std::move(spot),
-                                     call = std::move(call)](Result<Reply> reply) mutable {
+  SentQuestion question{.spot = spot_of(subject_of(call.operation)),
+                        .refusal = admission_context_of(call.operation),
+                        .only_reads = only_reads<Op>,
+                        .waits_for_disk = !only_reads<Op> && store::waits_for_disk<Op>};
+  auto request = request_at(question.spot, std::move(function), only_reads<Op>);
+  send_question(std::move(question), std::move(request),
+                std::make_shared<SentCallOf<Op>>(std::move(call)));
+}
+
+void ValkeyStore::send_question(SentQuestion question, Request request,
+                                std::shared_ptr<SentCall> call) {
+  call_function(std::move(request), [this, question = std::move(question),
+                                     call = std::move(call)](Result<Reply> reply) {
     auto list = list_of(std::move(reply));
-    const auto run = only_reads<Op> ? std::string{} : take_run(list);
-    if (!list) return call.done(std::unexpected(std::move(list.error())));
-    if (is_refusal(*list)) return call.done(refused(admission_context_of(call.operation), *list));
-    const bool duplicate = *(*list)[1].as_text() == "DUPLICATE";
-    Answer answer(duplicate, {}, without(std::move(*list), 2));
-    auto result = read_answer(call.operation, answer);
-    if (answer.malformed()) return call.done(malformed("a question about admission"));
-    if (!confirmations_ || only_reads<Op> || !store::waits_for_disk<Op>)
-      return call.done(std::move(result));
-    confirmations_->add({spot.place.slot, keys::probe(spot.place.tag), run},
-                        [call = std::move(call),
-                         result = std::move(result)](const Result<void>& confirmed) mutable {
-                          if (!confirmed) return call.done(std::unexpected(confirmed.error()));
-                          call.done(std::move(result));
-                        });
+    const auto run = question.only_reads ? std::string{} : take_run(list);
+    if (!list) {
+      call->fail(std::move(list.error()));
+    } else if (is_refusal(*list)) {
+      call->fail(refused(question.refusal, *list).error());
+    } else {
+      const bool duplicate = *(*list)[1].as_text() == "DUPLICATE";
+      Answer answer(duplicate, {}, without(std::move(*list), 2));
+      call->read(answer);
+      if (answer.malformed()) call->fail(malformed("a question about admission").error());
+    }
+    if (!confirmations_ || !question.waits_for_disk || !call->succeeded()) return call->finish();
+    const auto& place = question.spot.place;
+    confirmations_->add({place.slot, keys::probe(place.tag), run}, [call](Result<void> confirmed) {
+      if (!confirmed) call->fail(std::move(confirmed.error()));
+      call->finish();
+    });
   });
 }
 

@@ -1,9 +1,9 @@
 #include "store/valkey/boot.hpp"
 
-#include <spdlog/spdlog.h>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/log.hpp"
 #include "core/partitions.hpp"
 #include "store/valkey/fields.hpp"
 #include "store/valkey/keys.hpp"
@@ -84,7 +84,7 @@ Async<void> wait_for_version(Client& client, Millis budget) {
     const bool final_answer =
         fine || (!fine.error().retryable() && fine.error().code != Errc::store_too_old);
     if (final_answer || Steady::now() + wait > deadline) co_return fine;
-    spdlog::warn("valkey is not usable yet, trying again: {}", fine.error().message);
+    log::warn("valkey is not usable yet, trying again: {}", fine.error().message);
     co_await pause(wait);
     wait = std::min(wait * 2, Millis{5000});
   }
@@ -224,8 +224,8 @@ Async<void> load_library(Client& client, const NodeName& node) {
     co_return fail(Errc::store_not_writable,
                    fmt::format("the function library cannot be loaded into Valkey at {}: {}",
                                node.text, printable(error->text)));
-  spdlog::info("valkey={} function library {}.{} loaded", node.text, library_version.major,
-               library_version.minor);
+  log::info("valkey={} function library {}.{} loaded", node.text, library_version.major,
+            library_version.minor);
   co_return Result<void>{};
 }
 

@@ -1,11 +1,11 @@
 // What a store on Valkey is asked that concerns many partitions, or none.
 #include <map>
 
-#include <spdlog/spdlog.h>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/log.hpp"
 #include "store/valkey/answers.hpp"
 #include "store/valkey/boot.hpp"
 #include "store/valkey/fields.hpp"
@@ -252,7 +252,7 @@ Async<store::ReconcileReply> ValkeyStore::reconcile(store::Reconcile query) {
     }
   }
   if (sum.repaired > 0)
-    spdlog::error("partition={} index entries mended={}", query.partition, sum.repaired);
+    log::error("partition={} index entries mended={}", query.partition, sum.repaired);
   co_return sum;
 }
 

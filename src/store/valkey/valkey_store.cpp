@@ -1,11 +1,11 @@
 #include "store/valkey/valkey_store.hpp"
 
-#include <spdlog/spdlog.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include "base/log.hpp"
 #include "base/random.hpp"
 #include "core/refusals.hpp"
 #include "core/transitions.hpp"
@@ -29,14 +29,54 @@ std::string make_origin() {
   return make_uuid(TimePoint{}, random).str().substr(24);
 }
 
-// Whether its refusal means something for others who might want the execution. Not that a worker does not
-// hold it any more: it may be ready, or another's.
 template <class Command>
-bool tells_of_readiness(const Command& command) {
-  if constexpr (std::is_same_v<Command, core::LeaseGrant>)
-    return command.source != core::LeaseSource::held;
-  return std::is_same_v<Command, core::GrantIssue>;
+CommandTraits traits_of(const Command& command) {
+  constexpr bool is_renewal = std::is_same_v<Command, Renew>;
+  constexpr bool is_lease = std::is_same_v<Command, core::LeaseGrant>;
+  CommandTraits traits{.refusal = context_of(command),
+                       .is_lease = is_lease,
+                       .publishes = !is_renewal,
+                       .tells_timer = is_renewal || std::is_same_v<Command, core::TimerFire>,
+                       .waits_for_disk = store::waits_for_disk<Command>};
+  // That a worker does not hold it any more says nothing: it may be ready, or another's.
+  if constexpr (is_lease)
+    traits.tells_of_readiness = command.source != core::LeaseSource::held;
+  else
+    traits.tells_of_readiness = std::is_same_v<Command, core::GrantIssue>;
+  return traits;
 }
+
+// A lease and its payload, which comes beside it in the same round trip: it costs Valkey less than
+// through Lua.
+class SentLease final : public SentCallOf<core::LeaseGrant> {
+ public:
+  using SentCallOf::SentCallOf;
+
+  void finish() override {
+    answered_ = true;
+    finish_if_complete();
+  }
+  void take_payload(Result<Reply> payload) {
+    payload_ = std::move(payload);
+    finish_if_complete();
+  }
+
+ private:
+  void finish_if_complete() {
+    if (!answered_ || !payload_) return;
+    const auto& payload = *payload_;
+    if (succeeded() && !payload)
+      fail(payload.error());
+    else if (succeeded() && payload->as_error())
+      fail(server_error(*payload->as_error()).error());
+    else if (succeeded())
+      reply_->payload = text_in(*payload);
+    SentCallOf::finish();
+  }
+
+  bool answered_ = false;
+  std::optional<Result<Reply>> payload_;
+};
 
 // Whoever asked for it hears that nobody can have it now.
 bool is_not_ready(Errc code) {
@@ -86,7 +126,7 @@ Async<void> ValkeyStore::prepare() {
   if (!booted) co_return std::unexpected(booted.error());
   partitions_ = booted->partitions;
   if (options_.sweep)
-    for (const auto& loss : booted->losses) spdlog::info("valkey={}", loss);
+    for (const auto& loss : booted->losses) log::info("valkey={}", loss);
   std::vector<std::string> channels;
   for (PartitionIndex partition = 0; partition < partitions_; ++partition) {
     slots_.push_back(slot_of(keys::tag(partition)));
@@ -239,17 +279,15 @@ void ValkeyStore::start(std::vector<store::AnyCall> calls) {
 
 template <class Command>
 void ValkeyStore::route(store::Call<Command>& call) {
-  const auto number = echoes_.begin();
-  auto request = request_for(call.operation.id, call_for(call.operation), number);
-  send(std::move(call), number, std::move(request));
+  auto sent = begin(call);
+  send(std::move(sent), std::make_shared<SentCallOf<Command>>(std::move(call)));
 }
 
 // A payload that is sent ahead goes by itself if the call behind it does not keep it.
 void ValkeyStore::route(store::Call<core::Create>& call) {
   const auto id = call.operation.id;
   const bool ahead = sends_payload_ahead(call.operation);
-  const auto number = echoes_.begin();
-  auto request = request_for(id, call_for(call.operation), number);
+  auto sent = begin(call);
   if (ahead) {
     // Should it be sent again, and arrive after the call that keeps it, it must not expire: NX.
     Request set{.command = {"SET", keys::of_execution(id, "payload"),
@@ -257,98 +295,76 @@ void ValkeyStore::route(store::Call<core::Create>& call) {
                 .route = slots_[id.partition()]};
     client_->send(std::move(set), [](const Result<Reply>&) {});
   }
-  send(std::move(call), number, std::move(request));
+  send(std::move(sent), std::make_shared<SentCallOf<core::Create>>(std::move(call)));
 }
 
-template <class Command>
-void ValkeyStore::send(store::Call<Command> call, std::uint64_t number, Request request) {
-  call_function(
-      std::move(request), [this, number, call = std::move(call)](Result<Reply> reply) mutable {
-        auto list = list_of(std::move(reply));
-        const auto run = take_run(list);
-        auto result = take_in(call.operation, number, std::move(list));
-        const bool waits = confirmations_ && result && store::waits_for_disk<Command>;
-        if (!waits) return call.done(std::move(result));
-        const auto partition = call.operation.id.partition();
-        confirmations_->add(
-            {slots_[partition], keys::probe(keys::tag(partition)), run},
-            [call = std::move(call), result = std::move(result)](Result<void> confirmed) mutable {
-              if (!confirmed) result = std::unexpected(confirmed.error());
-              call.done(std::move(result));
-            });
-      });
-}
-
-// The payload comes beside the lease, in the same round trip: it costs Valkey less than through Lua.
 void ValkeyStore::route(store::Call<core::LeaseGrant>& call) {
   const auto id = call.operation.id;
-  struct Both {
-    store::Call<core::LeaseGrant> call;
-    std::optional<Result<ClaimedExecution>> claimed;
-    std::optional<Result<Reply>> payload;
-    void finish() {
-      if (!claimed || !payload) return;
-      if (*claimed && !*payload) return call.done(std::unexpected((*payload).error()));
-      if (*claimed && (*payload)->as_error())
-        return call.done(server_error(*(*payload)->as_error()));
-      if (*claimed) (*claimed)->payload = text_in(**payload);
-      call.done(std::move(*claimed));
-    }
-  };
-  const auto number = echoes_.begin();
-  auto request = request_for(id, call_for(call.operation), number);
+  auto sent = begin(call);
+  auto lease = std::make_shared<SentLease>(std::move(call));
+  send(std::move(sent), lease);
   Request get{.command = {"GET", keys::of_execution(id, "payload")},
               .route = slots_[id.partition()]};
-  auto both = std::make_shared<Both>(Both{.call = std::move(call), .claimed = {}, .payload = {}});
-  call_function(std::move(request), [this, both, number](Result<Reply> reply) {
+  client_->send(std::move(get),
+                [lease](Result<Reply> payload) { lease->take_payload(std::move(payload)); });
+}
+
+template <class Command>
+ValkeyStore::Sent ValkeyStore::begin(store::Call<Command>& call) {
+  const auto number = echoes_.begin();
+  auto traits = traits_of(call.operation);
+  auto request = request_for(call.operation.id, call_for(call.operation), number);
+  return {.number = number, .traits = std::move(traits), .request = std::move(request)};
+}
+
+void ValkeyStore::send(Sent sent, std::shared_ptr<SentCall> call) {
+  auto request = std::move(sent.request);
+  call_function(std::move(request), [this, number = sent.number, traits = std::move(sent.traits),
+                                     call = std::move(call)](Result<Reply> reply) {
     auto list = list_of(std::move(reply));
-    take_run(list);
-    both->claimed = take_in(both->call.operation, number, std::move(list));
-    both->finish();
-  });
-  client_->send(std::move(get), [both](Result<Reply> reply) {
-    both->payload = std::move(reply);
-    both->finish();
+    const auto run = take_run(list);
+    take_in(number, traits, std::move(list), *call);
+    if (!confirmations_ || !call->succeeded() || !traits.waits_for_disk) return call->finish();
+    const auto partition = traits.refusal.id.partition();
+    confirmations_->add({slots_[partition], keys::probe(keys::tag(partition)), run},
+                        [call](Result<void> confirmed) {
+                          if (!confirmed) call->fail(std::move(confirmed.error()));
+                          call->finish();
+                        });
   });
 }
 
-// What it means, and what this process learns from it.
-template <class Command>
-Result<typename Command::Reply> ValkeyStore::take_in(const Command& command, std::uint64_t call,
-                                                     Result<std::vector<Reply>> list) {
-  const auto& id = command.id;
+// What the answer means, and what this process learns from it.
+void ValkeyStore::take_in(std::uint64_t number, const CommandTraits& traits,
+                          Result<std::vector<Reply>> list, SentCall& call) {
+  const auto& id = traits.refusal.id;
   const bool answered = list && !is_refusal(*list);
   auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
-  // Nothing is ever told of a renewal.
-  const bool told = !event.empty() || std::is_same_v<Command, Renew>;
-  if (!list && std::is_same_v<Command, core::LeaseGrant>) ready_.put_back(id);
-  if (auto echo = echoes_.end(call, told)) learn(std::move(*echo));
-  if (!list) return std::unexpected(std::move(list.error()));
+  if (!list && traits.is_lease) ready_.put_back(id);
+  if (auto echo = echoes_.end(number, !event.empty() || !traits.publishes)) learn(std::move(*echo));
+  if (!list) return call.fail(std::move(list.error()));
   if (!answered) {
-    auto refusal = refused(context_of(command), *list);
-    if (tells_of_readiness(command)) {
+    auto refusal = refused(traits.refusal, *list);
+    if (traits.tells_of_readiness) {
       if (is_not_ready(refusal.error().code))
         ready_.erase(id);
       else
         ready_.put_back(id);
     }
     if (refusal.error().code == Errc::execution_not_found) timers_.put(id, std::nullopt);
-    return refusal;
+    return call.fail(std::move(refusal.error()));
   }
   const bool duplicate = *(*list)[1].as_text() == "DUPLICATE";
   Answer answer(duplicate, std::move(event), without(std::move(*list), 3));
-  auto result = read_answer(command, answer);
-  if constexpr (std::is_same_v<Command, Renew> || std::is_same_v<Command, core::TimerFire>) {
-    if (!answer.at_end()) {
-      const auto kind = timer_kind_from(answer.text());
-      const auto due = answer.optional_time();
-      timers_.put(id, kind && due ? std::optional(core::Timer{*kind, *due}) : std::nullopt);
-    }
+  call.read(answer);
+  if (traits.tells_timer && !answer.at_end()) {
+    const auto kind = timer_kind_from(answer.text());
+    const auto due = answer.optional_time();
+    timers_.put(id, kind && due ? std::optional(core::Timer{*kind, *due}) : std::nullopt);
   }
-  if (answer.malformed()) return malformed("a command");
+  if (answer.malformed()) return call.fail(malformed("a command").error());
   if (!answer.event().empty())
     if (auto message = parse_event(answer.event())) learn(std::move(*message));
-  return result;
 }
 
 void ValkeyStore::learn(EventMessage message) {

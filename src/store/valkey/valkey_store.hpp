@@ -21,6 +21,7 @@
 #include "store/valkey/keys.hpp"
 #include "store/valkey/open.hpp"
 #include "store/valkey/ready_cache.hpp"
+#include "store/valkey/sent_call.hpp"
 #include "store/valkey/server_clock.hpp"
 #include "store/valkey/timer_mirror.hpp"
 #include "valkey/client.hpp"
@@ -33,6 +34,16 @@ struct Moment {
   TimePoint at;
   ExecutionId id;
   auto operator<=>(const Moment&) const = default;
+};
+
+// What a command's kind means for what this process knows of Valkey.
+struct CommandTraits {
+  RefusalContext refusal;
+  bool is_lease = false;
+  bool publishes = true;            // an event, if it changes anything
+  bool tells_timer = false;         // its answer ends with the execution's next timer
+  bool tells_of_readiness = false;  // its refusal means something for others who want the execution
+  bool waits_for_disk = true;
 };
 
 class ValkeyStore final : public store::Store {
@@ -56,8 +67,15 @@ class ValkeyStore final : public store::Store {
 
   template <class Command>
   void route(store::Call<Command>& call);
+  // A command on its way.
+  struct Sent {
+    std::uint64_t number;
+    CommandTraits traits;
+    Request request;
+  };
   template <class Command>
-  void send(store::Call<Command> call, std::uint64_t number, Request request);
+  Sent begin(store::Call<Command>& call);
+  void send(Sent sent, std::shared_ptr<SentCall> call);
   void route(store::Call<core::Create>& call);
   void route(store::Call<core::LeaseGrant>& call);
   void route(store::Call<GetExecution>& call);
@@ -90,9 +108,8 @@ class ValkeyStore final : public store::Store {
   template <class Op, class Run>
   void answer_with(store::Call<Op>& call, Run run);
 
-  template <class Command>
-  Result<typename Command::Reply> take_in(const Command& command, std::uint64_t call,
-                                          Result<std::vector<Reply>> list);
+  void take_in(std::uint64_t number, const CommandTraits& traits, Result<std::vector<Reply>> list,
+               SentCall& call);
   void learn(EventMessage message);
 
   using Done = std::move_only_function<void(Result<Reply>)>;
@@ -116,6 +133,13 @@ class ValkeyStore final : public store::Store {
   Request request_at(const Spot& spot, FunctionCall function, bool reads) const;
   template <class Op>
   void send_admission(store::Call<Op> call, FunctionCall function);
+  struct SentQuestion {
+    Spot spot;
+    AdmissionContext refusal;
+    bool only_reads = false;
+    bool waits_for_disk = false;
+  };
+  void send_question(SentQuestion question, Request request, std::shared_ptr<SentCall> call);
   template <class Create>
   void send_if_there_is_room(store::Call<Create>& call);
   // The first value that a function answers.
