@@ -29,7 +29,7 @@ class AccessTest : public ::testing::Test {
     return loaded ? "" : loaded.error().message;
   }
 
-  test::TempDirectory temp_;
+  ff::test::TempDirectory temp_;
   std::filesystem::path file_ = temp_.path() / "tokens.json";
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-const auto file = test::source_dir() / "docs/openapi.json";
+const auto file = ff::test::source_dir() / "docs/openapi.json";
 
 // As people write it: a member a line, indented.
 void write_pretty(std::ostream& out, const json::value& value, const std::string& indent) {

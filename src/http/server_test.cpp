@@ -67,7 +67,7 @@ class ServerTest : public ::testing::Test {
     return fmt::format("GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
   }
 
-  test::TempDirectory temp_;
+  ff::test::TempDirectory temp_;
   asio::io_context context_;
   std::unique_ptr<LocalEngine> engine_;
   std::unique_ptr<Server> server_;

@@ -13,6 +13,7 @@
 #include "sdk/blocking.hpp"
 #include "tests/conformance/home.hpp"
 #include "tests/conformance/words.hpp"
+#include "tests/support/blocking.hpp"
 
 namespace ff::conformance {
 
@@ -26,7 +27,7 @@ class Conformance : public ::testing::TestWithParam<HomeKind> {
  protected:
   template <class Op>
   std::future<Result<typename Op::Reply>> start(Op operation) {
-    return ff::start(engine(), std::move(operation));
+    return test::start(engine(), std::move(operation));
   }
   template <class Op>
   Result<typename Op::Reply> run(Op operation) {

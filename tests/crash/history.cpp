@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "sdk/blocking.hpp"
 #include "tests/crash/journal.hpp"
+#include "tests/support/blocking.hpp"
 
 namespace ff::crash {
 namespace {
@@ -172,7 +172,7 @@ std::vector<std::string> History::verify(Engine& engine, Scope scope) const {
       if (result) question.found.result = std::move(result->bytes);
     }
     // Only now: by what is asked last, it may be further on, or forgotten.
-    for (auto& question : questions) question.info = start(engine, GetExecution{question.id});
+    for (auto& question : questions) question.info = test::start(engine, GetExecution{question.id});
     for (auto& question : questions) {
       question.found.info = question.info.get();
       Comparison(question.id, question.told, question.found, problems).run(scope != Scope::newest);
@@ -183,8 +183,8 @@ std::vector<std::string> History::verify(Engine& engine, Scope scope) const {
     if (scope != Scope::all_ended && !newest_.contains(id)) continue;
     questions.push_back({.id = id,
                          .told = told,
-                         .attempts = start(engine, GetAttempts{id}),
-                         .result = start(engine, GetResult{id}),
+                         .attempts = test::start(engine, GetAttempts{id}),
+                         .result = test::start(engine, GetResult{id}),
                          .found = {},
                          .info = {}});
     if (questions.size() == at_once) answer_all();

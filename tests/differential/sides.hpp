@@ -70,7 +70,7 @@ class Sides {
   using Both = std::array<std::future<Result<typename Op::Reply>>, 2>;
   template <class Op>
   Both<Op> begin(const Op& operation) {
-    return {start(*embedded_.engine, operation), start(*valkey_.engine, operation)};
+    return {test::start(*embedded_.engine, operation), test::start(*valkey_.engine, operation)};
   }
   // What both answer, if they answer the same.
   template <class Reply>

@@ -1,9 +1,11 @@
 // Coroutines from a test's own thread.
 #pragma once
 
-#include <flowfabric/async.hpp>
+#include <flowfabric/engine.hpp>
 
 #include <future>
+
+#include <boost/asio/strand.hpp>
 
 namespace ff::test {
 
@@ -30,6 +32,12 @@ std::future<T> start(const asio::any_io_executor& executor, asio::awaitable<T> c
   auto future = promise->get_future();
   start(executor, detail::fulfil(std::move(promise), std::move(coroutine)));
   return future;
+}
+
+// Starts an operation of an engine.
+template <class Op>
+std::future<Result<typename Op::Reply>> start(Engine& engine, Op operation) {
+  return start(asio::make_strand(engine.executor()), engine.run(std::move(operation)));
 }
 
 template <class T>
