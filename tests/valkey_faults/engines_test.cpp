@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "sdk/blocking.hpp"
+#include "tests/support/blocking.hpp"
 #include "tests/support/valkey_server.hpp"
 #include "tests/valkey_faults/load.hpp"
 #include "tests/valkey_faults/proxy.hpp"
@@ -22,7 +23,7 @@ TEST(ValkeyEngines, AWaitingClaimIsWokenThroughTheOtherEngine) {
   const auto waits = open_engine(server.client_options());
   const auto submits = open_engine(server.client_options());
   for (int i = 0; i < 5; ++i) {
-    auto claimed = start(*waits, claim_by("w", 10s));
+    auto claimed = test::start(*waits, claim_by("w", 10s));
     std::this_thread::sleep_for(50ms);
     const auto began = Steady::now();
     must(run_blocking(*submits, Submit{.kind = kind}));
@@ -37,7 +38,7 @@ TEST(ValkeyEngines, AWaitForAResultIsWokenThroughTheOtherEngine) {
   const auto waits = open_engine(server.client_options());
   const auto works = open_engine(server.client_options());
   const auto id = must(run_blocking(*waits, Submit{.kind = kind})).id;
-  auto result = start(*waits, GetResult{.id = id, .wait = 10s});
+  auto result = test::start(*waits, GetResult{.id = id, .wait = 10s});
   const auto claimed = must(run_blocking(*works, claim_by("w", 5s))).executions.at(0);
   const auto began = Steady::now();
   must(run_blocking(*works, Complete{.id = id, .fence = claimed.fence, .result = "done"}));
