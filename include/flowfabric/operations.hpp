@@ -53,6 +53,7 @@ struct ExecutionInfo {
   LeaseEpoch lease_epoch{};             // of the newest lease, 0 before the first
   std::optional<WorkerId> worker = {};  // who runs it, while active
   std::optional<TimePoint> lease_expires_at = {};
+  std::optional<WorkerId> granted_to = {};  // the worker that it is set aside for
   std::optional<Progress> progress = {};  // as the newest attempt told it
   std::optional<std::string> failure_reason = {};
   std::optional<std::string> failure_category = {};

@@ -56,6 +56,7 @@ LocalEngineOptions engine_options(const Settings& settings) {
                     .retention_trimmer = settings.duration(Setting::retention_trimmer_interval),
                     .index_reconciler = settings.duration(Setting::index_reconciler_interval),
                     .unblock = settings.duration(Setting::unblock_interval),
+                    .openings = settings.duration(Setting::unblock_interval),
                     .budget_reset = settings.duration(Setting::budget_reset_interval),
                     .budget_reconciler = settings.duration(Setting::budget_reconciler_interval),
                     .quota_reconciler = settings.duration(Setting::quota_reconciler_interval)},

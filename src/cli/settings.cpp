@@ -139,7 +139,7 @@ constexpr std::array table{
                 "FF_INDEX_RECONCILER_INTERVAL_S", "45s", "DURATION",
                 "So often: compare a part of the indexes with the records", an_interval<1000>},
     SettingInfo{Setting::unblock_interval, "unblock-interval", "FF_UNBLOCK_INTERVAL_S", "5s",
-                "DURATION", "At least so often: see what blocked executions wait for",
+                "DURATION", "Maximum interval between looks at budgets and quotas that hold work back",
                 an_interval<1000>},
     SettingInfo{Setting::budget_reset_interval, "budget-reset-interval",
                 "FF_BUDGET_RESET_INTERVAL_S", "15s", "DURATION",

@@ -47,23 +47,14 @@ struct GrantIssue {
   Millis grant_ttl;
 };
 
-struct BlockReply {
-  bool changed = false;  // false: it was so already, or it cannot be any more
-  bool operator==(const BlockReply&) const = default;
+struct UnblockReply {
+  bool changed = false;  // false: it was not blocked for this reason
+  bool operator==(const UnblockReply&) const = default;
 };
 
-// Says of an execution that waits for a worker what it waits for beside that. It does not keep it from
-// those who have what it needs; `paused_…` does.
-struct Block {
-  using Reply = BlockReply;
-  ExecutionId id;
-  BlockingReason reason{};
-  std::string detail = {};
-};
-
-// Takes back what Block said, if that was for this reason.
+// Lets a blocked execution wait for a worker again, if it was blocked for this reason.
 struct Unblock {
-  using Reply = BlockReply;
+  using Reply = UnblockReply;
   ExecutionId id;
   BlockingReason reason{};
 };

@@ -46,6 +46,11 @@ EligibilityState eligibility_of(BlockingReason reason) {
   }
 }
 
+bool is_limit(BlockingReason reason) {
+  return reason == BlockingReason::waiting_for_budget ||
+         reason == BlockingReason::waiting_for_quota;
+}
+
 // The contract counts an execution whose lease was lost as active until another worker has it.
 StateVector waiting_vector(const Execution& execution) {
   const auto* lost = interruption(execution);
@@ -146,9 +151,8 @@ ExecutionState public_state(const Execution& execution) {
                               ended.outcome);
           },
           [](const Blocked& blocked) {
-            const bool limited = blocked.reason == BlockingReason::waiting_for_budget ||
-                                 blocked.reason == BlockingReason::waiting_for_quota;
-            return limited ? ExecutionState::rate_limited : ExecutionState::waiting;
+            return is_limit(blocked.reason) ? ExecutionState::rate_limited
+                                            : ExecutionState::waiting;
           },
       },
       execution.state);
@@ -180,7 +184,7 @@ ExecutionInfo info_of(const Execution& execution) {
     info.failure_reason = execution.attempt->end->reason;
   std::visit(Overloaded{
                  [](const Waiting&) {},
-                 [](const Granted&) {},
+                 [&](const Granted& granted) { info.granted_to = granted.worker; },
                  [&](const Delayed& delayed) { info.delay_until = delayed.until; },
                  [](const WaitingChildren&) {},
                  [&](const Active& active) {
@@ -220,6 +224,25 @@ bool is_claimable(const Execution& execution, TimePoint now) {
 
 bool is_pause(BlockingReason reason) {
   return reason == BlockingReason::paused_by_operator || reason == BlockingReason::paused_by_policy;
+}
+
+bool waits_for_needs(const Execution& execution) {
+  return std::holds_alternative<Waiting>(execution.state) && !interruption(execution) &&
+         !needs_of(execution.policy).empty();
+}
+
+bool may_show(const Execution& execution, ExecutionState state) {
+  const auto stored = public_state(execution);
+  if (stored == state) return true;
+  return state == ExecutionState::rate_limited && stored == ExecutionState::waiting &&
+         waits_for_needs(execution);
+}
+
+void show_held_back(ExecutionInfo& info, BlockingReason reason, std::string detail) {
+  if (is_limit(reason)) info.state = ExecutionState::rate_limited;
+  info.state_vector.eligibility_state = eligibility_of(reason);
+  info.state_vector.blocking_reason = reason;
+  info.blocking_detail = std::move(detail);
 }
 
 std::optional<AdmissionId> held_admission(const Execution& execution) {

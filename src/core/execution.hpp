@@ -28,7 +28,7 @@ struct Delayed {
   TimePoint until;
   bool operator==(const Delayed&) const = default;
 };
-struct Blocked {  // it waits for more than a worker's turn
+struct Blocked {  // by another scheduler on the same store
   BlockingReason reason{};
   std::string detail;
   TimePoint since;
@@ -114,8 +114,18 @@ ExecutionState public_state(const Execution& execution);
 ExecutionInfo info_of(const Execution& execution);
 bool has_ended(const Execution& execution);
 
-// Nobody may have what is paused, whatever they have.
+// No worker may claim a paused execution, whatever its capabilities.
 bool is_pause(BlockingReason reason);
+
+// True while it waits for a worker and needs more than its turn: whether a capable worker, its budgets and
+// its quota let it start is not stored, but derived when somebody asks.
+bool waits_for_needs(const Execution& execution);
+
+// Whether it may be shown in this state: which of `waiting` and `rate_limited` it is may have to be derived.
+bool may_show(const Execution& execution, ExecutionState state);
+
+// Shows that an execution that waits is held back, and by what.
+void show_held_back(ExecutionInfo& info, BlockingReason reason, std::string detail);
 
 // What it holds of its quota: from the grant or the lease until it loses that.
 std::optional<AdmissionId> held_admission(const Execution& execution);

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/test_support.hpp"
+#include "tests/support/values.hpp"
 
 namespace ff::core {
 namespace {
@@ -15,6 +15,8 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+
+using test::t0;
 
 Uuid uuid_of(int number) {
   Uuid::Bytes bytes{};

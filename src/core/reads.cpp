@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/overloaded.hpp"
+#include "core/fence.hpp"
 #include "core/transitions.hpp"
 
 namespace ff::core {
@@ -15,6 +16,11 @@ std::string_view reason_of(const Outcome& outcome) {
 }
 
 }  // namespace
+
+Result<Done> check_lease(const Execution& execution, const Fence& fence, TimePoint now) {
+  if (auto held = check_fence(execution, fence, now); !held) return std::unexpected(held.error());
+  return Done{};
+}
 
 Result<Bytes> read_result(const Execution& execution, std::optional<std::string> result) {
   const auto state = public_state(execution);

@@ -8,13 +8,12 @@
 
 #include "base/overloaded.hpp"
 #include "core/transitions.hpp"
-#include "tests/support/values.hpp"
 
 namespace ff::core {
 
 using namespace std::chrono_literals;
 
-using test::t0;
+inline constexpr TimePoint t0{Millis{1'000'000'000}};
 inline constexpr Millis ttl = 30s;
 
 inline ExecutionId test_id() {

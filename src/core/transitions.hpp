@@ -31,8 +31,6 @@ Decision<Create> apply(const Execution* existing, Create command, TimePoint now)
 // The execution exists: a store answers execution_not_found by itself.
 Decision<GrantIssue> apply(const Execution& execution, const GrantIssue& command, TimePoint now);
 Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command, TimePoint now);
-Decision<Block> apply(const Execution& execution, Block command, TimePoint now);
-Decision<Unblock> apply(const Execution& execution, const Unblock& command, TimePoint now);
 Decision<Renew> apply(const Execution& execution, const Renew& command, TimePoint now);
 Decision<UpdateProgress> apply(const Execution& execution, UpdateProgress command, TimePoint now);
 Decision<Complete> apply(const Execution& execution, Complete command, TimePoint now);

@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "engine/local_engine.hpp"
 #include "store/embedded/embedded.hpp"
+#include "tests/support/await.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
 
@@ -32,6 +33,25 @@ class BreakingStore final : public store::Store {
   void break_all() {
     broken_kind_ = index_of<store::StoreOperations, Op>;
   }
+  // Keeps back the replies to all of a kind, until they are let go.
+  template <class Op>
+  void hold_replies() {
+    held_kind_ = index_of<store::StoreOperations, Op>;
+  }
+  std::size_t held() const {
+    const std::lock_guard lock(held_mutex_);
+    return held_.size();
+  }
+  void let_go() {
+    held_kind_ = std::variant_npos;
+    std::vector<std::move_only_function<void()>> replies;
+    {
+      const std::lock_guard lock(held_mutex_);
+      replies.swap(held_);
+    }
+    for (auto& reply : replies) reply();
+  }
+  int openings() const { return openings_; }  // that the engine has heard of
   bool broke() const { return until_ < 0; }
   void mend() {
     until_ = std::numeric_limits<int>::max();
@@ -41,12 +61,19 @@ class BreakingStore final : public store::Store {
   void start(std::vector<store::AnyCall> calls) override {
     for (auto& any : calls) {
       const bool broken = any.index() == broken_kind_;
-      any.visit([&](auto& call) { start_one(std::move(call), broken); });
+      const bool held = any.index() == held_kind_;
+      any.visit([&](auto& call) {
+        if (held) hold_reply(call);
+        start_one(std::move(call), broken);
+      });
     }
   }
   void set_event_sink(store::EventSink sink) override { inner_->set_event_sink(std::move(sink)); }
   void set_opening_sink(store::OpeningSink sink) override {
-    inner_->set_opening_sink(std::move(sink));
+    inner_->set_opening_sink([this, sink = std::move(sink)](const store::Opening& opening) {
+      sink(opening);
+      ++openings_;
+    });
   }
   PartitionIndex partition_count() const override { return inner_->partition_count(); }
   TimePoint now() const override { return inner_->now(); }
@@ -56,6 +83,16 @@ class BreakingStore final : public store::Store {
   // What is asked of this process's own memory always answers.
   template <class Op>
   static constexpr bool is_local = store::OneOf<Op, store::TakeReady, store::PutBack>;
+
+  template <class Op>
+  void hold_reply(store::Call<Op>& call) {
+    using Reply = Result<typename Op::Reply>;
+    call.done = [this, done = std::make_shared<decltype(call.done)>(std::move(call.done))](
+                    Reply reply) {
+      const std::lock_guard lock(held_mutex_);
+      held_.push_back([done, reply = std::move(reply)]() mutable { (*done)(std::move(reply)); });
+    };
+  }
 
   template <class Op>
   void start_one(store::Call<Op> call, bool broken) {
@@ -76,6 +113,10 @@ class BreakingStore final : public store::Store {
   Break how_{};
   std::atomic<std::size_t> broken_kind_ = std::variant_npos;
   std::atomic<int> until_ = std::numeric_limits<int>::max();
+  std::atomic<std::size_t> held_kind_ = std::variant_npos;
+  mutable std::mutex held_mutex_;
+  std::vector<std::move_only_function<void()>> held_;
+  std::atomic<int> openings_ = 0;
 };
 
 class OnABreakingStore : public ::testing::Test {
@@ -176,6 +217,23 @@ std::string name_of(const ::testing::TestParamInfo<Break>& each) {
 INSTANTIATE_TEST_SUITE_P(, ClaimBreaksOff,
                          ::testing::Values(Break::before, Break::after, Break::crash), name_of);
 
+// ---- Openings -----------------------------------------------------------------------------------
+
+TEST_F(OnABreakingStore, ASlotThatIsFreedBeforeTheRefusalArrivesIsTaken) {
+  begin();
+  const auto running = must(run(claim(2))).executions.at(0);
+  store_->hold_replies<core::Admit>();
+  auto next = claim(1);
+  next.wait = 10s;
+  auto waiting = test::start(*engine_, next);
+  test::await("the refusal is held", [&] { return store_->held() == 1; });
+  const auto openings = store_->openings();
+  must(run(Complete{.id = running.id, .fence = running.fence}));
+  test::await("the slot is free", [&] { return store_->openings() > openings; });
+  store_->let_go();
+  EXPECT_EQ(must(waiting.get()).executions.size(), 1u);
+}
+
 // ---- What cannot be read ------------------------------------------------------------------------
 
 class Unreadable : public OnABreakingStore {
@@ -207,16 +265,12 @@ TEST_F(Unreadable, QuotasLetNothingStart) {
   expect_closed();
 }
 
-TEST_F(Unreadable, BudgetsLetNothingGo) {
+TEST_F(Unreadable, BudgetsAreNotShownAsAReasonToWait) {
   must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 9}}}));
-  pass(1ms);
-  must(run(ResetBudget{budget_}));
+  const auto state = [&] { return must(run(CountExecutions{})).counts.at(0).state; };
+  EXPECT_EQ(state(), ExecutionState::rate_limited);
   store_->break_all<core::CheckBudget>();
-  static_cast<void>(test::run_blocking(engine_->executor(), engine_->scanners().run_once()));
-  store_->mend();
-  const auto counts = must(run(CountExecutions{})).counts;
-  ASSERT_EQ(counts.size(), 1u);
-  EXPECT_EQ(counts[0].state, ExecutionState::rate_limited);
+  EXPECT_EQ(state(), ExecutionState::waiting);
 }
 
 TEST_F(Unreadable, WorkersHoldNothingBack) {

@@ -89,15 +89,13 @@ Async<RegisterReply> LocalEngine::handle(RegisterWorker operation) {
   const auto ns = operation.ns;
   auto reply = co_await store_->run(std::move(operation));
   fleet_.changed(ns);
-  // Its capabilities may be others than before, too.
-  if (reply) co_await unblock_.promote(ns);
+  if (reply) look_at_blocked();
   co_return reply;
 }
 Async<Done> LocalEngine::handle(DeregisterWorker operation) {
   const auto ns = operation.ns;
   auto reply = co_await store_->run(std::move(operation));
   fleet_.changed(ns);
-  look_at_blocked_in(Millis{0});
   co_return reply;
 }
 Async<WorkerInfo> LocalEngine::handle(DrainWorker operation) {
@@ -144,7 +142,10 @@ Async<WorkerStatus> LocalEngine::handle(GetWorker operation) {
 // ---- Why ----------------------------------------------------------------------------------------
 
 Async<Why> LocalEngine::handle(ExplainExecution operation) {
-  co_return co_await explain(*store_, fleet_, operation.id);
+  GetExecution query{operation.id};
+  const auto execution = co_await handle(std::move(query));
+  if (!execution) co_return std::unexpected(execution.error());
+  co_return co_await explain(*store_, fleet_, *execution);
 }
 
 }  // namespace ff

@@ -30,7 +30,7 @@ class EngineMetrics {
   // Everything as Prometheus reads it, with what only counts at this moment.
   struct Now {
     std::vector<StateCount> executions;  // of all namespaces
-    std::vector<store::BlockedCount> blocked;
+    std::map<BlockingReason, std::uint64_t> blocked;
     std::vector<ScannerStatus> scanners;
     std::size_t claims_waiting = 0;
   };

@@ -124,31 +124,29 @@ std::string summary_of_end(const ExecutionInfo& info) {
 
 }  // namespace
 
-Async<Why> explain(store::Store& store, Fleet& fleet, ExecutionId id) {
-  const auto info = co_await store.run(GetExecution{id});
-  if (!info) co_return std::unexpected(info.error());
-  Why why{.id = id, .state = info->state, .summary = {}};
-  const auto reason = info->state_vector.blocking_reason;
-  if (is_terminal(info->state)) {
-    why.summary = summary_of_end(*info);
-  } else if (info->worker) {
+Async<Why> explain(store::Store& store, Fleet& fleet, const ExecutionInfo& info) {
+  Why why{.id = info.id, .state = info.state, .summary = {}};
+  const auto reason = info.state_vector.blocking_reason;
+  if (is_terminal(info.state)) {
+    why.summary = summary_of_end(info);
+  } else if (info.worker) {
     why.summary = fmt::format("it runs: worker {} has it, under a lease until {}",
-                              info->worker->str(), time_text(info->lease_expires_at));
-  } else if (info->state == ExecutionState::delayed) {
-    const auto until = time_text(info->delay_until);
+                              info.worker->str(), time_text(info.lease_expires_at));
+  } else if (info.state == ExecutionState::delayed) {
+    const auto until = time_text(info.delay_until);
     why.summary = fmt::format("it is delayed until {}", until);
     const bool retries = reason == BlockingReason::waiting_for_retry_backoff;
     why.obstacles.push_back(
         {.reason = reason,
          .detail = retries ? fmt::format("it failed ({}) and is tried again at {}",
-                                         info->failure_reason.value_or("no reason given"), until)
+                                         info.failure_reason.value_or("no reason given"), until)
                            : why.summary,
          .remedy = "it starts by itself then"});
-  } else if (info->state == ExecutionState::waiting_children) {
+  } else if (info.state == ExecutionState::waiting_children) {
     why.summary = "it waits for executions that it depends on";
     why.obstacles.push_back(
         {.reason = reason, .detail = why.summary, .remedy = "they have to end first"});
-  } else if (auto told = co_await explain_waiting(store, fleet, *info, why); !told) {
+  } else if (auto told = co_await explain_waiting(store, fleet, info, why); !told) {
     co_return std::unexpected(told.error());
   }
   co_return why;

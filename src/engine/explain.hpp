@@ -6,6 +6,6 @@
 
 namespace ff {
 
-Async<Why> explain(store::Store& store, Fleet& fleet, ExecutionId id);
+Async<Why> explain(store::Store& store, Fleet& fleet, const ExecutionInfo& info);
 
 }  // namespace ff

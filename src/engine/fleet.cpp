@@ -55,15 +55,6 @@ asio::awaitable<bool> Fleet::covers(const Namespace& ns, const CapabilitySet& re
       *workers, [&](const WorkerInfo& worker) { return worker.capabilities.covers(required); });
 }
 
-bool Fleet::is_known_to_cover(const Namespace& ns, const CapabilitySet& required) {
-  const std::lock_guard lock(mutex_);
-  const auto known = known_.find(ns);
-  return known != known_.end() &&
-         std::ranges::any_of(known->second.workers, [&](const WorkerInfo& worker) {
-           return worker.capabilities.covers(required);
-         });
-}
-
 void Fleet::changed(const Namespace& ns) {
   const std::lock_guard lock(mutex_);
   known_.erase(ns);

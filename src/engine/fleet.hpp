@@ -24,9 +24,6 @@ class Fleet {
   // Whether a live worker of the namespace has all that is required. If that cannot be told: yes.
   asio::awaitable<bool> covers(const Namespace& ns, const CapabilitySet& required);
 
-  // The same without asking anybody. False: not as far as is known here.
-  bool is_known_to_cover(const Namespace& ns, const CapabilitySet& required);
-
   Async<std::vector<WorkerInfo>> live(const Namespace& ns);
 
   // Something about the workers of a namespace was changed by this process.

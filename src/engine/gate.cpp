@@ -9,10 +9,11 @@
 namespace ff {
 namespace {
 
-// A quota that had no room is asked again after this, even if nobody said that it has.
+// A quota that had no room is asked again after this, even if no opening was heard of.
 constexpr Millis ask_again_after{1'000};
-// How long a budget that nobody asks for any more is looked at in every cycle.
+// How long a budget that refuses no more work is looked at in every cycle.
 constexpr Millis remembered_for{60'000};
+constexpr std::size_t refusals_max = 100'000;
 constexpr Millis attachable_for{5'000};
 constexpr std::size_t attachable_max = 100'000;
 
@@ -49,17 +50,13 @@ Async<Gate::Cycle> Gate::begin(const Namespace& ns) {
   {
     const std::lock_guard lock(mutex_);
     const auto now = store_.now();
-    std::erase_if(closed_, [&](const auto& each) {
-      const auto& [what, since] = each;
-      if (std::holds_alternative<BudgetId>(what)) return now - since.at > remembered_for;
-      return since.until ? now >= *since.until : now - since.at >= ask_again_after;
-    });
-    for (const auto& [what, since] : closed_) {
-      if (since.ns != ns) continue;
-      if (const auto* budget = std::get_if<BudgetId>(&what))
-        checks.push_back({*budget});
-      else
+    for (const auto& [what, refusal] : refusals_) {
+      if (refusal.ns != ns || refusal.over) continue;
+      if (const auto* budget = std::get_if<BudgetId>(&what)) {
+        if (now - refusal.at <= remembered_for) checks.push_back({*budget});
+      } else if (now < refusal.until.value_or(refusal.at + ask_again_after)) {
         cycle.closed.quotas.insert(std::get<QuotaId>(what));
+      }
     }
   }
   std::map<BudgetId, Refused> refusals;
@@ -74,6 +71,7 @@ Async<std::vector<Chosen>> Gate::admit(Cycle& cycle, std::vector<store::Candidat
     for (const auto& each : taken) asked.chosen.push_back({.id = each.id});
     co_return std::move(asked.chosen);
   }
+  const Asking asking(*this, taken);
   std::vector<ExecutionId> all;
   for (const auto& each : taken) all.push_back(each.id);
 
@@ -98,7 +96,10 @@ Async<std::vector<Chosen>> Gate::admit(Cycle& cycle, std::vector<store::Candidat
     co_await put_back(std::move(all));
     co_return std::unexpected(std::move(admitted.error()));
   }
-  co_await tell_refused(std::move(asked.refused));
+  std::vector<ExecutionId> refused;
+  for (const auto& [id, why] : asked.refused) refused.push_back(id);
+  co_await put_back(std::move(refused));
+  asking.reopen(cycle);
   co_return std::move(asked.chosen);
 }
 
@@ -111,7 +112,7 @@ Async<void> Gate::check_budgets(Cycle& cycle, const std::vector<store::Candidate
   std::vector<core::CheckBudget> checks;
   for (const auto& budget : unknown) checks.push_back({budget});
   if (auto looked = co_await look_at(cycle, std::move(checks), refusals); !looked) co_return looked;
-  for (const auto& [budget, refused] : refusals) note_closed(cycle, budget, std::nullopt);
+  for (const auto& [budget, refused] : refusals) note_refusal(cycle, budget, std::nullopt);
   co_return Result<void>{};
 }
 
@@ -130,7 +131,7 @@ Async<void> Gate::look_at(Cycle& cycle, std::vector<core::CheckBudget> checks,
     }
     cycle.open.insert(budget);
     const std::lock_guard lock(mutex_);
-    closed_.erase(budget);
+    end_refusal(budget);
   }
   co_return Result<void>{};
 }
@@ -164,7 +165,7 @@ Async<void> Gate::ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting
     }
     if (reply) metrics_.quota_hit(name_of(reply->refusal));
     cycle.closed.quotas.insert(quota);
-    note_closed(cycle, quota, reply ? reply->retry_at : std::nullopt);
+    note_refusal(cycle, quota, reply ? reply->retry_at : std::nullopt);
     asked.refused.emplace_back(each.id, std::move(*refused));
   }
   if (failure) co_return std::unexpected(std::move(*failure));
@@ -200,49 +201,93 @@ asio::awaitable<void> Gate::give_back(std::vector<Chosen> unused) {
   co_await store_.run_all(std::move(releases));
 }
 
-asio::awaitable<void> Gate::tell_refused(std::vector<std::pair<ExecutionId, Refused>> refused) {
-  if (refused.empty()) co_return;
-  std::vector<core::Block> blocks;
-  std::vector<ExecutionId> ids;
-  for (auto& [id, why] : refused) {
-    ids.push_back(id);
-    blocks.push_back({.id = id, .reason = why.reason, .detail = std::move(why.detail)});
-  }
-  co_await store_.run_all(std::move(blocks));
-  co_await put_back(std::move(ids));
-  on_closed_();
-}
-
 asio::awaitable<void> Gate::put_back(std::vector<ExecutionId> ids) {
   std::vector<store::PutBack> back;
   for (const auto& id : ids) back.push_back({id});
   co_await store_.run_all(std::move(back));
 }
 
-void Gate::note_closed(const Cycle& cycle, const Resource& what, std::optional<TimePoint> until) {
-  const std::lock_guard lock(mutex_);
-  closed_[what] = {.ns = cycle.ns, .at = store_.now(), .until = until};
+void Gate::note_refusal(const Cycle& cycle, const Resource& what, std::optional<TimePoint> until) {
+  const auto now = store_.now();
+  {
+    const std::lock_guard lock(mutex_);
+    if (refusals_.size() >= refusals_max)
+      std::erase_if(refusals_, [&](const auto& each) { return now - each.second.at > remembered_for; });
+    refusals_[what] = {.ns = cycle.ns, .at = now, .until = until};
+  }
+  if (std::holds_alternative<QuotaId>(what))
+    on_closed_(until ? std::max(Millis{0}, *until - now) : ask_again_after);
 }
 
-// What asks after this finds the slot free: a store does in order what it is told.
+// A question after this finds the slot free: a store carries out calls in order.
 void Gate::release(const core::Happening::Freed& freed) {
   std::vector<store::AnyCall> calls;
   calls.push_back(store::Call<core::ReleaseAdmission>{
       {.quota = freed.quota, .admission = freed.admission}, [](const Result<Done>&) {}});
   store_.start(std::move(calls));
   const std::lock_guard lock(mutex_);
-  const auto closed = closed_.find(freed.quota);
-  if (closed == closed_.end() || closed->second.until) return;
-  closed_.erase(closed);
-  reopening_.insert(freed.quota);
+  const auto refusal = refusals_.find(freed.quota);
+  if (refusal != refusals_.end() && !refusal->second.until) refusal->second.over = true;
 }
 
-bool Gate::opened(const store::Opening& opening) {
+bool Gate::end_refusal(const Resource& what) {
+  const auto refusal = refusals_.find(what);
+  if (refusal == refusals_.end()) return false;
+  refusal->second.over = true;
+  return true;
+}
+
+bool Gate::opened(const Resource& what) {
   const std::lock_guard lock(mutex_);
-  bool was_closed = closed_.erase(opening.of) > 0;
-  if (const auto* quota = std::get_if<QuotaId>(&opening.of))
-    was_closed |= reopening_.erase(*quota) > 0;
-  return was_closed;
+  if (const auto asked = questions_.find(what); asked != questions_.end()) ++asked->second.openings;
+  return end_refusal(what);
+}
+
+std::vector<Gate::Wanted> Gate::wanted() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Wanted> all;
+  for (const auto& [what, refusal] : refusals_)
+    all.push_back({.what = what, .until = refusal.over ? std::nullopt : refusal.until});
+  return all;
+}
+
+void Gate::not_wanted(const Resource& what) {
+  const std::lock_guard lock(mutex_);
+  refusals_.erase(what);
+}
+
+Gate::Asking::Asking(Gate& gate, const std::vector<store::Candidate>& candidates) : gate_(gate) {
+  const std::lock_guard lock(gate_.mutex_);
+  const auto note = [&](const Resource& what) {
+    if (openings_before_.contains(what)) return;
+    auto& questions = gate_.questions_[what];
+    ++questions.count;
+    openings_before_[what] = questions.openings;
+  };
+  for (const auto& each : candidates) {
+    for (const auto& budget : each.needs.budgets) note(budget);
+    if (each.needs.quota) note(*each.needs.quota);
+  }
+}
+
+Gate::Asking::~Asking() {
+  const std::lock_guard lock(gate_.mutex_);
+  for (const auto& [what, before] : openings_before_) {
+    const auto questions = gate_.questions_.find(what);
+    if (--questions->second.count == 0) gate_.questions_.erase(questions);
+  }
+}
+
+void Gate::Asking::reopen(Cycle& cycle) const {
+  const std::lock_guard lock(gate_.mutex_);
+  for (const auto& [what, before] : openings_before_) {
+    if (gate_.questions_.at(what).openings == before) continue;
+    if (const auto* budget = std::get_if<BudgetId>(&what))
+      cycle.closed.budgets.erase(*budget);
+    else
+      cycle.closed.quotas.erase(std::get<QuotaId>(what));
+    gate_.end_refusal(what);
+  }
 }
 
 Async<void> Gate::attachable(const Namespace& ns, const Policy& policy) {
@@ -275,7 +320,7 @@ Async<void> Gate::attachable(const Namespace& ns, const Policy& policy) {
   co_return Result<void>{};
 }
 
-void Gate::forget(const std::variant<BudgetId, QuotaId>& attached) {
+void Gate::forget(const Resource& attached) {
   const std::lock_guard lock(mutex_);
   std::erase_if(attachable_, [&](const auto& each) { return each.first.second == attached; });
 }

@@ -34,9 +34,11 @@ struct Chosen {
 // look. Whatever cannot be read keeps work from starting. Thread-safe.
 class Gate {
  public:
-  // `on_closed` hears of a budget or quota that turned out to have no room; `mint` makes admission ids.
+  using Resource = std::variant<BudgetId, QuotaId>;
+
+  // `on_closed` hears when a quota without room should be looked at again; `mint` makes admission ids.
   Gate(store::Store& store, EngineMetrics& metrics, std::function<AdmissionId()> mint,
-       std::function<void()> on_closed)
+       std::function<void(Millis)> on_closed)
       : store_(store),
         metrics_(metrics),
         mint_(std::move(mint)),
@@ -49,8 +51,8 @@ class Gate {
   };
   Async<Cycle> begin(const Namespace& ns);
 
-  // Lets in what may start. The others are put back and called blocked, and the cycle knows what closed
-  // them out. After an error none of them is let in.
+  // Lets in what may start. The others are put back, and the cycle knows what closed them out, unless that
+  // opened while it was asked. After an error none of them is let in.
   Async<std::vector<Chosen>> admit(Cycle& cycle, std::vector<store::Candidate> taken);
 
   // For one that was not taken from the ready ones: says why it is refused.
@@ -61,19 +63,48 @@ class Gate {
 
   // An execution lost what it held of its quota.
   void release(const core::Happening::Freed& freed);
-  // True if it had no room when somebody asked.
-  bool opened(const store::Opening& opening);
+  // True if work that it refused may still wait for it.
+  bool opened(const Resource& what);
+
+  // A resource that refused work. `until`: it has no room before then.
+  struct Wanted {
+    Resource what;
+    std::optional<TimePoint> until = {};
+  };
+  std::vector<Wanted> wanted() const;
+  // No work waits for it.
+  void not_wanted(const Resource& what);
 
   // Whether what is attached to an execution is there, in its own namespace.
   Async<void> attachable(const Namespace& ns, const Policy& policy);
-  void forget(const std::variant<BudgetId, QuotaId>& attached);
+  void forget(const Resource& attached);
 
  private:
-  using Resource = std::variant<BudgetId, QuotaId>;
-  struct ClosedSince {
+  struct Refusal {  // the last one by a resource
     Namespace ns;
     TimePoint at;
-    std::optional<TimePoint> until = {};  // it has no room before then
+    std::optional<TimePoint> until = {};
+    bool over = false;  // it may have room again
+  };
+  // Questions under way. An opening may be heard before the refusal that it makes out of date.
+  struct Questions {
+    std::size_t count = 0;
+    std::uint64_t openings = 0;
+  };
+  // Notes which resources open while they are asked.
+  class Asking {
+   public:
+    Asking(Gate& gate, const std::vector<store::Candidate>& candidates);
+    ~Asking();
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+
+    // The cycle asks again for those.
+    void reopen(Cycle& cycle) const;
+
+   private:
+    Gate& gate_;
+    std::map<Resource, std::uint64_t> openings_before_;
   };
   struct Asked {
     std::vector<Chosen> chosen;
@@ -85,17 +116,17 @@ class Gate {
   Async<void> look_at(Cycle& cycle, std::vector<core::CheckBudget> checks,
                       std::map<BudgetId, Refused>& refusals);
   Async<void> ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting, Asked& asked);
-  asio::awaitable<void> tell_refused(std::vector<std::pair<ExecutionId, Refused>> refused);
   asio::awaitable<void> put_back(std::vector<ExecutionId> ids);
-  void note_closed(const Cycle& cycle, const Resource& what, std::optional<TimePoint> until);
+  void note_refusal(const Cycle& cycle, const Resource& what, std::optional<TimePoint> until);
+  bool end_refusal(const Resource& what);  // under the lock; false: it refused nothing
 
   store::Store& store_;
   EngineMetrics& metrics_;
   std::function<AdmissionId()> mint_;
-  std::function<void()> on_closed_;
-  std::mutex mutex_;
-  std::map<Resource, ClosedSince> closed_;
-  std::set<QuotaId> reopening_;  // a slot was given back, and that it is free will be told
+  std::function<void(Millis)> on_closed_;
+  mutable std::mutex mutex_;
+  std::map<Resource, Refusal> refusals_;
+  std::map<Resource, Questions> questions_;
   std::map<std::pair<Namespace, Resource>, TimePoint> attachable_;
 };
 

@@ -8,6 +8,7 @@
 #include "core/validate.hpp"
 #include "engine/scanners/budget_scanners.hpp"
 #include "engine/scanners/index_reconciler.hpp"
+#include "engine/scanners/opening_scanner.hpp"
 #include "engine/scanners/retention_trimmer.hpp"
 #include "engine/scanners/timer_scanner.hpp"
 
@@ -16,8 +17,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 constexpr char any_event = 0;
-// What an execution waits for is told, by its state, after so long at the latest.
-constexpr Millis labels_may_lag{500};
 
 // For a call that may wait: it must not be thrown out half-way when its caller goes away, but look
 // for itself (is_cancelled) before it waits.
@@ -48,9 +47,10 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
       gate_(
           *store, metrics_,
           [this] { return AdmissionId{make_uuid(store_->now(), *options_.random)}; },
-          [this] { look_at_blocked_in(labels_may_lag); }),
-      unblock_(*store, fleet_,
-               [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); }),
+          [this](Millis wait) {
+            if (options_.scan && openings_handle_) scanners_.due_in(*openings_handle_, wait);
+          }),
+      unblock_(*store, fleet_),
       scheduler_(*store, gate_, *options_.random),
       scanners_(
           runtime_.executor(),
@@ -82,30 +82,37 @@ void LocalEngine::add_scanners() {
   scanners_.add(std::make_unique<RetentionTrimmer>(*store_), every.retention_trimmer);
   scanners_.add(std::make_unique<IndexReconciler>(*store_), every.index_reconciler);
   unblock_handle_ = scanners_.add(std::make_unique<RunsScanner>(unblock_), every.unblock);
+  openings_handle_ = scanners_.add(
+      std::make_unique<OpeningScanner>(
+          *store_, gate_,
+          [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); }),
+      every.openings);
   scanners_.add(std::make_unique<BudgetReset>(*store_), every.budget_reset);
   scanners_.add(std::make_unique<BudgetReconciler>(*store_), every.budget_reconciler);
   scanners_.add(std::make_unique<QuotaReconciler>(*store_), every.quota_reconciler);
 }
 
-void LocalEngine::look_at_blocked_in(Millis wait) {
-  if (options_.scan && unblock_handle_) scanners_.due_in(*unblock_handle_, wait);
+void LocalEngine::look_at_blocked() {
+  unblock_.note_change();
+  if (options_.scan && unblock_handle_) scanners_.due_in(*unblock_handle_, Millis{0});
 }
 
-// Those who wait for such work are woken at once; what is called blocked is looked at a little later, as
-// openings may come one after the other.
+// Claims that wait for such work are woken at once.
 void LocalEngine::on_opening(const store::Opening& opening) {
-  if (closing_ || !gate_.opened(opening)) return;
-  constexpr std::size_t woken_max = 64;
-  const std::size_t room = std::holds_alternative<QuotaId>(opening.of) ? 1 : woken_max;
+  if (closing_) return;
+  unblock_.note_change();
+  if (!gate_.opened(opening.of)) return;
+  const std::size_t room =
+      std::holds_alternative<QuotaId>(opening.of) ? 1 : OpeningScanner::woken_max;
   std::vector<store::AnyCall> calls;
   calls.push_back(store::Call<store::PeekReady>{
       {.members_max = room, .needing = opening.of},
-      [this, room](const Result<std::vector<store::ReadyGroup>>& groups) {
+      [this, room, what = opening.of](const Result<std::vector<store::ReadyGroup>>& groups) {
         if (!groups) return;
+        if (groups->empty()) gate_.not_wanted(what);
         for (const auto& group : *groups) offer(group, room);
       }});
   store_->start(std::move(calls));
-  look_at_blocked_in(labels_may_lag);
 }
 
 // Wakes those who wait for such work, at most as many as may start.
@@ -197,10 +204,55 @@ Async<SubmitManyReply> LocalEngine::handle(SubmitMany operation) {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
+Async<ExecutionInfo> LocalEngine::handle(GetExecution operation) {
+  auto execution = co_await store_->run(operation);
+  if (!execution) co_return execution;
+  WaitReasons reasons(*store_, fleet_);
+  co_await reasons.show(*execution);
+  co_return execution;
+}
+
 Async<StateReply> LocalEngine::handle(GetState operation) {
   const auto execution = co_await handle(GetExecution{operation.id});
   if (!execution) co_return std::unexpected(execution.error());
   co_return StateReply{execution->state};
+}
+
+// A store cannot tell `waiting` from `rate_limited`: where one of them is asked for, its pages are sifted.
+Async<ExecutionList> LocalEngine::handle(ListExecutions operation) {
+  constexpr int pages_max = 100;
+  WaitReasons reasons(*store_, fleet_);
+  ExecutionList list;
+  const auto limit = operation.limit;
+  for (int pages = 0; pages < pages_max; ++pages) {
+    operation.limit = limit - static_cast<std::uint32_t>(list.executions.size());
+    auto page = co_await store_->run(operation);
+    if (!page) co_return std::unexpected(page.error());
+    const bool store_stopped = page->executions.size() < operation.limit;
+    for (auto& execution : page->executions) {
+      co_await reasons.show(execution);
+      if (!operation.state || execution.state == *operation.state)
+        list.executions.push_back(std::move(execution));
+    }
+    list.next = page->next;
+    if (!list.next || store_stopped || list.executions.size() == limit) break;
+    operation.cursor = list.next;
+  }
+  co_return list;
+}
+
+Async<StateCounts> LocalEngine::handle(CountExecutions operation) {
+  store::CountWaiting query{.ns = operation.ns};
+  const auto lane = operation.lane;
+  auto counts = co_await store_->run(std::move(operation));
+  if (!counts) co_return counts;
+  auto waiting = co_await store_->run(std::move(query));
+  if (!waiting) co_return std::unexpected(waiting.error());
+  if (lane)
+    std::erase_if(*waiting, [&](const store::WaitingCount& each) { return each.lane != *lane; });
+  WaitReasons reasons(*store_, fleet_);
+  co_await reasons.show(*counts, *waiting);
+  co_return counts;
 }
 
 Async<Bytes> LocalEngine::handle(GetResult operation) {
@@ -256,7 +308,7 @@ Async<bool> LocalEngine::may_work(const Op& operation, Millis wait) {
   const auto standing = co_await fleet_.seen(worker);
   if (!standing && standing.error().code == Errc::resource_exhausted) co_return true;
   if (!standing) co_return std::unexpected(standing.error());
-  if (standing->news) co_await unblock_.promote(operation.ns);
+  if (standing->news) look_at_blocked();
   co_return !standing->draining;
 }
 
@@ -350,10 +402,15 @@ Async<void> LocalEngine::probe_store() {
 Async<Bytes> LocalEngine::handle(GetMetrics) {
   auto counts = co_await store_->run(store::CountAll{});
   if (!counts) co_return std::unexpected(counts.error());
-  auto blocked = co_await store_->run(store::CountBlocked{});
-  if (!blocked) co_return std::unexpected(blocked.error());
+  const auto stored = co_await store_->run(store::CountBlocked{});
+  if (!stored) co_return std::unexpected(stored.error());
+  const auto waiting = co_await store_->run(store::CountWaiting{});
+  if (!waiting) co_return std::unexpected(waiting.error());
+  WaitReasons reasons(*store_, fleet_);
+  auto blocked = co_await reasons.show(*counts, *waiting);
+  for (const auto& [reason, count] : *stored) blocked[reason] += count;
   const EngineMetrics::Now now{.executions = std::move(counts->counts),
-                               .blocked = std::move(*blocked),
+                               .blocked = std::move(blocked),
                                .scanners = scanners_.status(),
                                .claims_waiting = waiting_for_work_.size()};
   co_return Bytes{.bytes = metrics_.text(now),
@@ -373,9 +430,8 @@ void LocalEngine::on_events(std::span<const core::Happening> happenings) {
       waiting_for_work_.offer(
           {.ns = event.ns, .lane = event.lane, .id = event.id, .required = required});
     if (freed) gate_.release(*freed);
-    if (claimable && !required.empty() && !fleet_.is_known_to_cover(event.ns, required))
-      look_at_blocked_in(labels_may_lag);
     if (reminder) continue;
+    if (event.type == EventType::blocked) unblock_.note_change();
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);
     metrics_.happened(event);

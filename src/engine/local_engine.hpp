@@ -31,6 +31,7 @@ struct ScanIntervals {
   Millis retention_trimmer{60'000};
   Millis index_reconciler{45'000};
   Millis unblock{5'000};
+  Millis openings{5'000};
   Millis budget_reset{15'000};
   Millis budget_reconciler{30'000};
   Millis quota_reconciler{30'000};
@@ -64,7 +65,10 @@ class LocalEngine final : public Engine {
   Async<typename Op::Reply> handle(Op operation);
   Async<SubmitReply> handle(Submit operation);
   Async<SubmitManyReply> handle(SubmitMany operation);
+  Async<ExecutionInfo> handle(GetExecution operation);
   Async<StateReply> handle(GetState operation);
+  Async<ExecutionList> handle(ListExecutions operation);
+  Async<StateCounts> handle(CountExecutions operation);
   Async<Bytes> handle(GetResult operation);
   Async<EventPage> handle(ReadEvents operation);
   Async<ClaimReply> handle(Claim operation);
@@ -100,8 +104,8 @@ class LocalEngine final : public Engine {
                             const BudgetInfo& budget);
   template <class Op>
   Async<bool> may_work(const Op& operation, Millis wait);
-  void look_at_blocked_in(Millis wait);
   void on_opening(const store::Opening& opening);
+  void look_at_blocked();
   void offer(const store::ReadyGroup& group, std::size_t room);
   void add_scanners();
   void on_events(std::span<const core::Happening> happenings);
@@ -121,6 +125,7 @@ class LocalEngine final : public Engine {
   Scheduler scheduler_;
   Supervisor scanners_;
   std::optional<Supervisor::Handle> unblock_handle_;
+  std::optional<Supervisor::Handle> openings_handle_;
   std::atomic<bool> closing_ = false;
 
   // Anyone may ask whether the engine is ready; the disk is not asked each time.

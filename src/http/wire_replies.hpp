@@ -45,6 +45,7 @@ void describe(V& fields, T& info) {
   fields.required("lease_epoch", info.lease_epoch);
   fields.optional("worker", info.worker);
   fields.optional("lease_expires_at_ms", info.lease_expires_at);
+  fields.optional("granted_to", info.granted_to);
   fields.optional("progress", info.progress);
   fields.optional("failure_reason", info.failure_reason);
   fields.optional("failure_category", info.failure_category);

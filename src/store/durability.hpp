@@ -35,8 +35,6 @@ inline constexpr bool waits_for_disk<core::TimerFire> = false;
 template <>
 inline constexpr bool waits_for_disk<core::Remove> = false;
 template <>
-inline constexpr bool waits_for_disk<core::Block> = false;
-template <>
 inline constexpr bool waits_for_disk<core::Unblock> = false;
 template <>
 inline constexpr bool waits_for_disk<core::Admit> = false;

@@ -16,11 +16,6 @@ void ReadyQueue::add(const Ready& ready) {
   auto& queue = queues_[{ready.ns, ready.lane}];
   auto& group = queue[ready.needs];
   size_ += group.levels[ready.priority].emplace(ready.queued_at, ready.id).second ? 1 : 0;
-  if (ready.needs.empty()) return;
-  if (ready.blocked)
-    group.not_blocked.erase(ready.id);
-  else
-    group.not_blocked.insert(ready.id);
 }
 
 void ReadyQueue::remove(const Ready& ready) {
@@ -31,7 +26,6 @@ void ReadyQueue::remove(const Ready& ready) {
   auto& groups = queue->second;
   const auto group = groups.find(ready.needs);
   if (group == groups.end()) return;
-  group->second.not_blocked.erase(ready.id);
   auto& levels = group->second.levels;
   const auto level = levels.find(ready.priority);
   if (level == levels.end()) return;
@@ -64,9 +58,8 @@ std::vector<Candidate> ReadyQueue::take(const TakeReady& query) {
 namespace {
 
 bool concerns(const PeekReady& query, const core::Needs& needs) {
-  if (!query.needing) return true;
-  if (const auto* quota = std::get_if<QuotaId>(&*query.needing)) return needs.quota == *quota;
-  return std::ranges::find(needs.budgets, std::get<BudgetId>(*query.needing)) !=
+  if (const auto* quota = std::get_if<QuotaId>(&query.needing)) return needs.quota == *quota;
+  return std::ranges::find(needs.budgets, std::get<BudgetId>(query.needing)) !=
          needs.budgets.end();
 }
 
@@ -77,20 +70,14 @@ std::vector<ReadyGroup> ReadyQueue::peek(const PeekReady& query) const {
   std::vector<ReadyGroup> groups;
   for (const auto& [place, queue] : queues_)
     for (const auto& [needs, group] : queue) {
-      if (needs.empty() || !concerns(query, needs)) continue;
+      if (!concerns(query, needs)) continue;
       auto& told =
           groups.emplace_back(ReadyGroup{.ns = place.first, .lane = place.second, .needs = needs});
-      for (const auto& [priority, ages] : group.levels) {
-        told.size += ages.size();
+      for (const auto& [priority, ages] : group.levels)
         for (const auto& [queued_at, id] : ages) {
           if (told.best.size() == query.members_max) break;
           told.best.push_back(id);
         }
-      }
-      for (const auto& id : group.not_blocked) {
-        if (told.not_blocked.size() == query.members_max) break;
-        told.not_blocked.push_back(id);
-      }
     }
   return groups;
 }
@@ -141,9 +128,7 @@ ExecutionId ReadyQueue::take_head(const Spot& spot) {
   auto& ages = spot.level->second;
   const ExecutionId id = ages.begin()->second;
   ages.erase(ages.begin());
-  auto& group = spot.open->second;
-  group.not_blocked.erase(id);
-  if (ages.empty()) group.levels.erase(spot.level);
+  if (ages.empty()) spot.open->second.levels.erase(spot.level);
   return id;
 }
 

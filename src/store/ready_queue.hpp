@@ -18,7 +18,6 @@ struct Ready {
   std::int32_t priority = 0;
   TimePoint queued_at;
   core::Needs needs = {};
-  bool blocked = false;  // it is called so, for want of something
   bool operator==(const Ready&) const = default;
 };
 
@@ -46,7 +45,6 @@ class ReadyQueue {
   using QueueKey = std::pair<Namespace, LaneId>;
   struct Group {  // executions of one lane with equal needs
     ByPriority levels;
-    std::set<ExecutionId> not_blocked;  // of those that need anything
     // Of those who could take from here, how many took the best, since one of them took the oldest.
     // Each group counts for itself: what others take must not use up its turns.
     std::uint32_t since_oldest = 0;

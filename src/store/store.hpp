@@ -47,21 +47,35 @@ struct TakeReady {
   Closed closed = {};
 };
 
-// Executions of one lane that need the same and could be claimed by one who has it.
+// Executions of one lane with equal needs that a worker could claim.
 struct ReadyGroup {
   Namespace ns;
   LaneId lane;
   core::Needs needs;
-  std::size_t size = 0;                       // how many are known
-  std::vector<ExecutionId> best = {};         // some of them, the best first
-  std::vector<ExecutionId> not_blocked = {};  // some of those that are not called blocked
+  std::vector<ExecutionId> best = {};  // some of them, the best first
 };
 
-// Every group that needs anything, or just this; with at most `members_max` of each.
+// The groups that need a budget or a quota, with at most `members_max` of each.
 struct PeekReady {
   using Reply = std::vector<ReadyGroup>;
   std::size_t members_max;
-  std::optional<std::variant<BudgetId, QuotaId>> needing = {};
+  std::variant<BudgetId, QuotaId> needing;
+};
+
+// Executions of one lane with equal needs that wait for a worker. A granted one, or one whose lease was
+// lost, is not among them.
+struct WaitingCount {
+  Namespace ns;
+  LaneId lane;
+  core::Needs needs;
+  std::uint64_t count = 0;
+  bool operator==(const WaitingCount&) const = default;
+};
+
+// How many executions wait for more than a worker's turn, by what they need; of one namespace or of all.
+struct CountWaiting {
+  using Reply = std::vector<WaitingCount>;
+  std::optional<Namespace> ns = {};
 };
 
 struct BlockedExecution {
@@ -75,7 +89,8 @@ struct BlockedPage {
   std::optional<std::string> next = {};      // where to go on, if there may be more
 };
 
-// Executions that are blocked for a reason, about `max` at a time.
+// Executions that another scheduler on the same store blocked for a reason, about `max` at a time. The
+// engine itself stores no such state: it derives why an execution waits when somebody asks.
 struct FindBlocked {
   using Reply = BlockedPage;
   BlockingReason reason{};
@@ -89,7 +104,7 @@ struct BlockedCount {
   bool operator==(const BlockedCount&) const = default;
 };
 
-// How many are blocked in all namespaces together; zeros are left out.
+// How many are stored as blocked in all namespaces together; zeros are left out.
 struct CountBlocked {
   using Reply = std::vector<BlockedCount>;
 };
@@ -151,8 +166,8 @@ using StoreOperations = OperationList<
     HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
     core::TimerFire, core::Remove, GetExecution, GetPayload, ReadResult, GetAttempts,
     GetLeaseHistory, ListExecutions, CountExecutions, TakeReady, PutBack, TimersDue, RetentionDue,
-    Reconcile, CountAll, Probe, Backup, core::Block, core::Unblock, core::CheckLease,
-    core::HoldsAdmission, PeekReady, FindBlocked, CountBlocked, CreateBudget, GetBudget,
+    Reconcile, CountAll, Probe, Backup, core::Unblock, core::CheckLease,
+    core::HoldsAdmission, PeekReady, CountWaiting, FindBlocked, CountBlocked, CreateBudget, GetBudget,
     ListBudgets, ReportUsage, ReleaseUsage, ResetBudget, DeleteBudget, CreateQuota, GetQuota,
     ListQuotas, DeleteQuota, RegisterWorker, HeartbeatWorker, DeregisterWorker, DrainWorker,
     core::LiveWorkers, core::Admit, core::ReleaseAdmission, core::HeldAdmissions, core::CheckBudget,

@@ -6,6 +6,7 @@ namespace ff::conformance {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAreArray;
 
 class Budgets : public Conformance {
  protected:
@@ -113,6 +114,32 @@ TEST_P(Budgets, AllThatWaitIsToldAndLetGo) {
   must(run(ResetBudget{id}));
   pass(1ms);
   EXPECT_EQ(text(must(run(CountExecutions{}))), "default waiting 150");
+}
+
+TEST_P(Budgets, ListsTellWaitingFromRateLimited) {
+  const auto id = budget();
+  use_up(id);
+  std::vector<ExecutionId> limited;
+  std::vector<ExecutionId> waiting;
+  for (int i = 0; i < 12; ++i) {
+    auto& which = i % 4 == 0 ? waiting : limited;
+    which.push_back(submit(i % 4 == 0 ? Submit{.kind = greet} : spending({id})));
+  }
+  const auto listed = [&](ExecutionState state) {
+    std::vector<ExecutionId> all;
+    ListExecutions page{.state = state, .limit = 2};
+    do {
+      const auto list = must(run(page));
+      for (const auto& each : list.executions) {
+        EXPECT_EQ(each.state, state);
+        all.push_back(each.id);
+      }
+      page.cursor = list.next;
+    } while (page.cursor);
+    return all;
+  };
+  EXPECT_THAT(listed(ExecutionState::rate_limited), UnorderedElementsAreArray(limited));
+  EXPECT_THAT(listed(ExecutionState::waiting), UnorderedElementsAreArray(waiting));
 }
 
 TEST_P(Budgets, AClaimThatWaitsWakesWhenTheBudgetHasRoom) {

@@ -214,6 +214,18 @@ TEST_P(Workers, ManyBehindManyThatStayBlockedAreLetGo) {
   EXPECT_EQ(reason_of(id), BlockingReason::waiting_for_worker);
 }
 
+TEST_P(Workers, ACapableOneClaimsAtOnceAfterARestart) {
+  const auto id = submit(requiring({"gpu"}));
+  pass(1ms);
+  ASSERT_EQ(reason_of(id), BlockingReason::waiting_for_capable_worker);
+  home_->restart();
+  auto claim = claim_by("w1");
+  claim.capabilities = *CapabilitySet::parse({"gpu"});
+  const auto claimed = must(run(std::move(claim))).executions;
+  ASSERT_EQ(claimed.size(), 1u);
+  EXPECT_EQ(claimed[0].id, id);
+}
+
 // ---- Why ------------------------------------------------------------------------------------------
 
 TEST_P(Workers, WhyTellsWhoIsMissing) {

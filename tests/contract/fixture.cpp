@@ -178,6 +178,10 @@ Call Call::key(std::size_t position, std::string value) const {
   return copy;
 }
 
+std::string numbered(int number) {
+  return fmt::format("{}:55555555-5555-4555-8555-{:012}", tag, number);
+}
+
 std::string exec_key(const std::string& what, const std::string& id) {
   return "ff:exec:" + tag + ":" + id + ":" + what;
 }

@@ -37,6 +37,9 @@ inline const std::string quota_id = "44444444-4444-4444-8444-444444444444";
 inline const std::string quota = "ff:quota:{q:4}:" + quota_id;
 inline const std::string far_future = "4000000000000";
 
+// Another execution of the same partition.
+std::string numbered(int number);
+
 std::string exec_key(const std::string& what, const std::string& id = E);
 std::string index_key(const std::string& what);
 std::string lane_key(const std::string& what, const std::string& lane = "main");
@@ -103,6 +106,7 @@ class Contract : public testing::Test {
   Store store();
   valkey::Reply command(const Texts& command) { return server_.call(command); }
   std::uint16_t port() const { return server_.port(); }
+  valkey::ClientOptions client_options() const { return server_.client_options(); }
 
  private:
   std::string read(const Texts& command);

@@ -77,7 +77,7 @@ class RandomWalk {
   explicit RandomWalk(std::uint64_t seed) : source_(seed) {}
 
   void step() {
-    const auto what = below(26);
+    const auto what = below(24);
     switch (what) {
       case 0: return check("create budget", create_budget());
       case 1: return check("create quota", create_quota());
@@ -103,13 +103,8 @@ class RandomWalk {
       case 18: return check("create", create());
       case 19: return grant();
       case 20: return lease();
-      case 21:
-        return check("block", core::Block{.id = execution(),
-                                          .reason = reason(),
-                                          .detail = fmt::format("detail {}", below(2))});
-      case 22: return check("unblock", core::Unblock{.id = execution(), .reason = reason()});
-      case 23: return complete();
-      case 24:
+      case 21: return complete();
+      case 22:
         return check("timer", core::TimerFire{.id = execution(),
                                               .kind = static_cast<core::TimerKind>(below(5))});
       default: return stores_.advance(Millis{below(4) == 0 ? below(40'000) : below(3)});
@@ -136,7 +131,7 @@ class RandomWalk {
     check("all quotas", core::AllQuotas{});
     check("resets", core::ResetsDue{2});
     check("workers", core::LiveWorkers{default_namespace()});
-    check("blocked", store::CountBlocked{});
+    check("waiting", store::CountWaiting{});
   }
 
  private:
@@ -173,11 +168,6 @@ class RandomWalk {
     return {which, uuid('e', which)};
   }
   WorkerId worker() { return *WorkerId::parse(fmt::format("w{}", below(3))); }
-  BlockingReason reason() {
-    return static_cast<BlockingReason>(std::to_underlying(BlockingReason::waiting_for_budget) +
-                                       below(3));
-  }
-
   CreateBudget create_budget() {
     CreateBudget create{.id = budget(), .spec = {.hard_limits = {{"tokens", 10 + below(2)}}}};
     create.spec.on_hard_limit = static_cast<OnHardLimit>(below(4));

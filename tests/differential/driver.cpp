@@ -405,8 +405,13 @@ void check_one_lease(const ExecutionInfo& info, const LeaseHistory& history) {
   if (held != info.worker.has_value()) disagree(info.id.str() + ": its newest lease has no end");
 }
 
+// As they are stored: the lack of a capable worker is derived when an execution is read.
 std::vector<std::string> words_of(const ExecutionInfo& info) {
-  const auto& vector = info.state_vector;
+  auto vector = info.state_vector;
+  if (vector.eligibility_state == EligibilityState::blocked_by_route) {
+    vector.eligibility_state = EligibilityState::eligible_now;
+    vector.blocking_reason = BlockingReason::waiting_for_worker;
+  }
   std::vector<std::string> words;
   for (const auto word :
        {to_string(vector.lifecycle_phase), to_string(vector.ownership_state),

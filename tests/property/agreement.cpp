@@ -78,6 +78,7 @@ std::string show(const ExecutionInfo& i) {
   text += show_optional("delay_until", i.delay_until) + show_optional("deadline", i.deadline) +
           show_optional("started", i.started_at) + show_optional("ended", i.completed_at) +
           show_optional("worker", i.worker) + show_optional("lease_until", i.lease_expires_at) +
+          show_optional("granted_to", i.granted_to) +
           show_optional("key", i.idempotency_key) + show_optional("failure", i.failure_reason) +
           show_optional("category", i.failure_category) +
           show_optional("cancelled_for", i.cancel_reason);

@@ -45,7 +45,8 @@ void Invariants::check_execution(const ExecutionId& id, bool replayed) {
 
 namespace {
 
-// Which workers are alive the model does not know: that none is capable changes nothing but this label.
+// Neither the model nor a store that was just opened knows the live workers: the lack of a capable one
+// changes nothing but this label.
 ExecutionInfo without_label(ExecutionInfo info) {
   auto& vector = info.state_vector;
   if (vector.blocking_reason != BlockingReason::waiting_for_capable_worker) return info;
@@ -215,7 +216,7 @@ void Invariants::check_directory() {
   const auto everything = [this] {
     std::vector<ExecutionInfo> all;
     for (unsigned n = 0; n < namespace_count; ++n)
-      std::ranges::move(list({.ns = namespace_of(n)}), std::back_inserter(all));
+      for (auto& info : list({.ns = namespace_of(n)})) all.push_back(without_label(std::move(info)));
     return all;
   };
   const auto before = everything();

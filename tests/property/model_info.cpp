@@ -104,6 +104,7 @@ ExecutionInfo info_of(const Modelled& execution, const ExecutionInfo& actual) {
                      .cancel_reason = actual.cancel_reason};
   if (execution.phase == Phase::delayed) info.delay_until = execution.until;
   if (execution.phase == Phase::ended) info.completed_at = execution.ended_at;
+  if (execution.phase == Phase::granted) info.granted_to = execution.worker;
   if (execution.phase == Phase::active) {
     info.worker = execution.worker;
     info.lease_expires_at = execution.until;

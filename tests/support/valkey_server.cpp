@@ -145,15 +145,6 @@ std::uint16_t free_port() {
   }
 }
 
-void await(const std::string& what, const std::function<bool()>& is_so, Milliseconds limit) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!is_so()) {
-    if (std::chrono::steady_clock::now() > end)
-      throw std::runtime_error(fmt::format("waited {} ms in vain: {}", limit.count(), what));
-    std::this_thread::sleep_for(Milliseconds{5});
-  }
-}
-
 ValkeyServer::ValkeyServer(ValkeyServerOptions options) : options_(std::move(options)) {
   constexpr int ports_max = 10;
   for (int i = 0; i < ports_max; ++i) {  // someone else may take the port before the server does

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "tests/support/await.hpp"
 #include "tests/support/temp_directory.hpp"
 #include "valkey/options.hpp"
 #include "valkey/reply.hpp"
@@ -19,10 +20,6 @@ namespace ff::test {
 // A port on loopback that nobody listens on, outside the range that the system gives to clients: one that
 // tries to connect to a server that is down could otherwise be given that server's port.
 std::uint16_t free_port();
-
-// Asks every few milliseconds until it is so; throws after `limit`.
-void await(const std::string& what, const std::function<bool()>& is_so,
-           std::chrono::milliseconds limit = std::chrono::seconds{10});
 
 struct ValkeyServerOptions {
   bool append_only = false;

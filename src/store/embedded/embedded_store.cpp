@@ -173,33 +173,14 @@ void EmbeddedStore::route(store::Call<store::TimersDue>& call, Outbox& outbox) {
   });
 }
 
-void EmbeddedStore::route(store::Call<store::FindBlocked>& call, Outbox& outbox) {
-  const auto& query = call.operation;
-  const auto max = query.max;
-  const BlockedShare share{.reason = query.reason,
-                           .after = query.after ? from_cursor(*query.after) : std::nullopt,
-                           .max = max};
-  ask_all(share, call, outbox, [max](std::vector<BlockedShare::Reply> shares) {
-    std::vector<BlockedShare::Found> all;
-    bool more = false;
-    for (auto& each : shares) {
-      more |= each.more;
-      std::ranges::move(each.found, std::back_inserter(all));
-    }
-    std::ranges::sort(all, {}, &BlockedShare::Found::place);
-    more |= all.size() > max;
-    all.resize(std::min(all.size(), max));
-    store::BlockedPage page;
-    if (more && !all.empty()) page.next = to_cursor(all.back().place);
-    for (auto& each : all) page.executions.push_back(std::move(each.execution));
-    return page;
-  });
+void EmbeddedStore::route(store::Call<store::CountWaiting>& call, Outbox& outbox) {
+  ask_all(call.operation, call, outbox, sum_waiting);
 }
 
-void EmbeddedStore::route(store::Call<store::CountBlocked>& call, Outbox& outbox) {
-  ask_all(call.operation, call, outbox,
-          [](std::vector<std::vector<store::BlockedCount>> shares) { return sum_blocked(shares); });
-}
+// No other scheduler shares this store, and the engine stores nothing as blocked.
+void EmbeddedStore::route(store::Call<store::FindBlocked>& call, Outbox&) { call.done({}); }
+void EmbeddedStore::route(store::Call<store::CountBlocked>& call, Outbox&) { call.done({}); }
+void EmbeddedStore::route(store::Call<core::Unblock>& call, Outbox&) { call.done({}); }
 
 void EmbeddedStore::route(store::Call<ListExecutions>& call, Outbox&) {
   read_aside(call, [this](const ListExecutions& query) { return list(*database_, query); });

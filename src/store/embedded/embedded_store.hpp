@@ -51,7 +51,9 @@ class EmbeddedStore final : public store::Store {
   void route(store::Call<store::RetentionDue>& call, Outbox& outbox);
   void route(store::Call<Backup>& call, Outbox& outbox);
   void route(store::Call<store::PeekReady>& call, Outbox& outbox);
+  void route(store::Call<store::CountWaiting>& call, Outbox& outbox);
   void route(store::Call<store::FindBlocked>& call, Outbox& outbox);
+  void route(store::Call<core::Unblock>& call, Outbox& outbox);
   void route(store::Call<store::CountBlocked>& call, Outbox& outbox);
   template <store::OfAdmission Op>
   void route(store::Call<Op>& call, Outbox& outbox);

@@ -312,40 +312,19 @@ TEST_F(EmbeddedStoreTest, KeepsALeaseAsLongAsItIsWhenTheClockGoesBackAndForth) {
       << "what has run out does not come back to life";
 }
 
-TEST_F(EmbeddedStoreTest, FindsBlockedExecutionsOverAllShards) {
+TEST_F(EmbeddedStoreTest, CountsWaitingExecutionsByTheirNeedsOverAllShards) {
   open();
-  std::vector<ExecutionId> ids;
-  for (int i = 0; i < 7; ++i) {
-    ids.push_back(submit({.policy = {.budgets = {BudgetId{random_uuid()}}}}));
-    must(run(core::Block{.id = ids.back(), .reason = BlockingReason::waiting_for_budget}));
-    clock_->advance(1s);
-  }
-  must(run(core::Block{.id = submit(), .reason = BlockingReason::waiting_for_capable_worker}));
-  const auto find_all = [&] {
-    std::vector<ExecutionId> found;
-    store::FindBlocked query{.reason = BlockingReason::waiting_for_budget, .max = 3};
-    do {
-      const auto page = must(run(query));
-      for (const auto& each : page.executions) {
-        EXPECT_THAT(each.needs.budgets, SizeIs(1));
-        found.push_back(each.id);
-      }
-      query.after = page.next;
-    } while (query.after);
-    return found;
-  };
-  EXPECT_EQ(find_all(), ids);
-  EXPECT_THAT(must(run(store::CountBlocked{})),
-              ElementsAre(store::BlockedCount{BlockingReason::waiting_for_budget, 7},
-                          store::BlockedCount{BlockingReason::waiting_for_capable_worker, 1}));
+  const BudgetId budget{random_uuid()};
+  for (int i = 0; i < 7; ++i) submit({.policy = {.budgets = {budget}}});
+  submit();
+  const auto counts = [&] { return must(run(store::CountWaiting{.ns = default_namespace()})); };
+  const store::WaitingCount seven{.ns = default_namespace(),
+                                  .lane = default_lane(),
+                                  .needs = {.budgets = {budget}},
+                                  .count = 7};
+  EXPECT_THAT(counts(), ElementsAre(seven));
   open();
-  EXPECT_EQ(find_all(), ids);
-  must(run(core::Unblock{.id = ids[0], .reason = BlockingReason::waiting_for_budget}));
-  EXPECT_THAT(find_all(), SizeIs(6));
-  const auto from_the_start = must(run(store::FindBlocked{
-      .reason = BlockingReason::waiting_for_budget, .after = "no cursor", .max = 100}));
-  EXPECT_THAT(from_the_start.executions, SizeIs(6));
-  EXPECT_FALSE(from_the_start.next);
+  EXPECT_THAT(counts(), ElementsAre(seven));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a shard keeps in memory to find executions: who is ready, who is blocked, whose time is up next,
-// and how many there are in each state.
+// What a shard keeps in memory to find executions: who is ready, whose time is up next, and how
+// many there are in each state.
 #pragma once
 
 #include <flowfabric/ids.hpp>
@@ -27,19 +27,9 @@ struct LaneCount {
 // Over the shares of all shards; zeros are left out.
 StateCounts sum(const std::vector<std::vector<LaneCount>>& shares);
 
-// A place among those that are blocked for one reason: the longest first.
-struct BlockedSince {
-  TimePoint since;
-  ExecutionId id;
-  auto operator<=>(const BlockedSince&) const = default;
-};
-// As the cursor of a page. What is no cursor of ours is none.
-std::string to_cursor(const BlockedSince& place);
-std::optional<BlockedSince> from_cursor(std::string_view text);
-
 // Over the shares of all shards.
-std::vector<store::BlockedCount> sum_blocked(
-    const std::vector<std::vector<store::BlockedCount>>& shares);
+std::vector<store::WaitingCount> sum_waiting(
+    const std::vector<std::vector<store::WaitingCount>>& shares);
 
 // Follows what core says of an execution before and after each change; nobody moves entries by hand.
 // Not thread-safe, but for the ready queue that it shares.
@@ -60,10 +50,7 @@ class Indexes {
                                 const std::optional<LaneId>& lane) const;
   CountByState counts_of(const QueueKey& lane) const;
 
-  // At most `max`, after `after`.
-  std::vector<BlockedSince> blocked(BlockingReason reason, const std::optional<BlockedSince>& after,
-                                    std::size_t max) const;
-  std::vector<store::BlockedCount> blocked_counts() const;
+  std::vector<store::WaitingCount> waiting(const std::optional<Namespace>& ns) const;
 
   // Puts right what is wrong about the live executions of a partition, which are `executions`.
   // Returns how much that was.
@@ -74,12 +61,12 @@ class Indexes {
 
   bool has(const core::Execution& execution) const;
   bool has_timer(const core::Execution& execution) const;
-  bool has_blocked(const core::Execution& execution) const;
   void place(const core::Execution& execution);
+  void remove_waiting(const core::Execution& execution);
 
   store::ReadyQueue& ready_;
   std::map<core::TimerKind, Timers> timers_;
-  std::map<BlockingReason, std::set<BlockedSince>> blocked_;
+  std::map<QueueKey, std::map<core::Needs, std::uint64_t>> waiting_;  // that need anything
   std::map<QueueKey, CountByState> counts_;
 };
 

@@ -11,7 +11,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using core::TimerKind;
-using enum BlockingReason;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -41,8 +40,10 @@ core::Execution completed(std::uint8_t number, const char* lane = "default") {
   return execution(number, core::Ended{.at = t0, .outcome = core::Completed{}}, lane);
 }
 
-core::Execution blocked(std::uint8_t number, BlockingReason reason, TimePoint since = t0) {
-  return execution(number, core::Blocked{.reason = reason, .detail = "", .since = since});
+core::Execution needing(std::uint8_t number, const char* capability, core::State state = {}) {
+  auto made = execution(number, std::move(state));
+  made.policy.required_capabilities = *CapabilitySet::parse({capability});
+  return made;
 }
 
 class IndexesTest : public ::testing::Test {
@@ -74,12 +75,12 @@ class IndexesTest : public ::testing::Test {
     return text;
   }
 
-  std::vector<int> blocked_for(BlockingReason reason, std::optional<BlockedSince> after = {},
-                               std::size_t max = 100) {
-    std::vector<int> numbers;
-    for (const auto& each : indexes_.blocked(reason, after, max))
-      numbers.push_back(each.id.partition());
-    return numbers;
+  // "default gpu 2": how many wait for a worker that has it.
+  std::string waiting(std::optional<Namespace> ns = {}) {
+    std::string text;
+    for (const auto& each : sum_waiting({indexes_.waiting(ns)}))
+      text += fmt::format("{} {} {}; ", each.lane.str(), each.needs.capabilities.csv(), each.count);
+    return text;
   }
 
   store::ReadyQueue ready_;
@@ -167,41 +168,25 @@ TEST_F(IndexesTest, MendWhatIsReadyButNotQueued) {
   EXPECT_EQ(indexes_.mend(1, {execution(1)}), 0u) << "it is taken, which is in order";
 }
 
-TEST_F(IndexesTest, KnowWhatIsBlockedTheLongestFirst) {
-  add({blocked(1, waiting_for_budget, t0 + 2s), blocked(2, waiting_for_budget, t0 + 1s),
-       blocked(3, waiting_for_quota), blocked(4, waiting_for_budget, t0 + 2s), execution(5)});
-  EXPECT_THAT(blocked_for(waiting_for_budget), ElementsAre(2, 1, 4));
-  EXPECT_THAT(blocked_for(waiting_for_budget, {}, 2), ElementsAre(2, 1));
-  EXPECT_THAT(blocked_for(waiting_for_budget, BlockedSince{t0 + 2s, id_of(1)}), ElementsAre(4));
-  EXPECT_THAT(blocked_for(waiting_for_quota), ElementsAre(3));
-  EXPECT_THAT(blocked_for(paused_by_operator), IsEmpty());
-  EXPECT_THAT(sum_blocked({indexes_.blocked_counts(), {{.reason = waiting_for_quota, .count = 2}}}),
-              ElementsAre(store::BlockedCount{waiting_for_budget, 3},
-                          store::BlockedCount{waiting_for_quota, 3}));
-  indexes_.remove(blocked(3, waiting_for_quota));
-  EXPECT_THAT(blocked_for(waiting_for_quota), IsEmpty());
+TEST_F(IndexesTest, CountWaitingExecutionsByTheirNeeds) {
+  const core::Granted set_aside{.worker = *WorkerId::parse("w"), .expires_at = t0 + 1s};
+  add({needing(1, "gpu"), needing(2, "gpu"), needing(3, "cuda"), execution(4),
+       needing(5, "gpu", core::Delayed{t0 + 1s}), needing(6, "gpu", set_aside)});
+  EXPECT_EQ(waiting(), "default cuda 1; default gpu 2; ");
+  EXPECT_EQ(waiting(*Namespace::parse("other")), "");
+  indexes_.remove(needing(1, "gpu"));
+  indexes_.remove(needing(3, "cuda"));
+  EXPECT_EQ(waiting(), "default gpu 1; ");
 }
 
-TEST_F(IndexesTest, QueueWhatIsBlockedUnlessItIsPaused) {
-  add({blocked(1, waiting_for_budget), blocked(2, waiting_for_quota),
-       blocked(3, waiting_for_capable_worker), blocked(4, paused_by_operator),
-       blocked(5, paused_by_policy)});
-  EXPECT_THAT(take(), ElementsAre(1, 2, 3));
-}
-
-TEST_F(IndexesTest, GoOnFromACursor) {
-  const BlockedSince place{t0 + 5s, id_of(7)};
-  EXPECT_EQ(from_cursor(to_cursor(place)), place);
-  for (const char* other : {"", "12", "12 ", "x y", "12 not-an-id", " "})
-    EXPECT_FALSE(from_cursor(other)) << other;
-}
-
-TEST_F(IndexesTest, MendWhatIsBlocked) {
-  add({blocked(1, waiting_for_budget), blocked(2, waiting_for_budget)});
-  EXPECT_EQ(indexes_.mend(1, {blocked(1, waiting_for_quota)}), 2u) << "one is wrong, one missing";
-  EXPECT_THAT(blocked_for(waiting_for_budget), ElementsAre(2)) << "of another partition";
-  EXPECT_THAT(blocked_for(waiting_for_quota), ElementsAre(1));
-  EXPECT_EQ(indexes_.mend(1, {blocked(1, waiting_for_quota)}), 0u);
+TEST_F(IndexesTest, SumTheCountsOfAllShards) {
+  const store::WaitingCount gpu{.ns = default_namespace(),
+                                .lane = default_lane(),
+                                .needs = {.capabilities = *CapabilitySet::parse({"gpu"})},
+                                .count = 2};
+  auto both = gpu;
+  both.count = 4;
+  EXPECT_THAT(sum_waiting({{gpu}, {}, {gpu}}), ElementsAre(both));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ Result<std::optional<core::Execution>> load(const Database& database, const Exec
 
 bool matches(const core::Execution& execution, const ListExecutions& query) {
   return (!query.lane || execution.lane == *query.lane) &&
-         (!query.state || core::public_state(execution) == *query.state) &&
+         (!query.state || core::may_show(execution, *query.state)) &&
          (!query.kind || execution.kind == *query.kind);
 }
 

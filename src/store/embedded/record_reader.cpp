@@ -159,9 +159,7 @@ core::State RecordReader::state(const proto::Execution& stored, const core::Exec
     case Stored::kActive: return active(stored.active(), execution);
     case Stored::kGranted: return granted(stored.granted());
     case Stored::kBlocked:
-      return core::Blocked{.reason = named<BlockingReason>(stored.blocked().reason()),
-                           .detail = stored.blocked().detail(),
-                           .since = from_ms(stored.blocked().since_ms())};
+      return core::Waiting{};  // written by version 0.1; why it waits is derived
     case Stored::kDelayed: return core::Delayed{from_ms(stored.delayed().until_ms())};
     case Stored::kWaitingChildren: return core::WaitingChildren{};
     case Stored::kEnded: return ended(stored.ended());

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.hpp"
 #include "base/overloaded.hpp"
 #include "records.pb.h"
 #include "store/embedded/record_reader.hpp"
@@ -129,11 +130,8 @@ void write(const core::State& state, proto::Execution& out) {
                    if (active.admission) write_uuid(*active.admission, *stored.mutable_admission());
                  },
                  [&](const core::Ended& ended) { write(ended, *out.mutable_ended()); },
-                 [&](const core::Blocked& blocked) {
-                   auto& stored = *out.mutable_blocked();
-                   stored.set_reason(std::to_underlying(blocked.reason));
-                   stored.set_detail(blocked.detail);
-                   stored.set_since_ms(to_ms(blocked.since));
+                 [](const core::Blocked&) {
+                   FF_ASSERT(!"the embedded store keeps nothing as blocked");
                  },
              },
              state);

@@ -276,26 +276,10 @@ Result<store::DueReply> Shard::execute(const store::TimersDue& query, Batch&) {
   return indexes_.due(query, now());
 }
 
-Result<BlockedShare::Reply> Shard::execute(const BlockedShare& query, Batch& batch) {
+Result<std::vector<store::WaitingCount>> Shard::execute(const store::CountWaiting& query,
+                                                        Batch& batch) {
   based_on_unsynced_ = !all_synced(batch);
-  const auto places = indexes_.blocked(query.reason, query.after, query.max + 1);
-  BlockedShare::Reply share{.more = places.size() > query.max};
-  for (const auto& place : places | std::views::take(query.max)) {
-    const auto record = load(place.id);
-    if (!record) return std::unexpected(record.error());
-    const auto& execution = (*record)->execution;
-    share.found.push_back({.place = place,
-                           .execution = {.id = execution.id,
-                                         .ns = execution.ns,
-                                         .lane = execution.lane,
-                                         .needs = core::needs_of(execution.policy)}});
-  }
-  return share;
-}
-
-Result<std::vector<store::BlockedCount>> Shard::execute(const store::CountBlocked&, Batch& batch) {
-  based_on_unsynced_ = !all_synced(batch);
-  return indexes_.blocked_counts();
+  return indexes_.waiting(query.ns);
 }
 
 bool Shard::all_synced(const Batch& batch) const {

@@ -22,29 +22,14 @@ struct CountShare {
   std::optional<LaneId> lane = {};
 };
 
-// A shard's part of a page of blocked executions, those blocked longest first.
-struct BlockedShare {
-  struct Found {
-    BlockedSince place;
-    store::BlockedExecution execution;
-  };
-  struct Reply {
-    std::vector<Found> found = {};
-    bool more = false;
-  };
-  BlockingReason reason{};
-  std::optional<BlockedSince> after = {};
-  std::size_t max = 0;
-};
-
 // What a shard is asked: the calls of the store that are about one execution or partition, and its part
 // of those that are about all.
 using ShardCall = store::AnyCallOf<OperationList<
     core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail, Delay,
     HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
     core::TimerFire, core::Remove, GetExecution, GetPayload, store::ReadResult, GetAttempts,
-    GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare, core::Block,
-    core::Unblock, core::CheckLease, core::HoldsAdmission, BlockedShare, store::CountBlocked>>;
+    GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare,
+    core::CheckLease, core::HoldsAdmission, store::CountWaiting>>;
 
 // Drains its mailbox, applies the calls, writes them as one batch, and lets the committer answer those
 // that wait for the disk (group commit). start() may be called from any thread.
@@ -97,8 +82,7 @@ class Shard {
   Result<Done> execute(const core::CheckLease& query, Batch& batch);
   Result<bool> execute(const core::HoldsAdmission& query, Batch& batch);
   Result<store::DueReply> execute(const store::TimersDue& query, Batch& batch);
-  Result<BlockedShare::Reply> execute(const BlockedShare& query, Batch& batch);
-  Result<std::vector<store::BlockedCount>> execute(const store::CountBlocked& query, Batch& batch);
+  Result<std::vector<store::WaitingCount>> execute(const store::CountWaiting& query, Batch& batch);
   Result<store::ReconcileReply> execute(const store::Reconcile& query, Batch& batch);
 
   template <class Command>

@@ -6,6 +6,7 @@
 #include "store/durability.hpp"
 #include "store/valkey/admission_calls.hpp"
 #include "store/valkey/answers.hpp"
+#include "store/valkey/contract_workers.hpp"
 #include "store/valkey/fields.hpp"
 #include "store/valkey/valkey_store.hpp"
 
@@ -301,6 +302,28 @@ Async<ff::Done> ValkeyStore::answer(core::ReconcileQuotas) {
     after = page->size() == page_max ? std::optional(page->back()) : std::nullopt;
   } while (after && !stopping_);
   co_return ff::Done{};
+}
+
+// Programs of the contract keep theirs apart. A name that is in both is that of ours.
+Async<std::vector<WorkerInfo>> ValkeyStore::answer(core::LiveWorkers query) {
+  std::vector<Request> requests;
+  requests.push_back(request_at(spot_of(query.ns), call_for(query), false));
+  auto replies = co_await call_all(std::move(requests));
+  auto list = list_of(std::move(replies.front()));
+  static_cast<void>(take_run(list));
+  if (!list) co_return std::unexpected(std::move(list.error()));
+  Answer answer(false, {}, without(std::move(*list), 2));
+  auto workers = read_answer(query, answer);
+  if (answer.malformed()) co_return malformed("ff_worker_list");
+
+  ContractWorkers others(*client_);
+  auto found = co_await others.live(query.ns, now());
+  if (!found) co_return std::unexpected(std::move(found.error()));
+  for (auto& worker : *found) {
+    const auto at = std::ranges::lower_bound(workers, worker.worker, {}, &WorkerInfo::worker);
+    if (at == workers.end() || at->worker != worker.worker) workers.insert(at, std::move(worker));
+  }
+  co_return workers;
 }
 
 // ---- Routes ---------------------------------------------------------------------------------------

@@ -27,7 +27,6 @@ inline Subject subject_of(const RegisterWorker& op) { return op.ns; }
 inline Subject subject_of(const HeartbeatWorker& op) { return op.ns; }
 inline Subject subject_of(const DeregisterWorker& op) { return op.ns; }
 inline Subject subject_of(const DrainWorker& op) { return op.ns; }
-inline Subject subject_of(const core::LiveWorkers& op) { return op.ns; }
 
 // Read-only functions may be asked of a server that takes no writes.
 template <class Op>

@@ -107,10 +107,6 @@ FunctionCall call_for(core::LeaseGrant& command) {
                                      command.admission)};
 }
 
-FunctionCall call_for(core::Block& command) {
-  return {"ff_block", {std::string(to_string(command.reason)), std::move(command.detail)}};
-}
-
 FunctionCall call_for(core::Unblock& command) {
   return {"ff_unblock", {std::string(to_string(command.reason))}};
 }
@@ -274,8 +270,7 @@ ClaimedExecution read_answer(const core::LeaseGrant& command, Answer& answer) {
   return claimed;
 }
 
-core::BlockReply read_answer(const core::Block&, Answer& answer) { return {answer.text() == "1"}; }
-core::BlockReply read_answer(const core::Unblock&, Answer& answer) {
+core::UnblockReply read_answer(const core::Unblock&, Answer& answer) {
   return {answer.text() == "1"};
 }
 RenewReply read_answer(const Renew&, Answer& answer) { return {answer.time()}; }

@@ -20,7 +20,6 @@ bool sends_payload_ahead(const core::Create& command);
 FunctionCall call_for(core::Create& command);
 FunctionCall call_for(core::GrantIssue& command);
 FunctionCall call_for(core::LeaseGrant& command);
-FunctionCall call_for(core::Block& command);
 FunctionCall call_for(core::Unblock& command);
 FunctionCall call_for(Renew& command);
 FunctionCall call_for(UpdateProgress& command);
@@ -79,8 +78,7 @@ class Answer {
 SubmitReply read_answer(const core::Create& command, Answer& answer);
 GrantedExecution read_answer(const core::GrantIssue& command, Answer& answer);
 ClaimedExecution read_answer(const core::LeaseGrant& command, Answer& answer);
-core::BlockReply read_answer(const core::Block& command, Answer& answer);
-core::BlockReply read_answer(const core::Unblock& command, Answer& answer);
+core::UnblockReply read_answer(const core::Unblock& command, Answer& answer);
 RenewReply read_answer(const Renew& command, Answer& answer);
 Done read_answer(const UpdateProgress& command, Answer& answer);
 EndReply read_answer(const Complete& command, Answer& answer);

@@ -6,7 +6,7 @@ namespace ff::valkey {
 namespace {
 
 EventMessage message_of(std::string origin) {
-  return {.origin = std::move(origin), .happening = {}, .ready = {}};
+  return {.origin = std::move(origin), .happening = {}, .indexed = {}};
 }
 
 TEST(Echoes, WhatOthersDidIsNews) {

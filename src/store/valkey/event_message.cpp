@@ -1,8 +1,10 @@
 #include "store/valkey/event_message.hpp"
 
 #include <array>
+#include <cmath>
 
 #include "store/valkey/fields.hpp"
+#include "store/valkey/keys.hpp"
 
 namespace ff::valkey {
 namespace {
@@ -57,8 +59,24 @@ core::Needs needs_in(std::string_view capabilities, std::string_view budgets,
   return needs;
 }
 
+core::Needs needs_in(std::string_view joined) {
+  const auto quota = joined.rfind(separator);
+  if (quota == std::string_view::npos || quota == 0) return {};
+  const auto budgets = joined.rfind(separator, quota - 1);
+  if (budgets == std::string_view::npos) return {};
+  return needs_in(joined.substr(0, budgets), joined.substr(budgets + 1, quota - budgets - 1),
+                  joined.substr(quota + 1));
+}
+
 std::int32_t priority_in(const std::string& text) {
   return static_cast<std::int32_t>(std::strtod(text.c_str(), nullptr));
+}
+
+// As placement.ready_score in the function library.
+std::int64_t score_in(const std::string& priority, TimePoint queued_at) {
+  constexpr double priority_step = 1e12;
+  const auto gain = std::strtod(priority.c_str(), nullptr) * priority_step;
+  return queued_at.time_since_epoch().count() - std::llround(gain);
 }
 
 std::optional<core::TimerKind> timer_kind_from(std::string_view name) {
@@ -82,7 +100,7 @@ std::optional<EventMessage> parse_event(std::string_view text) {
   const auto queued_at = time_in(parts[11]);
   if (!type || !at || !id || !ns || !lane || !kind || !attempts || !queued_at) return std::nullopt;
 
-  EventMessage message{.origin = std::string(parts[0]), .happening = {}, .ready = {}};
+  EventMessage message{.origin = std::string(parts[0]), .happening = {}, .indexed = {}};
   auto& happening = message.happening;
   happening.event = {.type = *type,
                      .at = *at,
@@ -101,13 +119,19 @@ std::optional<EventMessage> parse_event(std::string_view text) {
   const auto timer = timer_kind_from(parts[13]);
   const auto due = time_in(parts[14]);
   if (timer && due) happening.timer = core::Timer{.kind = *timer, .due = *due};
-  message.ready = {.id = *id,
-                   .ns = std::move(*ns),
-                   .lane = std::move(*lane),
-                   .priority = priority_in(std::string(parts[10])),
-                   .queued_at = *queued_at,
-                   .needs = std::move(needs),
-                   .blocked = parts[18] == "1"};
+  // Without a worker and active: it has lost its worker.
+  const bool lost = happening.event.state == ExecutionState::active;
+  message.indexed = {
+      .ready = {.id = *id,
+                .ns = *ns,
+                .lane = *lane,
+                .priority = priority_in(std::string(parts[10])),
+                .queued_at = *queued_at,
+                .needs = std::move(needs)},
+      .index = {.queue = keys::queue(*ns, *lane),
+                .partition = id->partition(),
+                .index = lost ? ReadyIndex::reclaimable : ReadyIndex::eligible},
+      .score = score_in(std::string(parts[10]), *queued_at)};
   return message;
 }
 

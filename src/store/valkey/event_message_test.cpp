@@ -42,9 +42,8 @@ TEST(EventMessage, TellsEverything) {
             (core::Timer{core::TimerKind::lease_expiry, TimePoint{Millis{1'800'000'030'000}}}));
   EXPECT_FALSE(reminder);
   EXPECT_FALSE(freed);
-  EXPECT_FALSE(message->ready.blocked);
-  EXPECT_EQ(message->ready.priority, 5);
-  EXPECT_EQ(message->ready.queued_at, TimePoint{Millis{1'800'000'000'000}});
+  EXPECT_EQ(message->indexed.ready.priority, 5);
+  EXPECT_EQ(message->indexed.ready.queued_at, TimePoint{Millis{1'800'000'000'000}});
 }
 
 constexpr auto budget_a = "aaaaaaaa-0000-4000-8000-000000000000";
@@ -56,11 +55,10 @@ TEST(EventMessage, TellsOfBudgetsAndQuotaIfThereAreAny) {
   const auto message = parse_event(
       fmt::format("{}\x1f{},{}\x1f{}\x1f{}\x1f{}", text, budget_b, budget_a, quota, token, 1));
   ASSERT_TRUE(message);
-  const auto& needs = message->ready.needs;
+  const auto& needs = message->indexed.ready.needs;
   EXPECT_EQ(needs.capabilities.csv(), "cuda,gpu");
   EXPECT_EQ(needs.budgets, (std::vector{*BudgetId::parse(budget_a), *BudgetId::parse(budget_b)}));
   EXPECT_EQ(needs.quota, *QuotaId::parse(quota));
-  EXPECT_TRUE(message->ready.blocked);
   EXPECT_EQ(message->happening.freed,
             (core::Happening::Freed{*QuotaId::parse(quota), *AdmissionId::parse(token)}));
 }

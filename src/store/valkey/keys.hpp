@@ -51,9 +51,26 @@ inline std::string quota(std::string_view tag, const QuotaId& id) {
 }
 inline std::string workers(std::string_view tag) { return fmt::format("ff:workers:{}", tag); }
 
+// Of workers of the published contract: a set of instances, and of each instance a record and a sign of
+// life. Older programs of it have one set for all, and no namespace in the names.
+inline std::string contract_workers(const Namespace& ns) {
+  return fmt::format("ff:idx:{}:workers", ns.str());
+}
+inline std::string contract_worker(const Namespace& ns, std::string_view instance,
+                                   std::string_view what) {
+  return fmt::format("ff:worker:{}:{}:{}", ns.str(), instance, what);
+}
+inline constexpr std::string_view old_contract_workers = "ff:idx:workers";
+inline std::string old_contract_worker(std::string_view instance, std::string_view what) {
+  return fmt::format("ff:worker:{}:{}", instance, what);
+}
+
 inline constexpr std::string_view partition_config = "ff:config:partitions";
 
 // Between namespace and lane in the name of a queue; neither may hold it.
 inline constexpr char queue_separator = '\x1e';
+inline std::string queue(const Namespace& ns, const LaneId& lane) {
+  return ns == default_namespace() ? lane.str() : ns.str() + queue_separator + lane.str();
+}
 
 }  // namespace ff::valkey::keys

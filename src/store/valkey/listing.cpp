@@ -38,7 +38,7 @@ bool matches(const core::Execution& execution, const ListExecutions& query) {
     if (tag == execution.tags.end() || tag->second != query.tag->substr(equals + 1)) return false;
   }
   return (!query.lane || execution.lane == *query.lane) &&
-         (!query.state || core::public_state(execution) == *query.state) &&
+         (!query.state || core::may_show(execution, *query.state)) &&
          (!query.kind || execution.kind == *query.kind);
 }
 

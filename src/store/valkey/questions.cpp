@@ -108,6 +108,30 @@ Async<StateCounts> ValkeyStore::count(std::optional<Namespace> ns, std::optional
   co_return counts;
 }
 
+void ValkeyStore::route(store::Call<store::CountWaiting>& call) {
+  answer_with(call, [this](store::CountWaiting query) { return count_waiting(std::move(query)); });
+}
+
+Async<std::vector<store::WaitingCount>> ValkeyStore::count_waiting(store::CountWaiting query) {
+  Question question{.function = "ff_count_waiting", .arguments = {}};
+  const auto answers = co_await ask(std::move(question), all_partitions());
+  if (!answers) co_return std::unexpected(answers.error());
+  std::map<std::tuple<Namespace, LaneId, core::Needs>, std::uint64_t> sums;
+  for (const auto& answer : *answers)
+    for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
+      const auto queue = parse_queue(text_in(answer[i]));
+      const auto number = parse_number<std::uint64_t>(text_in(answer[i + 2]));
+      if (!queue || !number || (query.ns && queue->first != *query.ns)) continue;
+      sums[{queue->first, queue->second, needs_in(text_in(answer[i + 1]))}] += *number;
+    }
+  std::vector<store::WaitingCount> counts;
+  for (const auto& [key, number] : sums) {
+    const auto& [ns, lane, needs] = key;
+    counts.push_back({.ns = ns, .lane = lane, .needs = needs, .count = number});
+  }
+  co_return counts;
+}
+
 void ValkeyStore::route(store::Call<store::CountBlocked>& call) {
   answer_with(call, [this](store::CountBlocked) { return count_blocked(); });
 }
@@ -251,8 +275,11 @@ Async<store::ReconcileReply> ValkeyStore::reconcile(store::Reconcile query) {
       sum.repaired += parse_number<std::size_t>(text_in((*list)[4])).value_or(0);
     }
   }
+  const auto wrong_counts = co_await recount(query.partition);
+  if (!wrong_counts) co_return std::unexpected(wrong_counts.error());
+  sum.repaired += *wrong_counts;
   if (sum.repaired > 0)
-    log::error("partition={} index entries mended={}", query.partition, sum.repaired);
+    log::error("partition={} index entries and counts mended={}", query.partition, sum.repaired);
   co_return sum;
 }
 
@@ -287,31 +314,26 @@ void ValkeyStore::route(store::Call<Backup>& call) {
 // ---- Work -------------------------------------------------------------------------------------------
 
 void ValkeyStore::route(store::Call<store::TakeReady>& call) {
-  if (ready_.dry(call.operation).empty()) return call.done(ready_.take(call.operation));
+  if (ready_.gaps(call.operation).empty()) return call.done(ready_.take(call.operation));
   answer_with(call, [this](store::TakeReady query) { return take_ready(std::move(query)); });
 }
 
-// What this worker may have can stand behind much that it may not: then more is asked for, by one claim
-// at a time, as what it finds is for all.
+// Work for this worker can stand behind much that it may not have. Every look comes further, or to the end;
+// one claim looks at a time, as what it finds is for all.
 Async<std::vector<store::Candidate>> ValkeyStore::take_ready(store::TakeReady query) {
-  constexpr int looks_max = 8;
-  for (int i = 0; i < looks_max; ++i) {
+  while (!stopping_) {
     while (looking_) {
       boost::system::error_code ended;
       co_await look_ended_.async_wait(asio::redirect_error(asio::use_awaitable, ended));
     }
-    std::vector<PartitionIndex> partitions;
-    std::size_t ask_for = ReadyCache::ask_for_min;
-    for (const auto& dry : ready_.dry(query)) {
-      partitions.push_back(dry.partition);
-      ask_for = std::max(ask_for, dry.ask_for);
-    }
-    if (partitions.empty()) break;
+    const auto gaps = ready_.gaps(query);
+    if (gaps.empty()) break;
     looking_ = true;
-    const auto looked = co_await look_for_ready(std::move(partitions), ask_for);
+    const auto looked = co_await look_further(gaps);
     looking_ = false;
     look_ended_.cancel();
     if (!looked) co_return std::unexpected(looked.error());
+    if (auto taken = ready_.take(query); !taken.empty()) co_return taken;
   }
   co_return ready_.take(query);
 }

@@ -13,18 +13,58 @@
 
 namespace ff::valkey {
 
-// Knows the best of each lane in each partition. Where there are more than that, the rest is asked for
-// when those are used up, so a long backlog costs neither memory nor time. Thread-safe.
+// The indexes of a queue that hold claimable executions: those that wait, and those that lost their worker.
+enum class ReadyIndex : std::uint8_t { eligible, reclaimable };
+
+// An index of a queue in a partition; a queue is named as in Valkey.
+struct IndexName {
+  std::string queue;
+  PartitionIndex partition = 0;
+  ReadyIndex index = ReadyIndex::eligible;
+  auto operator<=>(const IndexName&) const = default;
+};
+
+struct IndexedReady {
+  store::Ready ready;
+  IndexName index;
+  std::int64_t score = 0;  // in the index
+  bool operator==(const IndexedReady&) const = default;
+};
+
+// An entry of an index. Valkey sorts them so: the best first, of equal scores by id.
+using IndexEntry = std::pair<std::int64_t, ExecutionId>;
+
+// What a look at a part of an index found.
+struct IndexLook {
+  struct Kind {  // executions of a namespace with equal needs
+    Namespace ns;
+    core::Needs needs;
+    auto operator<=>(const Kind&) const = default;
+  };
+
+  IndexName index;
+  std::optional<IndexEntry> after = {};       // it began behind this one; none: at the start
+  std::optional<IndexEntry> stopped_at = {};  // the last one that it saw; none: the end
+  std::vector<IndexedReady> found = {};
+  std::map<Kind, IndexEntry> cut = {};  // the last one that it told of, if it may have left out others
+  // How many there are of each kind in the whole index. None: unknown. Kinds that a known total does not
+  // mention have none, unless their namespace is not the queue's.
+  std::optional<std::map<Kind, std::uint64_t>> totals = {};
+};
+
+// Knows the best of each group: executions of one index with equal needs. Where Valkey has more of a group,
+// that is asked for when those are used up, by a worker that may have them. So neither a long backlog nor
+// work that no worker may start costs memory or time. Thread-safe.
 class ReadyCache {
  public:
-  explicit ReadyCache(std::size_t share_max = 1'024) : share_max_(share_max) {}
+  explicit ReadyCache(std::size_t group_max = 1'024) : group_max_(group_max) {}
 
   // It waits for a worker.
-  void put(const store::Ready& ready);
+  void put(const IndexedReady& ready);
   // It does not, or not any more.
   void erase(const ExecutionId& id);
 
-  // While Valkey is asked what waits: what is heard meanwhile is newer than the answer.
+  // While Valkey is asked what waits: changes that are heard of meanwhile are newer than the answer.
   class Look {
    public:
     explicit Look(ReadyCache& cache);
@@ -32,8 +72,8 @@ class ReadyCache {
     Look(const Look&) = delete;
     Look& operator=(const Look&) = delete;
 
-    // Found waiting. True if that is news.
-    bool put(const store::Ready& ready);
+    // Returns what was not known before.
+    std::vector<store::Ready> take_in(const IndexLook& look);
 
    private:
     ReadyCache& cache_;
@@ -47,42 +87,40 @@ class ReadyCache {
   // Offers again what was taken.
   void put_back(const ExecutionId& id);
 
-  // Partitions which have more of these lanes than is known here, and nothing known for this worker;
-  // with how many to ask for.
-  struct Dry {
-    PartitionIndex partition;
-    std::size_t ask_for;
+  // Where Valkey has work for this worker in a group of which nothing is known here: behind `after`.
+  struct Gap {
+    IndexName index;
+    IndexEntry after;
   };
-  std::vector<Dry> dry(const store::TakeReady& query);
-
-  // A partition gave only so many of this lane: the worst of them has this score.
-  void note_more(PartitionIndex partition, const Namespace& ns, const LaneId& lane,
-                 std::int64_t worst_score);
-  void note_all(PartitionIndex partition, const Namespace& ns, const LaneId& lane);
-
-  static constexpr std::size_t ask_for_min = 64;
+  std::vector<Gap> gaps(const store::TakeReady& query) const;
 
  private:
-  using Place = std::pair<std::int64_t, ExecutionId>;  // score first
-  using ShareKey = std::tuple<Namespace, LaneId, PartitionIndex>;
-  struct Share {  // of one lane in one partition
-    std::set<Place> places;
-    bool more = false;  // there are others, worse than `worst`
-    std::int64_t worst = 0;
-    std::size_t asked_for = ask_for_min / 2;
+  struct GroupKey {
+    IndexName index;
+    IndexLook::Kind kind;
+    auto operator<=>(const GroupKey&) const = default;
+  };
+  struct Group {
+    std::set<IndexEntry> offered;
+    bool more = false;    // Valkey may have others, behind `frontier`
+    IndexEntry frontier;  // if there are more: everything up to here is known
   };
 
-  static std::int64_t score_of(const store::Ready& ready);
-  static ShareKey share_of(const store::Ready& ready);
-  void remember(const store::Ready& ready);
+  static GroupKey key_of(const IndexedReady& ready);
+  void remember(const IndexedReady& ready);
+  bool is_beyond(const IndexedReady& ready) const;
   void forget(const ExecutionId& id);
-  void shorten(Share& share);
+  void shorten(Group& group);
+  void settle(const GroupKey& key, const Group& group);
+  void note_extent(const IndexLook& look);
+  std::set<GroupKey> concerned(const IndexLook& look) const;
 
-  std::size_t share_max_;
+  std::size_t group_max_;
   mutable std::mutex mutex_;
   store::ReadyQueue queue_;
-  std::unordered_map<ExecutionId, store::Ready> known_;
-  std::map<ShareKey, Share> shares_;
+  std::unordered_map<ExecutionId, IndexedReady> known_;
+  std::map<GroupKey, Group> groups_;
+  std::set<GroupKey> dry_;  // groups with more, and nothing offered
   std::size_t looks_ = 0;
   std::unordered_set<ExecutionId> heard_meanwhile_;
 };

@@ -15,6 +15,7 @@
 #include "store/valkey/fields.hpp"
 #include "store/valkey/keys.hpp"
 #include "store/valkey/record.hpp"
+#include "store/valkey/send_all.hpp"
 
 namespace ff::valkey {
 namespace {
@@ -155,7 +156,7 @@ Async<void> ValkeyStore::prepare() {
                                       wakeup_.wake();
                                     }};
   subscriber_ = std::make_unique<Subscriber>(*client_, std::move(channels), std::move(handlers));
-  auto looked = co_await look_for_ready(all_partitions(), ReadyCache::ask_for_min);
+  auto looked = co_await look_for_ready(all_partitions());
   if (!looked) co_return std::unexpected(looked.error());
   coroutines_.spawn(runtime_.executor(), [this] { return keep_up(); });
   co_return Result<void>{};
@@ -172,7 +173,7 @@ asio::awaitable<void> ValkeyStore::keep_up() {
     if (!missed_something_.exchange(false) && !sweep) continue;
     next_sweep = SteadyClock::now() + sweep_interval;
     timers_.looked_up(TimePoint{});
-    const auto looked = co_await look_for_ready(all_partitions(), ReadyCache::ask_for_min);
+    const auto looked = co_await look_for_ready(all_partitions());
     if (!looked) missed_something_ = true;
   }
 }
@@ -273,6 +274,12 @@ void ValkeyStore::call_function(Request request, Done done) {
   });
 }
 
+asio::awaitable<std::vector<Result<Reply>>> ValkeyStore::call_all(std::vector<Request> requests) {
+  return send_all(std::move(requests), [this](Request request, Done done) {
+    call_function(std::move(request), std::move(done));
+  });
+}
+
 void ValkeyStore::start(std::vector<store::AnyCall> calls) {
   for (auto& any : calls) any.visit([this](auto& call) { route(call); });
 }
@@ -369,11 +376,12 @@ void ValkeyStore::take_in(std::uint64_t number, const CommandTraits& traits,
 
 void ValkeyStore::learn(EventMessage message) {
   const auto& happening = message.happening;
+  const auto& id = message.indexed.ready.id;
   if (happening.claimable)
-    ready_.put(message.ready);
+    ready_.put(message.indexed);
   else
-    ready_.erase(message.ready.id);
-  timers_.put(message.ready.id, happening.timer);
+    ready_.erase(id);
+  timers_.put(id, happening.timer);
   const std::lock_guard lock(sink_mutex_);
   if (sink_) sink_({&happening, 1});
 }

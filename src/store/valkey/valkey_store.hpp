@@ -97,6 +97,7 @@ class ValkeyStore final : public store::Store {
   void route(store::Call<core::HoldsAdmission>& call);
   void route(store::Call<store::PeekReady>& call);
   void route(store::Call<store::FindBlocked>& call);
+  void route(store::Call<store::CountWaiting>& call);
   void route(store::Call<store::CountBlocked>& call);
   template <store::OfAdmission Op>
   void route(store::Call<Op>& call);
@@ -115,6 +116,8 @@ class ValkeyStore final : public store::Store {
   using Done = std::move_only_function<void(Result<Reply>)>;
   // Sends it; if Valkey has lost the function library, loads it and sends it once more.
   void call_function(Request request, Done done);
+  // The same for many, sent together; replies in the order of the requests.
+  asio::awaitable<std::vector<Result<Reply>>> call_all(std::vector<Request> requests);
   Request request_for(const ExecutionId& id, FunctionCall function, std::uint64_t call) const;
   Request read_request(const ExecutionId& id, std::vector<std::string> arguments) const;
 
@@ -171,18 +174,24 @@ class ValkeyStore final : public store::Store {
   Async<QuotaList> answer(ListQuotas query);
   Async<std::vector<BudgetId>> answer(core::AllBudgets query);
   Async<std::vector<QuotaId>> answer(core::AllQuotas query);
+  Async<std::vector<WorkerInfo>> answer(core::LiveWorkers query);
   Async<core::BudgetsDue> answer(core::ResetsDue query);
   Async<std::vector<core::HeldAdmission>> answer(core::HeldAdmissions query);
   Async<std::vector<ExecutionId>> answer(core::LedgerOf query);
   Async<ff::Done> answer(core::ReconcileBudgets query);
   Async<ff::Done> answer(core::ReconcileQuotas query);
   Async<store::BlockedPage> find_blocked(store::FindBlocked query);
+  Async<std::vector<store::WaitingCount>> count_waiting(store::CountWaiting query);
   Async<std::vector<store::BlockedCount>> count_blocked();
   Async<StateCounts> count(std::optional<Namespace> ns, std::optional<LaneId> lane);
   Async<ExecutionList> list(ListExecutions query);
   Async<std::vector<core::Execution>> read_all(const std::vector<Moment>& moments);
   Async<std::vector<store::Candidate>> take_ready(store::TakeReady query);
-  Async<void> look_for_ready(std::vector<PartitionIndex> partitions, std::size_t ask_for);
+  Async<void> look_for_ready(std::vector<PartitionIndex> partitions);
+  Request request_for(const ReadyCache::Gap& gap, std::size_t entries) const;
+  Async<void> look_further(const std::vector<ReadyCache::Gap>& gaps);
+  void take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks);
+  Async<std::size_t> recount(PartitionIndex partition);
   Async<store::DueReply> timers_due(store::TimersDue query);
   Async<void> look_for_timers();
   Async<store::DueReply> retention_due(store::RetentionDue query);

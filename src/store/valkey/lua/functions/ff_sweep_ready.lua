@@ -1,7 +1,8 @@
 -- The executions that wait for a worker, the best first, in many partitions at once. No KEYS. ARGV:
 -- 1 how many of each queue at most, 2… tags. Replies as lib/sweeping.lua, for each partition with any:
 -- tag, a list of: id, namespace, lane, priority, queued_at, required_capabilities, budget_ids,
--- quota_policy_id, and a list of the queues that have more than it gave. What is granted is offered again when its timer has ended the grant.
+-- quota_policy_id, and a list of the queues that have more than it gave. What is granted is offered again
+-- when its timer has ended the grant. Programs of version 0.1 use it; see ff_sweep_waiting.
 local function add_ready(list, tag, key, most)
   local entries = call('ZRANGE', key, 0, most - 1)
   for _, id in ipairs(entries) do

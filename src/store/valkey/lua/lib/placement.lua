@@ -56,8 +56,9 @@ local function runnable_score(f)
   return tonumber(f.last_transition_at)
 end
 
--- `lane` is its index of the lane and `score` its score there; the others are scores in the indexes of
--- those names: `reclaimable` of the lane, the rest of the partition.
+-- `lane` is its index of the lane and `score` its score there; `needs` is what it is counted under while it
+-- waits; the others are scores in the indexes of those names: `reclaimable` of the lane, the rest of the
+-- partition.
 function placement.of(f)
   local phase = f.lifecycle_phase
   if phase == 'terminal' then
@@ -67,7 +68,11 @@ function placement.of(f)
   local places
   if phase == 'runnable' then
     places = {lane = runnable_index[f.eligibility_state], score = runnable_score(f)}
-    if places.lane == 'delayed' then places.delays = places.score end
+    if places.lane == 'eligible' then
+      places.needs = waiting.needs(f)
+    elseif places.lane == 'delayed' then
+      places.delays = places.score
+    end
   elseif phase == 'active' then
     local expires_at = tonumber(f.lease_expires_at)
     places = {lane = 'active', score = expires_at}
@@ -120,6 +125,7 @@ function placement.move(tag, queue, id, before, after)
     local name = of_partition[i]
     if before[name] ~= after[name] then put(keys.index(tag, name), id, before[name], after[name]) end
   end
+  if before.needs ~= after.needs then waiting.move(tag, queue, before.needs, after.needs) end
 end
 
 -- Calls visit(key, score) for each sorted set that it stands in.

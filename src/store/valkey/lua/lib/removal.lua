@@ -28,5 +28,7 @@ function removal.forget(x)
   call('SREM', keys.index(x.tag, 'all_executions'), x.id)
   created.forget(x)
   totals.add_ended(x.tag, placement.queue(f), x.ended_as, -1)
-  totals.add(x.tag, placement.queue(f), 'all', -1)
+  if totals.add(x.tag, placement.queue(f), 'all', -1) == 0 then
+    call('DEL', waiting.key(x.tag, placement.queue(f)))
+  end
 end

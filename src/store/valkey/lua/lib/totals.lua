@@ -2,9 +2,12 @@
 -- (completed are the rest). A queue with any is known by its entry here: lanes need no registration.
 local totals = {}
 
+-- Returns how many there are then.
 function totals.add(tag, queue, what, by)
   local key, field = keys.index(tag, 'totals'), queue .. '\31' .. what
-  if call('HINCRBY', key, field, by) == 0 then call('HDEL', key, field) end
+  local count = call('HINCRBY', key, field, by)
+  if count == 0 then call('HDEL', key, field) end
+  return count
 end
 
 function totals.add_ended(tag, queue, state, by)

@@ -1,0 +1,166 @@
+-- Executions that wait for a worker, by what they need beside its turn. Each queue has a hash of counts,
+-- needs → count; needs are required_capabilities, budget_ids and quota_policy_id, joined by byte 31. An
+-- execution that needs nothing costs nothing here: those are the rest of the index `eligible`.
+local waiting = {}
+
+-- A field of a complete hash. Stores of libraries before 1.2 have no hash: the first change counts it.
+local counted = 'counted'
+local slice = 64  -- entries read at once
+
+local function given(text)
+  return text and text ~= '' and text or nil
+end
+
+local function join(capabilities, budgets, quota)
+  if not (capabilities or budgets or quota) then return nil end
+  return (capabilities or '') .. '\31' .. (budgets or '') .. '\31' .. (quota or '')
+end
+
+-- Of an eligible execution; nil if it needs nothing or is set aside for a worker.
+function waiting.needs(f)
+  if f.grant_expires_at then return nil end
+  return join(f.required_capabilities, f.budget_ids, f.quota_policy_id)
+end
+
+function waiting.key(tag, queue)
+  return keys.lane_index(tag, queue, 'waiting_by_needs')
+end
+
+-- Flat, needs and count; nil if they were never counted.
+function waiting.counts(tag, queue)
+  local flat, counts, complete = call('HGETALL', waiting.key(tag, queue)), {}, false
+  for i = 1, #flat, 2 do
+    if flat[i] == counted then
+      complete = true
+    else
+      counts[#counts + 1] = flat[i]
+      counts[#counts + 1] = flat[i + 1]
+    end
+  end
+  return complete and counts or nil
+end
+
+local function count(tag, queue)
+  local index, counts = keys.lane_index(tag, queue, 'eligible'), {}
+  for first = 0, call('ZCARD', index) - 1, slice do
+    for _, id in ipairs(call('ZRANGE', index, first, first + slice - 1)) do
+      local f = call('HMGET', keys.of_execution(tag, id, 'core'), 'required_capabilities',
+        'budget_ids', 'quota_policy_id', 'grant_expires_at', 'eligibility_state')
+      local needs = f[5] == 'eligible_now' and not given(f[4])
+        and join(given(f[1]), given(f[2]), given(f[3]))
+      if needs then counts[needs] = (counts[needs] or 0) + 1 end
+    end
+  end
+  return counts
+end
+
+-- Counts a queue anew. Returns how many counts were wrong.
+function waiting.recount(tag, queue)
+  local key, counts, wrong = waiting.key(tag, queue), count(tag, queue), 0
+  local before = waiting.counts(tag, queue)
+  if not before then
+    call('DEL', key)
+    before = {}
+  end
+  for i = 1, #before, 2 do
+    local needs = before[i]
+    if not counts[needs] then
+      call('HDEL', key, needs)
+      wrong = wrong + 1
+    elseif tonumber(before[i + 1]) == counts[needs] then
+      counts[needs] = nil
+    end
+  end
+  for needs, number in pairs(counts) do
+    call('HSET', key, needs, number)
+    wrong = wrong + 1
+  end
+  call('HSET', key, counted, 1)
+  return wrong
+end
+
+-- True if that made the hash, with everything in it.
+local function add(tag, queue, needs, by)
+  local key = waiting.key(tag, queue)
+  local number = call('HINCRBY', key, needs, by)
+  -- Only a count that was not there can tell that the hash was not.
+  if number == by and call('HEXISTS', key, counted) == 0 then
+    waiting.recount(tag, queue)
+    return true
+  end
+  if number <= 0 then call('HDEL', key, needs) end
+end
+
+-- `before` and `after` are what waiting.needs said then and says now. To be called when the execution and
+-- its index entries are written: a recount must find them so.
+function waiting.move(tag, queue, before, after)
+  if before and add(tag, queue, before, -1) then return end
+  if after then add(tag, queue, after, 1) end
+end
+
+-- ---- Looking at an index -----------------------------------------------------------------------
+
+-- The rank behind the entry (id, score). If that is gone, the first with the same score: better twice than
+-- never.
+local function rank_after(index, id, score)
+  if id == '' then return 0 end
+  if tonumber(call('ZSCORE', index, id) or 'nan') == tonumber(score) then
+    return call('ZRANK', index, id) + 1
+  end
+  return call('ZCOUNT', index, '-inf', '(' .. score)
+end
+
+-- How many executions a look can want: no more of one kind than there are. Without counts no limit.
+local function wanted(entries, counts, most)
+  if not counts then return math.huge end
+  local sum, plain = 0, entries
+  for i = 2, #counts, 2 do
+    local number = tonumber(counts[i])
+    sum, plain = sum + math.min(number, most), plain - number
+  end
+  return sum + math.min(math.max(plain, 0), most)
+end
+
+-- Adds an execution to `found`, unless that has `most` of its kind. Returns how many it added.
+local function add_found(found, kinds, tag, id, most)
+  local f = call('HMGET', keys.of_execution(tag, id, 'core'), 'namespace', 'lane_id', 'priority',
+    'created_at', 'queued_at', 'required_capabilities', 'budget_ids', 'quota_policy_id',
+    'grant_expires_at')
+  if not f[1] or given(f[9]) then return 0 end  -- a grant's timer offers it again
+  local kind = f[1] .. '\31' .. (join(given(f[6]), given(f[7]), given(f[8])) or '')
+  kinds[kind] = (kinds[kind] or 0) + 1
+  if kinds[kind] > most then return 0 end
+  local n = #found
+  found[n + 1], found[n + 2], found[n + 3], found[n + 4] = id, f[1], f[2], f[3] or '0'
+  found[n + 5], found[n + 6] = given(f[5]) or f[4], f[6] or ''
+  found[n + 7], found[n + 8] = f[7] or '', f[8] or ''
+  return 1
+end
+
+-- Looks at an index of a queue, `eligible` or `reclaimable`. `look` has after_id and after_score ('': from
+-- the start), entries (how many to look at) and each (how many to find with the same namespace and needs).
+-- Appends to `answer`: queue, index, id and score of the last entry that it looked at ('' if that was the
+-- last of all), how many entries the index has, whether counts are known (1 or 0), counts, and of each
+-- execution found: id, namespace, lane, priority, queued_at, required_capabilities, budget_ids,
+-- quota_policy_id. Appends nothing if the index is empty.
+function waiting.look(answer, tag, queue, name, look)
+  local index = keys.lane_index(tag, queue, name)
+  local entries = call('ZCARD', index)
+  if entries == 0 then return end
+  local counts = name == 'eligible' and waiting.counts(tag, queue) or nil
+  local missing = wanted(entries, counts, look.each)
+  local rank = rank_after(index, look.after_id, look.after_score)
+  local stop, last, found, kinds = math.min(rank + look.entries, entries), nil, {}, {}
+  while rank < stop and missing > 0 do
+    for _, id in ipairs(call('ZRANGE', index, rank, math.min(rank + slice, stop) - 1)) do
+      missing = missing - add_found(found, kinds, tag, id, look.each)
+      rank, last = rank + 1, id
+      if missing <= 0 then break end
+    end
+  end
+  if rank >= entries then last = nil end
+  local n = #answer
+  answer[n + 1], answer[n + 2], answer[n + 3] = queue, name, last or ''
+  answer[n + 4], answer[n + 5] = last and call('ZSCORE', index, last) or '', tostring(entries)
+  answer[n + 6], answer[n + 7], answer[n + 8] = counts and '1' or '0', counts or {}, found
+end

@@ -1,0 +1,270 @@
+// An engine of ours on a store that programs of the contract use, too.
+#include <fmt/format.h>
+
+#include "engine/local_engine.hpp"
+#include "store/valkey/open.hpp"
+#include "tests/contract/fixture.hpp"
+#include "tests/support/blocking.hpp"
+
+namespace ff::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+const auto main_lane = *LaneId::parse("main");
+const auto gpu = *CapabilitySet::parse({"gpu"});
+
+class EngineOnContract : public Contract {
+ protected:
+  void open() {
+    engine_.reset();
+    auto store = must(valkey::open({.client = client_options(), .sweep = false}));
+    store_ = store.get();
+    engine_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
+  }
+  Engine& engine() {
+    if (!engine_) open();
+    return *engine_;
+  }
+
+  template <class Op>
+  typename Op::Reply ask(Op operation) {
+    return must(test::start(engine(), std::move(operation)).get());
+  }
+  template <class Op>
+  typename Op::Reply ask_store(Op operation) {
+    engine();
+    return must(run_blocking(engine_->executor(), store_->run(std::move(operation))));
+  }
+  void run_scanners() {
+    must(run_blocking(engine_->executor(), engine_->scanners().run_once()));
+  }
+
+  void ok(const Call& call) {
+    const auto reply = run(call);
+    ASSERT_TRUE(reply.starts_with("1 ")) << call.name << ": " << reply;
+  }
+  void create_many(int first, int last, const std::string& policy) {
+    for (int i = first; i <= last; ++i) ok(create().of(numbered(i)).with(7, policy));
+  }
+
+  std::string claim(CapabilitySet capabilities = {}) {
+    const auto claimed = ask(Claim{.worker = *WorkerId::parse("w9"),
+                                   .lanes = {main_lane},
+                                   .capabilities = std::move(capabilities)});
+    return claimed.executions.empty() ? "" : claimed.executions.front().id.str();
+  }
+  // How often something was looked up since the last time. One look may come by itself, when the engine
+  // has just begun to hear of events.
+  int looks() {
+    const auto text = *command({"INFO", "commandstats"}).as_text();
+    command({"CONFIG", "RESETSTAT"});
+    const auto at = text.find("cmdstat_fcall_ro:calls=");
+    return at == std::string::npos ? 0 : std::stoi(text.substr(at + 23));
+  }
+  std::string counts() {
+    std::string text;
+    for (const auto& each : ask_store(store::CountWaiting{}))
+      text += fmt::format("{} {} {} {}\n", each.ns.str(), each.lane.str(),
+                          each.needs.capabilities.csv(), each.count);
+    return text;
+  }
+  EligibilityState eligibility(const std::string& id = E) {
+    return ask(GetExecution{*ExecutionId::parse(id)}).state_vector.eligibility_state;
+  }
+
+  store::Store* store_ = nullptr;
+  std::unique_ptr<LocalEngine> engine_;
+};
+
+const std::string for_gpu = R"({"routing_requirements":{"required_capabilities":["gpu"]}})";
+
+// ---- Work behind work that is held back ----------------------------------------------------------
+
+TEST_F(EngineOnContract, FindsPlainWorkBehindMuchThatItMayNotHave) {
+  create_many(1, 3'000, for_gpu);
+  ok(create());
+  open();
+  looks();
+  EXPECT_EQ(claim(), E);
+  EXPECT_LE(looks(), 5);
+  EXPECT_EQ(claim(gpu), numbered(1));
+}
+
+TEST_F(EngineOnContract, AnIdleWorkerBesideHeldBackWorkLooksNothingUp) {
+  create_many(1, 3'000, for_gpu);
+  open();
+  EXPECT_EQ(claim(), "");
+  looks();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(claim(), "");
+  EXPECT_LE(looks(), 1);
+}
+
+TEST_F(EngineOnContract, HeardOfWorkBehindMuchIsFoundToo) {
+  open();
+  create_many(1, 1'500, for_gpu);
+  ok(create());
+  await("the plain one", [&] { return claim() == E; });
+  for (int i = 1; i <= 1'500; ++i) ASSERT_EQ(claim(gpu), numbered(i));
+  EXPECT_EQ(claim(gpu), "");
+}
+
+TEST_F(EngineOnContract, FindsAllOfALongBacklogInOrder) {
+  create_many(1, 300, "");
+  open();
+  for (int i = 1; i <= 300; ++i) ASSERT_EQ(claim(), numbered(i));
+  EXPECT_EQ(claim(), "");
+  looks();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(claim(), "");
+  EXPECT_LE(looks(), 1);
+}
+
+TEST_F(EngineOnContract, FindsLostWorkBehindLostWorkThatItMayNotHave) {
+  create_many(1, 80, for_gpu);
+  create_many(81, 81, "");
+  for (int i = 1; i <= 81; ++i) {
+    ok(grant_and_claim().of(numbered(i)));
+    ok(revoke().of(numbered(i)));
+  }
+  open();
+  EXPECT_EQ(claim(), numbered(81));
+  for (int i = 1; i <= 80; ++i) ASSERT_EQ(claim(gpu), numbered(i));
+}
+
+// What is granted stands in the index, and is not work for anybody else.
+TEST_F(EngineOnContract, GrantedWorkCausesNoEndlessLooks) {
+  create_many(1, 200, for_gpu);
+  ok(create());
+  ok(issue_claim_grant().with(6, "600000"));
+  open();
+  EXPECT_EQ(claim(), "");
+  looks();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(claim(), "");
+  EXPECT_LE(looks(), 2);
+}
+
+TEST_F(EngineOnContract, FindsWorkOfOtherNamespacesInTheContractsQueue) {
+  for (int i = 1; i <= 100; ++i) ok(create().of(numbered(i)).with(2, "acme"));
+  open();
+  for (int i = 1; i <= 100; ++i) {
+    const auto claimed = ask(Claim{.worker = *WorkerId::parse("w9"),
+                                   .ns = *Namespace::parse("acme"),
+                                   .lanes = {main_lane}});
+    ASSERT_EQ(claimed.executions.size(), 1u) << i;
+    EXPECT_EQ(claimed.executions.front().id.str(), numbered(i));
+  }
+}
+
+// ---- Counts ---------------------------------------------------------------------------------------
+
+TEST_F(EngineOnContract, CountsWorkThatWaitsByItsNeeds) {
+  create_many(1, 5, for_gpu);
+  ok(create());
+  EXPECT_EQ(counts(), "default main gpu 5\n");
+  claim(gpu);
+  ok(issue_claim_grant().of(numbered(2)).with(9, "gpu"));
+  EXPECT_EQ(counts(), "default main gpu 3\n");
+  Submit submit{.ns = *Namespace::parse("acme"), .lane = main_lane, .kind = *Kind::parse("job")};
+  submit.policy.required_capabilities = gpu;
+  ask(std::move(submit));
+  EXPECT_EQ(counts(), "acme main gpu 1\ndefault main gpu 3\n");
+}
+
+TEST_F(EngineOnContract, CountsAStoreOfAnOlderLibraryWhenItOpensIt) {
+  create_many(1, 5, for_gpu);
+  command({"DEL", lane_key("waiting_by_needs")});
+  EXPECT_EQ(counts(), "default main gpu 5\n");
+  EXPECT_EQ(claim(gpu), numbered(1));
+  EXPECT_EQ(counts(), "default main gpu 4\n");
+}
+
+TEST_F(EngineOnContract, FindsPlainWorkInAStoreOfAnOlderLibrary) {
+  create_many(1, 200, for_gpu);
+  ok(create());
+  command({"DEL", lane_key("waiting_by_needs")});
+  EXPECT_EQ(claim(), E);
+}
+
+TEST_F(EngineOnContract, PutsWrongCountsRight) {
+  create_many(1, 5, for_gpu);
+  command({"HSET", lane_key("waiting_by_needs"), "gpu\x1f\x1f", "9"});
+  EXPECT_EQ(ask_store(store::Reconcile{7}).repaired, 1u);
+  EXPECT_EQ(counts(), "default main gpu 5\n");
+  EXPECT_EQ(ask_store(store::Reconcile{7}).repaired, 0u);
+}
+
+// ---- Workers of the contract ----------------------------------------------------------------------
+
+TEST_F(EngineOnContract, WorkForARegisteredWorkerIsNotBlocked) {
+  ok(create().with(7, for_gpu));
+  EXPECT_EQ(ask(GetExecution{*ExecutionId::parse(E)}).state_vector.blocking_reason,
+            BlockingReason::waiting_for_capable_worker);
+  ok(register_worker());
+  open();
+  EXPECT_EQ(ask(GetExecution{*ExecutionId::parse(E)}).state_vector.blocking_reason,
+            BlockingReason::waiting_for_worker);
+}
+
+TEST_F(EngineOnContract, BlockedWorkIsLetGoForARegisteredWorker) {
+  ok(create().with(7, for_gpu));
+  ok(block("waiting_for_capable_worker"));
+  open();
+  run_scanners();
+  EXPECT_EQ(core("eligibility_state"), "blocked_by_route");
+  ok(register_worker());
+  open();
+  run_scanners();
+  EXPECT_EQ(core("eligibility_state"), "eligible_now");
+}
+
+TEST_F(EngineOnContract, BlockedWorkIsLetGoForAnAdvertisedWorker) {
+  ok(create().with(7, for_gpu));
+  ok(block("waiting_for_capable_worker"));
+  command({"SET", "ff:worker:w2-i1:caps", "gpu"});
+  command({"SADD", "ff:idx:workers", "w2-i1"});
+  open();
+  run_scanners();
+  EXPECT_EQ(core("eligibility_state"), "eligible_now");
+}
+
+TEST_F(EngineOnContract, ADeadWorkerDoesNotCount) {
+  ok(create().with(7, for_gpu));
+  ok(block("waiting_for_capable_worker"));
+  ok(register_worker());
+  command({"DEL", "ff:worker:default:w1-i1:alive"});
+  open();
+  run_scanners();
+  EXPECT_EQ(core("eligibility_state"), "blocked_by_route");
+}
+
+TEST_F(EngineOnContract, ListsWorkersOfTheContract) {
+  ok(register_worker());
+  ask(RegisterWorker{.worker = *WorkerId::parse("ours"), .capabilities = gpu});
+  std::string text;
+  for (const auto& [info, running] : ask(ListWorkers{}).workers)
+    text += fmt::format("{} {}\n", info.worker.str(), info.capabilities.csv());
+  EXPECT_EQ(text, "ours gpu\nw1-i1 cpu,gpu\n");
+  EXPECT_TRUE(ask(ListWorkers{*Namespace::parse("acme")}).workers.empty());
+}
+
+// ---- Engines of version 0.1 -----------------------------------------------------------------------
+
+TEST_F(EngineOnContract, TakesWorkThatAnOlderEngineBlocked) {
+  open();
+  ok(create().with(7, for_gpu));
+  ok({"ff_block", {exec_key("core")}, {"", "", "waiting_for_capable_worker", "none"}});
+  await("the claim", [&] { return claim(gpu) == E; });
+}
+
+TEST_F(EngineOnContract, LetsGoWorkThatAnOlderEngineBlocked) {
+  ok(create().with(7, for_gpu));
+  ok({"ff_block", {exec_key("core")}, {"", "", "waiting_for_capable_worker", "none"}});
+  open();
+  EXPECT_EQ(eligibility(), EligibilityState::blocked_by_route);
+  ask(RegisterWorker{.worker = *WorkerId::parse("w9"), .lanes = {main_lane}, .capabilities = gpu});
+  run_scanners();
+  EXPECT_EQ(eligibility(), EligibilityState::eligible_now);
+}
+
+}  // namespace
+}  // namespace ff::test
