@@ -16,8 +16,8 @@ enum class EventType : std::uint8_t {
   delayed,
   handed_back,
   waiting_children,
-  blocked,    // a budget, a quota or the lack of a capable worker keeps it from starting
-  unblocked,  // not any more
+  blocked,    // by another scheduler on the same store
+  unblocked,  // it can be claimed again
   promoted,   // a delay or a grant ran out: waiting for a worker again
   lease_expired,
   lease_revoked,

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/values.hpp"
+#include "core/test_support.hpp"
 
 namespace ff::core {
 namespace {
@@ -14,8 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-using test::t0;
 
 Budget budget(BudgetSpec spec) {
   return make_budget({.id = BudgetId{}, .spec = std::move(spec)}, t0);

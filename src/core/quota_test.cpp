@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/values.hpp"
+#include "core/test_support.hpp"
 
 namespace ff::core {
 namespace {
@@ -15,8 +15,6 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-using test::t0;
 
 Uuid uuid_of(int number) {
   Uuid::Bytes bytes{};

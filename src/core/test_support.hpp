@@ -8,12 +8,13 @@
 
 #include "base/overloaded.hpp"
 #include "core/transitions.hpp"
+#include "tests/support/values.hpp"
 
 namespace ff::core {
 
 using namespace std::chrono_literals;
 
-inline constexpr TimePoint t0{Millis{1'000'000'000}};
+using test::t0;
 inline constexpr Millis ttl = 30s;
 
 inline ExecutionId test_id() {

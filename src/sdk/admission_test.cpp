@@ -29,8 +29,10 @@ class AdmissionEngine final : public Engine {
     } else if (auto* report = call.get_if<ReportUsage>()) {
       take_report(*report);
     } else {
+      auto* claim = call.get_if<Claim>();
+      if (claim) ++claims;
       co_await engine_.perform(call);
-      if (auto* claim = call.get_if<Claim>()) add_budgets(*claim);
+      if (claim) add_budgets(*claim);
     }
   }
 
@@ -72,8 +74,7 @@ class AdmissionEngine final : public Engine {
   std::atomic<int> claims = 0;
 
  private:
-  void add_budgets(OperationCall<Claim>& claim) {
-    ++claims;
+  void add_budgets(OperationCall<Claim>& claim) const {
     if (!*claim.reply) return;
     for (auto& execution : (*claim.reply)->executions) execution.budgets = budgets;
   }
