@@ -258,7 +258,7 @@ asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
 asio::awaitable<Response> Connection::run_or_apologise(Engine& engine, const Route& route,
                                                        RequestFields fields) {
   try {
-    co_return co_await route.run(engine, std::move(fields));
+    co_return co_await http::run(route, engine, std::move(fields));
   } catch (const std::exception& bug) {
     log::error("a request to {} failed: {}", route.endpoint.path, bug.what());
   }

@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "engine/local_engine.hpp"
+#include "http/problem.hpp"
 #include "http/wire.hpp"
 #include "sdk/blocking.hpp"
 #include "tests/property/memory_env.hpp"
@@ -26,7 +27,8 @@ namespace ff::differential {
 // A reply or an error with all that it says, as text.
 template <class Reply>
 std::string text_of(const Result<Reply>& result) {
-  return boost::json::serialize(http::Codec<Result<Reply>>::write(result));
+  return boost::json::serialize(result ? http::to_fields(*result)
+                                       : http::to_problem(result.error()));
 }
 std::string text_of(const Result<Bytes>& result);
 
