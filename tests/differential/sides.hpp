@@ -69,21 +69,21 @@ class Sides {
 
   // What both are about to answer.
   template <class Op>
-  using Both = std::array<std::future<Result<typename Op::Reply>>, 2>;
+  using Both = std::array<test::Started<Op>, 2>;
   template <class Op>
   Both<Op> begin(const Op& operation) {
     return {test::start(*embedded_.engine, operation), test::start(*valkey_.engine, operation)};
   }
   // What both answer, if they answer the same.
-  template <class Reply>
-  Result<Reply> finish(std::string_view what, std::array<std::future<Result<Reply>>, 2> both) {
+  template <class Op>
+  Result<typename Op::Reply> finish(std::string_view what, std::array<test::Started<Op>, 2> both) {
     auto reply = both[0].get();
     compare(what, text_of(reply), text_of(both[1].get()));
     return reply;
   }
   template <class Op>
   Result<typename Op::Reply> run(std::string_view what, const Op& operation) {
-    return finish<typename Op::Reply>(what, begin(operation));
+    return finish<Op>(what, begin(operation));
   }
 
   // All pages, which need not end at the same places.
