@@ -130,8 +130,8 @@ void print_bytes(const Context& context, const char* name, const ExecutionId& id
                  const Bytes& bytes) {
   if (context.json) {
     http::FieldWriter fields;
-    fields.required("id", id);
-    if (!bytes.absent) fields.bytes(name, bytes.bytes);
+    fields.word("id", id.str());
+    if (!bytes.absent) fields.write_bytes(name, bytes.bytes);
     return print_json(fields.finish());
   }
   std::fwrite(bytes.bytes.data(), 1, bytes.bytes.size(), stdout);

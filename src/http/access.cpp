@@ -1,6 +1,7 @@
 #include "http/access.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <fstream>
 #include <iterator>
 
@@ -9,7 +10,7 @@
 
 #include "base/rfc3339.hpp"
 #include "base/utf8.hpp"
-#include "http/json_fields.hpp"
+#include "http/json_codec.hpp"
 
 namespace ff::http {
 namespace {
@@ -32,8 +33,7 @@ struct Entries {
   std::vector<Entry> tokens;
 };
 
-template <class V, Is<Entry> T>
-void describe(V& fields, T& entry) {
+void describe(Fields& fields, Entry& entry) {
   fields.required("name", entry.name);
   fields.optional("token", entry.token);
   fields.optional("token_sha256", entry.token_sha256);
@@ -42,8 +42,7 @@ void describe(V& fields, T& entry) {
   fields.optional("expires_at", entry.expires_at);
 }
 
-template <class V, Is<Entries> T>
-void describe(V& fields, T& entries) {
+void describe(Fields& fields, Entries& entries) {
   fields.required("tokens", entries.tokens);
 }
 

@@ -7,7 +7,6 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/beast/http/error.hpp>
 
 #include "base/base64.hpp"
@@ -65,6 +64,11 @@ std::optional<Error> explain_unreadable(const error_code& failed, const Route* r
   if (failed.category() == error_code(error::end_of_stream).category() && !hung_up)
     return Error{Errc::invalid_input, "this is not an HTTP/1.1 request: " + failed.message()};
   return std::nullopt;
+}
+
+template <class T>
+asio::awaitable<void> set(T& answer, asio::awaitable<T> call) {
+  answer = co_await std::move(call);
 }
 
 // The client's own, or a new one.
@@ -252,13 +256,15 @@ asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
   }
   const auto share = site_.long_polls.take();
   if (!share) co_return error_response(too_many_wait(site_.long_polls));
-  co_return co_await unless_in_vain(run_or_apologise(engine, route, std::move(fields)));
+  Response response;
+  co_await unless_in_vain(set(response, run_or_apologise(engine, route, std::move(fields))));
+  co_return response;
 }
 
 asio::awaitable<Response> Connection::run_or_apologise(Engine& engine, const Route& route,
                                                        RequestFields fields) {
   try {
-    co_return co_await route.run(engine, std::move(fields));
+    co_return co_await http::run(route, engine, std::move(fields));
   } catch (const std::exception& bug) {
     log::error("a request to {} failed: {}", route.endpoint.path, bug.what());
   }
@@ -291,34 +297,31 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
   conclude(exchange, 200);
   while (text && !closing_ && !gone_) {
     allow(site_.limits.write_timeout);
-    if (co_await stream_.write(*text)) break;
+    if (co_await stream_.write(std::move(*text))) break;
     allow_for_ever();
-    text = co_await unless_in_vain(events->next());
+    co_await unless_in_vain(set(text, events->next()));
   }
   co_return false;
 }
 
 // What waits ends early when its client has gone or the server stops. Whatever it answers then is sent:
 // it may be work that was claimed at the last moment.
-template <class T>
-asio::awaitable<T> Connection::unless_in_vain(asio::awaitable<T> waiting) {
+asio::awaitable<void> Connection::unless_in_vain(asio::awaitable<void> waiting) {
   waiting_ = true;
   watch_for_hang_up();
   if (closing_) asio::post(strand(), [self = shared_from_this()] { self->stop_waiting(); });
-  auto guarded = [](asio::awaitable<T> call) -> asio::awaitable<T> {
+  auto guarded = [](asio::awaitable<void> call) -> asio::awaitable<void> {
     co_await asio::this_coro::throw_if_cancelled(false);
-    co_return co_await std::move(call);
+    co_await std::move(call);
   };
-  auto answer = co_await asio::co_spawn(
-      strand(), guarded(std::move(waiting)),
-      asio::bind_cancellation_slot(stop_waiting_.slot(), asio::use_awaitable));
+  co_await asio::co_spawn(strand(), guarded(std::move(waiting)),
+                          asio::bind_cancellation_slot(stop_waiting_.slot(), asio::use_awaitable));
   waiting_ = false;
   stream_.tcp().cancel();  // the watch
   while (receiving_) {
     co_await asio::post(strand(), asio::use_awaitable);
     stream_.tcp().cancel();
   }
-  co_return answer;
 }
 
 void Connection::watch_for_hang_up() {
@@ -351,14 +354,13 @@ asio::awaitable<void> Connection::refuse(const Exchange& exchange, const Error& 
 // the answer lost.
 asio::awaitable<void> Connection::drain() {
   error_code failed;
-  auto& socket = stream_.tcp();
-  socket.socket().shutdown(tcp::socket::shutdown_send, failed);
+  stream_.tcp().socket().shutdown(tcp::socket::shutdown_send, failed);
   idle_ = true;
   allow(drain_timeout);
   std::array<char, 64 * 1024> bytes;
-  for (std::uint64_t taken = 0; !failed && !closing_ && taken < drain_bytes_max;)
-    taken += co_await socket.async_read_some(asio::buffer(bytes),
-                                             asio::redirect_error(asio::use_awaitable, failed));
+  std::size_t taken = 0;
+  while (!failed && !closing_ && taken < drain_bytes_max)
+    failed = co_await stream_.discard(bytes, taken);
 }
 
 // False if it could not be sent.

@@ -57,8 +57,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<Response> run_or_apologise(Engine& engine, const Route& route,
                                              RequestFields fields);
   asio::awaitable<bool> send_events(Exchange& exchange, Engine& engine, RequestFields fields);
-  template <class T>
-  asio::awaitable<T> unless_in_vain(asio::awaitable<T> waiting);
+  asio::awaitable<void> unless_in_vain(asio::awaitable<void> waiting);
   void watch_for_hang_up();
   asio::awaitable<void> receive_meanwhile();
   void stop_waiting();

@@ -4,6 +4,7 @@
 
 #include "base/base64.hpp"
 #include "base/utf8.hpp"
+#include "http/json_codec.hpp"
 
 namespace ff::http {
 namespace {
@@ -24,11 +25,42 @@ std::size_t escaped_size(std::string_view text) {
 
 }  // namespace
 
+void FieldReader::visit(const Field& field) {
+  if (!read(field) && field.presence == Presence::required)
+    refuse(Errc::invalid_input, field.name, fmt::format("{} is missing", field.name));
+}
+
+bool FieldReader::read(const Field& field) {
+  const auto found = take(field.name);
+  if (!found) return false;
+  if (error_) return true;
+  if (auto decoded = field.type.read(*found->value, found->source, field.value); !decoded)
+    refuse(field.name, std::move(decoded.error()));
+  return true;
+}
+
+// The struct was chosen by the value, so that needs no second look.
+void FieldReader::constant(std::string_view name, std::string_view) {
+  std::string text;
+  required(name, text);
+}
+
+void FieldReader::group(std::string_view name, const Describe& describe_fields) {
+  const auto found = take(name);
+  if (!found || error_) return;
+  if (!found->value->is_object())
+    return refuse(name, wrong_type("an object", *found->value).error());
+  static const json::object nothing;
+  FieldReader inner(nothing, found->value->get_object(), source_);
+  describe_fields(inner);
+  if (auto finished = inner.finish(); !finished) refuse(name, std::move(finished.error()));
+}
+
 bool FieldReader::has(std::string_view name) const {
   return url_.contains(name) || body_.contains(name);
 }
 
-std::optional<FieldReader::Field> FieldReader::take(std::string_view name) {
+std::optional<FieldReader::Found> FieldReader::take(std::string_view name) {
   const auto in_url = url_.find(name);
   const auto in_body = body_.find(name);
   const bool is_in_url = in_url != url_.end();
@@ -39,8 +71,8 @@ std::optional<FieldReader::Field> FieldReader::take(std::string_view name) {
     refuse(
         Errc::invalid_input, name,
         fmt::format("{} is given twice, in the URL and in the body, with different values", name));
-  if (is_in_body) return Field{&in_body->value(), source_};
-  if (is_in_url) return Field{&in_url->value(), Source::url};
+  if (is_in_body) return Found{&in_body->value(), source_};
+  if (is_in_url) return Found{&in_url->value(), Source::url};
   return std::nullopt;
 }
 
@@ -65,7 +97,7 @@ void FieldReader::bytes(std::string_view name, std::string& value) {
   if (has(name) && has(encoded_name))
     refuse(Errc::invalid_input, name,
            fmt::format("give either {} or {}, not both", name, encoded_name));
-  read(name, value);
+  defaulted(name, value);
   std::optional<std::string> encoded;
   optional(encoded_name, encoded);
   if (!encoded || error_) return;
@@ -116,7 +148,22 @@ Result<void> FieldReader::finish() {
   return {};
 }
 
-void FieldWriter::bytes(std::string_view name, const std::string& value) {
+void FieldWriter::visit(const Field& field) {
+  auto value = field.type.write(field.value);
+  if (!value.is_null()) object_[field.name] = std::move(value);
+}
+
+void FieldWriter::group(std::string_view name, const Describe& describe_fields) {
+  FieldWriter inner;
+  describe_fields(inner);
+  object_[name] = inner.finish();
+}
+
+void FieldWriter::bytes(std::string_view name, std::optional<std::string>& value) {
+  if (value) write_bytes(name, *value);
+}
+
+void FieldWriter::write_bytes(std::string_view name, const std::string& value) {
   // Text, unless its escapes would make it longer than base64: no payload may outgrow the limit of a
   // request's body.
   if (is_valid_utf8(value) && escaped_size(value) <= base64_encoded_size(value.size()))
@@ -125,7 +172,11 @@ void FieldWriter::bytes(std::string_view name, const std::string& value) {
     object_[base64_name(name)] = base64_encode(value);
 }
 
-void FieldWriter::fence(const Fence& value) {
+void FieldWriter::fence(std::optional<Fence>& value) {
+  if (value) fence(*value);
+}
+
+void FieldWriter::fence(Fence& value) {
   required("lease_id", value.lease_id);
   required("lease_epoch", value.lease_epoch);
   required("attempt_id", value.attempt_id);

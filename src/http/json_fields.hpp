@@ -1,17 +1,20 @@
-// JSON objects to structs and back, from one description of the fields.
+// JSON objects to structs and back, and their schemas, from one description of the fields.
 //
-//   template <class V, Is<Renew> T>
-//   void describe(V& fields, T& renew) {
+//   void describe(Fields& fields, Renew& renew) {
 //     fields.required("id", renew.id);
 //     fields.defaulted("lease_ttl_ms", renew.lease_ttl);
 //   }
 //
-// A FieldReader fills a struct from an object through its description, a FieldWriter makes the object.
+// A FieldReader fills a struct from an object through its description, a FieldWriter makes the object, a
+// SchemaWriter (schema.hpp) the object's schema. A description is compiled once for all of them, in a .cpp
+// file that includes json_codec.hpp.
 #pragma once
 
 #include <flowfabric/error.hpp>
+#include <flowfabric/ids.hpp>
 
-#include <concepts>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,13 +22,13 @@
 
 #include <boost/json.hpp>
 
-#include "http/json_codec.hpp"
-#include "http/problem.hpp"
-
 namespace ff::http {
 
-template <class T, class U>
-concept Is = std::same_as<std::remove_const_t<T>, U>;
+namespace json = boost::json;
+
+// Where a value comes from, and so how it is read: in a URL every value is text, in JSON a number is a
+// number. What is unknown in a request is refused; in a reply it is left to newer clients.
+enum class Source { json, url, reply };
 
 // What a request says, by where it says it.
 struct RequestFields {
@@ -33,81 +36,113 @@ struct RequestFields {
   json::object body;
 };
 
-// The first thing that is wrong is kept; the rest is then skipped.
-class FieldReader {
+// The structs that schemas refer to by name.
+using NamedSchemas = std::map<std::string, json::object>;
+
+template <class T>
+struct
+    Codec;  // write(value) → json::value; read(json::value, Source) → Result<T>; schema(NamedSchemas&)
+
+// The codec of a type, for code that does not know the type.
+struct ValueType {
+  json::value (*write)(const void* value);
+  Result<void> (*read)(const json::value& from, Source source, void* value);
+  json::object (*schema)(NamedSchemas& named);
+};
+
+template <class T>
+inline constexpr ValueType value_type{
+    .write = [](const void* value) -> json::value {
+      return Codec<T>::write(*static_cast<const T*>(value));
+    },
+    .read = [](const json::value& from, Source source, void* value) -> Result<void> {
+      auto decoded = Codec<T>::read(from, source);
+      if (!decoded) return std::unexpected(std::move(decoded.error()));
+      *static_cast<T*>(value) = std::move(*decoded);
+      return {};
+    },
+    .schema = &Codec<T>::schema};
+
+// Visits the fields of a struct.
+class Fields {
  public:
-  // `fields` must outlive it.
-  FieldReader(const json::object& url, const json::object& body, Source source)
-      : url_(url), body_(body), source_(source) {}
+  enum class Presence { required, defaulted, optional };
+  struct Field {
+    std::string_view name;
+    Presence presence;
+    void* value;  // if its presence is optional: the std::optional
+    const ValueType& type;
+  };
 
   template <class T>
   void required(std::string_view name, T& value) {
-    if (!read(name, value)) refuse(Errc::invalid_input, name, fmt::format("{} is missing", name));
+    visit({name, Presence::required, &value, value_type<T>});
   }
-
   // Absent: `value` stays as it is.
   template <class T>
   void defaulted(std::string_view name, T& value) {
-    read(name, value);
+    visit({name, Presence::defaulted, &value, value_type<T>});
   }
-
   template <class T>
   void optional(std::string_view name, std::optional<T>& value) {
-    if (T present; read(name, present)) value = std::move(present);
+    visit({name, Presence::optional, &value, value_type<std::optional<T>>});
   }
 
-  // What it is is known by then.
-  void constant(std::string_view name, std::string_view) {
-    std::string text;
-    required(name, text);
-  }
+  // A field that always has this value.
+  virtual void constant(std::string_view name, std::string_view value) = 0;
 
   // Text as NAME, or any bytes as NAME_base64. Absent: `value` stays as it is.
-  void bytes(std::string_view name, std::string& value);
-  void bytes(std::string_view name, std::optional<std::string>& value);
+  virtual void bytes(std::string_view name, std::string& value) = 0;
+  virtual void bytes(std::string_view name, std::optional<std::string>& value) = 0;
 
   // The three fields of a fence, all of them; or none, if it is optional.
-  void fence(Fence& value);
-  void fence(std::optional<Fence>& value);
+  virtual void fence(Fence& value) = 0;
+  virtual void fence(std::optional<Fence>& value) = 0;
 
   // An object whose fields belong to the struct around it. Absent: they stay as they are.
-  template <class Describe>
-  void group(std::string_view name, Describe describe_fields) {
-    const auto field = take(name);
-    if (!field || error_) return;
-    if (!field->value->is_object())
-      return refuse(name, wrong_type("an object", *field->value).error());
-    static const json::object nothing;
-    FieldReader inner(nothing, field->value->get_object(), source_);
-    describe_fields(inner);
-    if (auto finished = inner.finish(); !finished) refuse(name, std::move(finished.error()));
-  }
+  using Describe = std::function<void(Fields&)>;
+  virtual void group(std::string_view name, const Describe& describe_fields) = 0;
+
+ protected:
+  ~Fields() = default;
+
+ private:
+  virtual void visit(const Field& field) = 0;
+};
+
+template <class T>
+concept Described = requires(Fields& fields, T& value) {
+  describe(fields, value);
+};
+
+// The first thing that is wrong is kept; the rest is then skipped.
+class FieldReader final : public Fields {
+ public:
+  // The objects must outlive it.
+  FieldReader(const json::object& url, const json::object& body, Source source)
+      : url_(url), body_(body), source_(source) {}
+
+  void constant(std::string_view name, std::string_view value) override;
+  void bytes(std::string_view name, std::string& value) override;
+  void bytes(std::string_view name, std::optional<std::string>& value) override;
+  void fence(Fence& value) override;
+  void fence(std::optional<Fence>& value) override;
+  void group(std::string_view name, const Describe& describe_fields) override;
 
   Result<void> finish();
 
  private:
-  struct Field {
+  struct Found {
     const json::value* value;
     Source source;
   };
 
+  void visit(const Field& field) override;
   // False if there is no such field.
-  template <class T>
-  bool read(std::string_view name, T& value) {
-    const auto field = take(name);
-    if (!field) return false;
-    if (error_) return true;
-    auto decoded = Codec<T>::read(*field->value, field->source);
-    if (decoded)
-      value = std::move(*decoded);
-    else
-      refuse(name, std::move(decoded.error()));
-    return true;
-  }
-
+  bool read(const Field& field);
   bool has(std::string_view name) const;
   bool has_fence() const;
-  std::optional<Field> take(std::string_view name);
+  std::optional<Found> take(std::string_view name);
   void refuse(Errc code, std::string_view field, std::string message);
   void refuse(std::string_view field, Error cause);
 
@@ -118,106 +153,56 @@ class FieldReader {
   std::optional<Error> error_;
 };
 
-class FieldWriter {
+// Only looks at the values.
+class FieldWriter final : public Fields {
  public:
-  template <class T>
-  void required(std::string_view name, const T& value) {
-    object_[name] = Codec<T>::write(value);
-  }
-  template <class T>
-  void defaulted(std::string_view name, const T& value) {
-    required(name, value);
-  }
-  template <class T>
-  void optional(std::string_view name, const std::optional<T>& value) {
-    if (value) required(name, *value);
-  }
   void word(std::string_view name, std::string_view value) { object_[name] = value; }
-  void constant(std::string_view name, std::string_view value) { word(name, value); }
-  void bytes(std::string_view name, const std::string& value);
-  void bytes(std::string_view name, const std::optional<std::string>& value) {
-    if (value) bytes(name, *value);
-  }
-  void fence(const Fence& value);
-  void fence(const std::optional<Fence>& value) {
-    if (value) fence(*value);
-  }
-
-  template <class Describe>
-  void group(std::string_view name, Describe describe_fields) {
-    FieldWriter inner;
-    describe_fields(inner);
-    object_[name] = inner.finish();
-  }
+  void write_bytes(std::string_view name, const std::string& value);
+  void constant(std::string_view name, std::string_view value) override { word(name, value); }
+  void bytes(std::string_view name, std::string& value) override { write_bytes(name, value); }
+  void bytes(std::string_view name, std::optional<std::string>& value) override;
+  void fence(Fence& value) override;
+  void fence(std::optional<Fence>& value) override;
+  void group(std::string_view name, const Describe& describe_fields) override;
 
   json::object finish() { return std::move(object_); }
 
  private:
+  void visit(const Field& field) override;
+
   json::object object_;
 };
 
-template <class T>
+template <Described T>
+void write_fields(FieldWriter& fields, const T& value) {
+  describe(fields, const_cast<T&>(value));  // a description serves readers, too
+}
+
+template <Described T>
+json::object to_fields(const T& value) {
+  FieldWriter fields;
+  write_fields(fields, value);
+  return fields.finish();
+}
+
+template <Described T>
 Result<T> from_fields(const json::object& url, const json::object& body, Source source) {
   T value;
   FieldReader reader(url, body, source);
   describe(reader, value);
-  if (auto finished = reader.finish(); !finished) return std::unexpected(finished.error());
+  if (auto finished = reader.finish(); !finished)
+    return std::unexpected(std::move(finished.error()));
   return value;
 }
 
-template <class T>
+template <Described T>
 Result<T> from_fields(const RequestFields& fields) {
   return from_fields<T>(fields.url, fields.body, Source::json);
 }
 
-template <class T>
+template <Described T>
 Result<T> from_reply(const json::object& reply) {
   return from_fields<T>({}, reply, Source::reply);
 }
-
-template <class T>
-json::object to_fields(const T& value) {
-  FieldWriter fields;
-  describe(fields, value);
-  return fields.finish();
-}
-
-// A struct inside another.
-template <class T>
-requires requires(FieldWriter& fields, const T& value) { describe(fields, value); }
-struct Codec<T> {
-  static json::value write(const T& value) { return to_fields(value); }
-  static Result<T> read(const json::value& value, Source source) {
-    if (const auto* object = value.if_object()) return from_fields<T>({}, *object, source);
-    const auto object = read_object(value, source);
-    if (!object) return std::unexpected(object.error());
-    return from_fields<T>({}, *object, Source::json);
-  }
-};
-
-// One item of a batch: {"status": "ok", …}, or {"status": "error", "error": …} with a problem.
-template <class T>
-struct Codec<Result<T>> {
-  static json::value write(const Result<T>& result) {
-    FieldWriter fields;
-    fields.word("status", result ? "ok" : "error");
-    if (result) describe(fields, *result);
-    auto object = fields.finish();
-    if (!result) object["error"] = to_problem(result.error());
-    return object;
-  }
-  static Result<Result<T>> read(const json::value& value, Source source) {
-    const auto* object = value.if_object();
-    const auto* error = object ? object->if_contains("error") : nullptr;
-    if (!error) {
-      auto read = Codec<T>::read(value, source);
-      if (!read) return std::unexpected(read.error());
-      return Result<T>(std::move(*read));
-    }
-    auto parsed = error->is_object() ? from_problem(error->get_object()) : std::nullopt;
-    if (!parsed) return fail(Errc::invalid_input, "must be a reply or an error");
-    return Result<T>(std::unexpected(std::move(*parsed)));
-  }
-};
 
 }  // namespace ff::http

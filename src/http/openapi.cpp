@@ -2,39 +2,71 @@
 
 #include "base/version.hpp"
 #include "http/event_stream.hpp"
+#include "http/json_codec.hpp"
 #include "http/problem.hpp"
-#include "http/schema.hpp"
+#include "http/wire.hpp"
 
 namespace ff::http {
 namespace {
 
 constexpr std::string_view json_type = "application/json";
 
-// What an operation can be refused with, beside what any request can.
+// An operation as the document sees it.
+struct Operation {
+  std::size_t index;  // in EngineOperations
+  Endpoint at;
+  std::string name;
+  std::string reply_name;
+  void (*describe_request)(Fields&);
+  void (*describe_reply)(Fields&);  // null: the reply is bytes
+  std::string_view raw_body_field;
+  bool creates;
+  bool waits;
+  bool names_namespace;
+
+  template <class... Ops>
+  bool is() const {
+    return ((index == index_of<EngineOperations, Ops>) || ...);
+  }
+};
+
 template <class Op>
-constexpr bool may_conflict = std::same_as<Op, Submit> || std::same_as<Op, GetResult> ||
-                              std::same_as<Op, Backup> || std::same_as<Op, CreateBudget> ||
-                              std::same_as<Op, CreateQuota> || std::same_as<Op, ReportUsage> ||
-                              (endpoint<Op>.path.starts_with("/v1/executions/{id}/") &&
-                               endpoint<Op>.method != Verb::get && !std::same_as<Op, SetTags>);
+Operation make_operation() {
+  using Reply = typename Op::Reply;
+  Operation made{.index = index_of<EngineOperations, Op>,
+                 .at = endpoint<Op>,
+                 .name = name_of(typeid(Op)),
+                 .reply_name = name_of(typeid(Reply)),
+                 .describe_request = &describe_default<Op>,
+                 .describe_reply = nullptr,
+                 .raw_body_field = raw_body_field<Op>,
+                 .creates = Creates<Reply>,
+                 .waits = Waiting<Op>,
+                 .names_namespace = NamesNamespace<Op>};
+  if constexpr (!is_raw_body<Reply>) made.describe_reply = &describe_default<Reply>;
+  return made;
+}
+
+// What an operation can be refused with, beside what any request can.
+bool may_conflict(const Operation& op) {
+  return op.is<Submit, GetResult, Backup, CreateBudget, CreateQuota, ReportUsage>() ||
+         (op.at.path.starts_with("/v1/executions/{id}/") && op.at.method != Verb::get &&
+          !op.is<SetTags>());
+}
 
 // What is not there if the answer is 404; empty if it cannot be.
-template <class Op>
-constexpr std::string_view may_be_missing() {
-  constexpr auto path = endpoint<Op>.path;
-  if (path.starts_with("/v1/executions/{id}")) return "there is no such execution";
-  if (path.starts_with("/v1/budgets/{id}")) return "there is no such budget";
-  if (path.starts_with("/v1/quotas/{id}")) return "there is no such quota";
-  if (std::same_as<Op, GetWorker> || std::same_as<Op, HeartbeatWorker> ||
-      std::same_as<Op, DrainWorker>)
-    return "there is no such worker";
+std::string_view may_be_missing(const Operation& op) {
+  if (op.at.path.starts_with("/v1/executions/{id}")) return "there is no such execution";
+  if (op.at.path.starts_with("/v1/budgets/{id}")) return "there is no such budget";
+  if (op.at.path.starts_with("/v1/quotas/{id}")) return "there is no such quota";
+  if (op.is<GetWorker, HeartbeatWorker, DrainWorker>()) return "there is no such worker";
   return "";
 }
 
 // Whether some token that may read is refused.
-template <class Op>
-constexpr bool may_be_denied =
-    endpoint<Op>.role > Role::read || NamesNamespace<Op> || std::same_as<Op, GetMetrics>;
+bool may_be_denied(const Operation& op) {
+  return op.at.role > Role::read || op.names_namespace || op.is<GetMetrics>();
+}
 
 // What the operations of a role are for.
 std::string_view tag_of(Role role) {
@@ -70,60 +102,49 @@ json::object problem_schema() {
 }
 
 // The schema of a reply, with its status word.
-template <class Op>
-json::object reply_schema(NamedSchemas& named) {
-  using Reply = typename Op::Reply;
-  if constexpr (endpoint<Op>.words.usual.empty()) {
-    return schema_of<Reply>(named);
-  } else {
-    SchemaWriter fields(named, name_of<Reply>());
-    fields.word("status", endpoint<Op>.words);
-    Reply reply;
-    describe(fields, reply);
-    return fields.finish();
-  }
+json::object reply_schema(const Operation& op, NamedSchemas& named) {
+  const auto& words = op.at.words;
+  if (words.usual.empty()) return named_schema(named, op.reply_name, op.describe_reply);
+  SchemaWriter fields(named, op.reply_name);
+  if (words.otherwise.empty())
+    fields.words("status", {words.usual});
+  else
+    fields.words("status", {words.usual, words.otherwise});
+  op.describe_reply(fields);
+  return fields.finish();
 }
 
-template <class Op>
-json::object success(NamedSchemas& named) {
-  using Reply = typename Op::Reply;
-  if constexpr (std::same_as<Op, GetMetrics>)
+json::object success(const Operation& op, NamedSchemas& named) {
+  if (op.is<GetMetrics>())
     return {{"description", "Prometheus' text"},
             {"content", content("text/plain", type_schema("string"))}};
-  if constexpr (is_raw_body<Reply>) {
+  if (!op.describe_reply)
     return {{"description", "the bytes, with the content type they were given"},
             {"content", content("*/*", json::object{})}};
-  } else {
-    auto types = content(json_type, reply_schema<Op>(named));
-    if (std::same_as<Op, ReadEvents>)
-      types[event_stream_type] = {{"schema", type_schema("string")}};
-    return {{"description", "done"}, {"content", std::move(types)}};
-  }
+  auto types = content(json_type, reply_schema(op, named));
+  if (op.is<ReadEvents>()) types[event_stream_type] = {{"schema", type_schema("string")}};
+  return {{"description", "done"}, {"content", std::move(types)}};
 }
 
-template <class Op>
-json::object responses(NamedSchemas& named) {
-  constexpr auto& at = endpoint<Op>;
+json::object responses(const Operation& op, NamedSchemas& named) {
   json::object all;
-  all["200"] = success<Op>(named);
-  if (Creates<typename Op::Reply>) all["201"] = success<Op>(named);
-  if (std::same_as<Op, Grant>) all["204"] = {{"description", "nothing to do"}};
-  if (std::same_as<Op, GetResult>) all["204"] = {{"description", "it completed without a result"}};
+  all["200"] = success(op, named);
+  if (op.creates) all["201"] = success(op, named);
+  if (op.is<Grant>()) all["204"] = {{"description", "nothing to do"}};
+  if (op.is<GetResult>()) all["204"] = {{"description", "it completed without a result"}};
   all["400"] = problem("a field is wrong, missing or unknown");
-  if (at.role != Role::nobody) {
+  if (op.at.role != Role::nobody) {
     all["401"] = problem("no valid token");
-    if (may_be_denied<Op>) all["403"] = problem("the token does not allow this");
+    if (may_be_denied(op)) all["403"] = problem("the token does not allow this");
   }
-  if (constexpr auto missing = may_be_missing<Op>(); !missing.empty())
-    all["404"] = problem(missing);
-  if (may_conflict<Op>) all["409"] = problem("its state does not allow this");
-  if (has_body(at.method)) {
+  if (const auto missing = may_be_missing(op); !missing.empty()) all["404"] = problem(missing);
+  if (may_conflict(op)) all["409"] = problem("its state does not allow this");
+  if (has_body(op.at.method)) {
     all["413"] = problem("the body is too large");
     all["415"] = problem("the body has a content type that is not known here");
   }
-  if (Waiting<Op>) all["429"] = problem("too many requests wait already");
-  if (std::same_as<Op, Health> || std::same_as<Op, CheckReady>)
-    all["503"] = problem("it cannot, or not yet");
+  if (op.waits) all["429"] = problem("too many requests wait already");
+  if (op.is<Health, CheckReady>()) all["503"] = problem("it cannot, or not yet");
   all["default"] = problem("anything else");
   return all;
 }
@@ -136,12 +157,10 @@ json::object parameter(std::string_view name, std::string_view in, bool required
   return made;
 }
 
-template <class Op>
-json::object operation(NamedSchemas& named) {
-  constexpr auto& at = endpoint<Op>;
-  SchemaWriter writer(named, name_of<Op>());
-  Op op;
-  describe(writer, op);
+json::object operation(const Operation& op, NamedSchemas& named) {
+  const auto& at = op.at;
+  SchemaWriter writer(named, op.name);
+  op.describe_request(writer);
   auto fields = writer.finish();
   auto& properties = fields.at("properties").get_object();
   const auto is_required = [&](std::string_view name) {
@@ -168,26 +187,26 @@ json::object operation(NamedSchemas& named) {
   if (!still_required.empty()) body["required"] = std::move(still_required);
   body["additionalProperties"] = false;
 
-  json::object described{{"operationId", name_of<Op>()},
-                         {"summary", at.summary},
-                         {"tags", json::array{tag_of(at.role)}}};
-  if (std::same_as<Op, Submit>)
+  json::object described{
+      {"operationId", op.name}, {"summary", at.summary}, {"tags", json::array{tag_of(at.role)}}};
+  if (op.is<Submit>())
     parameters.push_back(
-        parameter("Idempotency-Key", "header", false, schema_of<IdempotencyKey>(named)));
-  if (std::same_as<Op, Submit> || std::same_as<Op, SubmitMany>)
-    parameters.push_back(parameter("traceparent", "header", false, schema_of<TraceParent>(named)));
-  if (std::same_as<Op, ReadEvents>)
+        parameter("Idempotency-Key", "header", false, Codec<IdempotencyKey>::schema(named)));
+  if (op.is<Submit, SubmitMany>())
+    parameters.push_back(
+        parameter("traceparent", "header", false, Codec<TraceParent>::schema(named)));
+  if (op.is<ReadEvents>())
     parameters.push_back(parameter("Last-Event-ID", "header", false, type_schema("string")));
   if (!parameters.empty()) described["parameters"] = std::move(parameters);
   if (has_body(at.method)) {
     auto types = content(json_type, std::move(body));
-    if (!raw_body_field<Op>.empty())
+    if (!op.raw_body_field.empty())
       types["*/*"] = {{"schema", json::object{}},
-                      {"description", fmt::format("the {} itself; other fields in the query",
-                                                  raw_body_field<Op>)}};
+                      {"description",
+                       fmt::format("the {} itself; other fields in the query", op.raw_body_field)}};
     described["requestBody"] = {{"content", std::move(types)}};
   }
-  described["responses"] = responses<Op>(named);
+  described["responses"] = responses(op, named);
   if (at.role == Role::nobody)
     described["security"] = json::array{};
   else
@@ -206,10 +225,14 @@ json::object& at_path(json::object& paths, std::string_view path) {
 }
 
 template <class... Ops>
-json::object paths(OperationList<Ops...>, NamedSchemas& named) {
+std::vector<Operation> make_operations(OperationList<Ops...>) {
+  return {make_operation<Ops>()...};
+}
+
+json::object paths(NamedSchemas& named) {
   json::object all;
-  ((at_path(all, endpoint<Ops>.path)[method_name(endpoint<Ops>.method)] = operation<Ops>(named)),
-   ...);
+  for (const auto& op : make_operations(EngineOperations{}))
+    at_path(all, op.at.path)[method_name(op.at.method)] = operation(op, named);
   at_path(all, openapi_endpoint.path)["get"] = {
       {"operationId", "GetOpenApi"},
       {"summary", openapi_endpoint.summary},
@@ -228,7 +251,7 @@ json::object paths(OperationList<Ops...>, NamedSchemas& named) {
 
 json::object openapi() {
   NamedSchemas named{{"Problem", problem_schema()}};
-  auto all_paths = paths(EngineOperations{}, named);
+  auto all_paths = paths(named);
   json::object schemas;
   for (auto& [name, schema] : named) schemas[name] = std::move(schema);
   return {{"openapi", "3.1.0"},

@@ -28,6 +28,13 @@ std::string url_text(const json::value& value) {
   return urls::encode(plain_text(value), urls::unreserved_chars);
 }
 
+// An operation as a request asks for it.
+struct Question {
+  const Endpoint& endpoint;
+  json::object fields;
+  std::chrono::milliseconds timeout;
+};
+
 // The path with its {names} filled in; these fields are taken out.
 std::string take_path(std::string_view pattern, json::object& fields) {
   std::string path;
@@ -52,12 +59,10 @@ std::string query(const json::object& fields) {
   return text;
 }
 
-template <class Op>
-Request make_request(const Op& operation) {
-  auto fields = to_fields(operation);
-  Request request{endpoint<Op>.method, "", 11};
-  auto path = take_path(endpoint<Op>.path, fields);
-  if (has_body(endpoint<Op>.method)) {
+Request make_request(const Endpoint& endpoint, json::object fields) {
+  Request request{endpoint.method, "", 11};
+  auto path = take_path(endpoint.path, fields);
+  if (has_body(endpoint.method)) {
     request.target(path);
     request.set(beast::http::field::content_type, "application/json");
     request.body() = json::serialize(fields);
@@ -67,28 +72,34 @@ Request make_request(const Op& operation) {
   return request;
 }
 
-template <class Op, class Reply = typename Op::Reply>
-Result<Reply> parse_reply(const Op&, Response response) {
-  if constexpr (is_raw_body<Reply>) {
-    Reply reply{.bytes = std::move(response.body()),
-                .absent = response.result() == Status::no_content};
-    const auto type = response[beast::http::field::content_type];
-    if (auto given = ContentType::parse(std::string(type)); given && type != unknown_content_type)
-      reply.content_type = std::move(*given);
-    return reply;
-  } else {
-    if (response.result() == Status::no_content) return Reply{};
-    boost::system::error_code malformed;
-    auto body = json::parse(response.body(), malformed,
-                            json::make_shared_resource<json::monotonic_resource>());
-    if (malformed || !body.is_object())
-      return fail(
-          Errc::malformed_response,
-          fmt::format("the server's answer is not FlowFabric's: {}", printable(response.body())));
-    auto reply = from_reply<Reply>(body.get_object());
-    if (!reply) reply.error().code = Errc::malformed_response;
-    return reply;
-  }
+Result<json::object> parse_body(const Response& response) {
+  boost::system::error_code malformed;
+  auto body = json::parse(response.body(), malformed,
+                          json::make_shared_resource<json::monotonic_resource>());
+  if (malformed || !body.is_object())
+    return fail(Errc::malformed_response, fmt::format("the server's answer is not FlowFabric's: {}",
+                                                      printable(response.body())));
+  return std::move(body.get_object());
+}
+
+template <class Reply>
+Result<Reply> parse_reply(Response&& response) {
+  if (response.result() == Status::no_content) return Reply{};
+  const auto body = parse_body(response);
+  if (!body) return std::unexpected(body.error());
+  auto reply = from_reply<Reply>(*body);
+  if (!reply) reply.error().code = Errc::malformed_response;
+  return reply;
+}
+
+template <>
+Result<Bytes> parse_reply(Response&& response) {
+  Bytes reply{.bytes = std::move(response.body()),
+              .absent = response.result() == Status::no_content};
+  const auto type = response[beast::http::field::content_type];
+  if (auto given = ContentType::parse(std::string(type)); given && type != unknown_content_type)
+    reply.content_type = std::move(*given);
+  return reply;
 }
 
 template <class Op>
@@ -135,18 +146,20 @@ Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text,
 RemoteEngine::~RemoteEngine() = default;
 
 asio::awaitable<void> RemoteEngine::perform(EngineCall& call) {
-  auto [request, timeout] = call.visit([](auto& each) {
-    return std::pair{make_request(each.operation), timeout_of(each.operation)};
+  auto question = call.visit([]<class Op>(OperationCall<Op>& each) {
+    return Question{endpoint<Op>, to_fields(each.operation), timeout_of(each.operation)};
   });
-  auto response = co_await client_->send(std::move(request), timeout);
+  auto request = make_request(question.endpoint, std::move(question.fields));
+  auto response = co_await client_->send(std::move(request), question.timeout);
   if (!response)
     call.refuse(std::move(response.error()));
   else if (beast::http::to_status_class(response->result()) !=
            beast::http::status_class::successful)
     call.refuse(from_problem(response->result_int(), response->body()));
   else
-    call.visit(
-        [&](auto& each) { each.reply.emplace(parse_reply(each.operation, std::move(*response))); });
+    call.visit([&]<class Op>(OperationCall<Op>& each) {
+      each.reply.emplace(parse_reply<typename Op::Reply>(std::move(*response)));
+    });
 }
 
 }  // namespace ff::http

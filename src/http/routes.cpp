@@ -17,46 +17,50 @@ using Field = beast::http::field;
 
 constexpr std::string_view json_type = "application/json";
 
-template <class Op>
-Response success(typename Op::Reply reply) {
+Response success(Bytes& bytes, const Words&) {
+  const auto type =
+      bytes.content_type ? std::string_view(bytes.content_type->str()) : unknown_content_type;
+  return make_response(http_status(bytes), type, std::move(bytes.bytes));
+}
+
+template <class Reply>
+Response success(Reply& reply, const Words& words) {
   const auto status = http_status(reply);
-  if constexpr (is_raw_body<typename Op::Reply>) {
-    const auto type =
-        reply.content_type ? std::string_view(reply.content_type->str()) : unknown_content_type;
-    return make_response(status, type, std::move(reply.bytes));
-  } else {
-    if (status == Status::no_content) return make_response(status, json_type, "");
-    constexpr auto words = endpoint<Op>.words;
-    FieldWriter fields;
-    if (!words.usual.empty())
-      fields.word("status", is_otherwise(reply) ? words.otherwise : words.usual);
-    describe(fields, reply);
-    return make_response(status, json_type, json::serialize(fields.finish()));
-  }
+  if (status == Status::no_content) return make_response(status, json_type, "");
+  FieldWriter fields;
+  if (!words.usual.empty())
+    fields.word("status", is_otherwise(reply) ? words.otherwise : words.usual);
+  describe(fields, reply);
+  return make_response(status, json_type, json::serialize(fields.finish()));
 }
 
 template <class Op>
-asio::awaitable<Response> run(Engine& engine, RequestFields fields) {
+Result<std::unique_ptr<EngineCall>> read_call(const RequestFields& fields) {
   auto operation = from_fields<Op>(fields);
-  fields = {};  // the operation may wait long
-  if (!operation) co_return error_response(operation.error());
-  auto reply = co_await engine.run(std::move(*operation));
-  if (!reply) co_return error_response(reply.error());
-  co_return success<Op>(std::move(*reply));
+  if (!operation) return std::unexpected(std::move(operation.error()));
+  return std::make_unique<OperationCall<Op>>(std::move(*operation));
 }
 
-asio::awaitable<Response> run_openapi(Engine&, RequestFields fields) {
+template <class Op>
+Response respond(EngineCall& answered) {
+  auto& reply = *answered.get_if<Op>()->reply;
+  if (!reply) return error_response(reply.error());
+  return success(*reply, endpoint<Op>.words);
+}
+
+Response openapi_response(const RequestFields& fields) {
   if (auto none = FieldReader(fields.url, fields.body, Source::json).finish(); !none)
-    co_return error_response(none.error());
+    return error_response(none.error());
   static const std::string document = json::serialize(openapi());
-  co_return make_response(Status::ok, json_type, document);
+  return make_response(Status::ok, json_type, document);
 }
 
 template <class Op>
 Route make_route() {
   constexpr bool submits = std::same_as<Op, Submit> || std::same_as<Op, SubmitMany>;
   return {.endpoint = endpoint<Op>,
-          .run = &run<Op>,
+          .read = &read_call<Op>,
+          .respond = &respond<Op>,
           .may_wait = Waiting<Op>,
           .is_batch = Batched<Op>,
           .is_audited = is_audited<Op>,
@@ -69,7 +73,7 @@ Route make_route() {
 template <class... Ops>
 std::vector<Route> make_routes(OperationList<Ops...>) {
   std::vector<Route> all{make_route<Ops>()...};
-  all.push_back({.endpoint = openapi_endpoint, .run = &run_openapi});
+  all.push_back({.endpoint = openapi_endpoint, .read = nullptr, .respond = nullptr});
   return all;
 }
 
@@ -233,6 +237,15 @@ Result<RequestFields> read_fields(Found found, Request request,
       add_if_absent(fields, submit, "namespace", default_ns->str());
     });
   return fields;
+}
+
+asio::awaitable<Response> run(const Route& route, Engine& engine, RequestFields fields) {
+  if (!route.read) co_return openapi_response(fields);
+  const auto call = route.read(fields);
+  fields = {};  // the operation may wait long
+  if (!call) co_return error_response(call.error());
+  co_await engine.perform(**call);
+  co_return route.respond(**call);
 }
 
 Response make_response(Status status, std::string_view type, std::string body) {

@@ -3,7 +3,7 @@
 
 #include <flowfabric/engine.hpp>
 
-#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,10 +13,12 @@
 
 namespace ff::http {
 
-// A route turns the request's fields into an operation, runs it, and turns the reply into a response.
+// A route turns the request's fields into an operation and the operation's reply into a response. The one of
+// the OpenAPI document has neither.
 struct Route {
   Endpoint endpoint;
-  std::function<asio::awaitable<Response>(Engine&, RequestFields fields)> run;
+  Result<std::unique_ptr<EngineCall>> (*read)(const RequestFields& fields);
+  Response (*respond)(EngineCall& answered);
   bool may_wait = false;                 // a long poll: its client may go away meanwhile
   bool is_batch = false;                 // its body may be large
   bool is_audited = false;               // the log says who did it
@@ -39,6 +41,9 @@ Result<Found> find_route(Verb method, std::string_view method_text, std::string_
 // `default_ns`, if that is given.
 Result<RequestFields> read_fields(Found found, Request request,
                                   const std::optional<Namespace>& default_ns);
+
+// Runs the route's operation on the engine.
+asio::awaitable<Response> run(const Route& route, Engine& engine, RequestFields fields);
 
 Response make_response(Status status, std::string_view type, std::string body);
 Response error_response(const Error& error);

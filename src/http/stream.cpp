@@ -1,11 +1,12 @@
 #include "http/stream.hpp"
 
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/write.hpp>
+#include <boost/beast/core/read_size.hpp>
+#include <boost/beast/http/error.hpp>
 
 namespace ff::http {
 
@@ -17,25 +18,28 @@ constexpr std::size_t read_bytes = 64 * 1024;  // at a time, of what is large
 
 auto into(error_code& failed) { return asio::redirect_error(asio::use_awaitable, failed); }
 
-template <class Streams, class Parser>
-asio::awaitable<error_code> read_whole(Streams& streams, beast::flat_buffer& buffer,
-                                       Parser& parser) {
-  error_code failed;
-  if (auto* plain = std::get_if<0>(&streams))
-    co_await beast::http::async_read(*plain, buffer, parser, into(failed));
-  else
-    co_await beast::http::async_read(std::get<1>(streams), buffer, parser, into(failed));
-  co_return failed;
+void add_fields(std::string& header, const beast::http::fields& fields) {
+  for (const auto& field : fields) {
+    header += field.name_string();
+    header += ": ";
+    header += field.value();
+    header += "\r\n";
+  }
+  header += "\r\n";
 }
 
-template <class Streams, class Message>
-asio::awaitable<error_code> write_whole(Streams& streams, Message& message) {
-  error_code failed;
-  if (auto* plain = std::get_if<0>(&streams))
-    co_await beast::http::async_write(*plain, message, into(failed));
-  else
-    co_await beast::http::async_write(std::get<1>(streams), message, into(failed));
-  co_return failed;
+std::string header_of(const Request& request) {
+  auto header = fmt::format("{} {} HTTP/1.1\r\n", std::string_view(request.method_string()),
+                            std::string_view(request.target()));
+  add_fields(header, request);
+  return header;
+}
+
+std::string header_of(const Response& response) {
+  auto header =
+      fmt::format("HTTP/1.1 {} {}\r\n", response.result_int(), std::string_view(response.reason()));
+  add_fields(header, response);
+  return header;
 }
 
 }  // namespace
@@ -80,50 +84,83 @@ asio::awaitable<error_code> Stream::connect_handshake(const std::string& host) {
   co_return failed;
 }
 
-asio::awaitable<error_code> Stream::receive() {
-  constexpr std::size_t chunk = 2048;
+asio::awaitable<error_code> Stream::read_some(std::size_t size_max) {
   error_code failed;
-  if (buffer_.size() == 0) buffer_.shrink_to_fit();  // who waits should not hold memory
   std::size_t size = 0;
   if (auto* plain = std::get_if<Plain>(&stream_))
-    size = co_await plain->async_read_some(buffer_.prepare(chunk), into(failed));
+    size = co_await plain->async_read_some(buffer_.prepare(size_max), into(failed));
   else
-    size = co_await std::get<Tls>(stream_).async_read_some(buffer_.prepare(chunk), into(failed));
+    size = co_await std::get<Tls>(stream_).async_read_some(buffer_.prepare(size_max), into(failed));
   buffer_.commit(size);
   co_return failed;
 }
 
-asio::awaitable<error_code> Stream::read_header(RequestParser& parser) {
+asio::awaitable<error_code> Stream::receive() {
+  constexpr std::size_t chunk = 2048;
+  if (buffer_.size() == 0) buffer_.shrink_to_fit();  // who waits should not hold memory
+  return read_some(chunk);
+}
+
+asio::awaitable<error_code> Stream::discard(std::span<char> space, std::size_t& taken) {
   error_code failed;
-  if (auto* plain = std::get_if<Plain>(&stream_))
-    co_await beast::http::async_read_header(*plain, buffer_, parser, into(failed));
-  else
-    co_await beast::http::async_read_header(std::get<Tls>(stream_), buffer_, parser, into(failed));
+  taken += co_await tcp().async_read_some(asio::buffer(space), into(failed));
   co_return failed;
+}
+
+template <bool is_request>
+asio::awaitable<error_code> Stream::parse(Parser<is_request>& parser,
+                                          bool (Parser<is_request>::*is_enough)() const) {
+  while (!(parser.*is_enough)()) {
+    error_code failed = beast::http::error::need_more;
+    if (buffer_.size() > 0) {
+      failed = {};
+      buffer_.consume(parser.put(buffer_.data(), failed));
+    }
+    if (failed == beast::http::error::need_more)
+      failed = co_await read_some(beast::read_size(buffer_, read_bytes));
+    if (failed == asio::error::eof) {
+      failed = {};
+      if (parser.got_some())
+        parser.put_eof(failed);
+      else
+        failed = beast::http::error::end_of_stream;
+    }
+    if (failed) co_return failed;
+  }
+  co_return error_code{};
+}
+
+asio::awaitable<error_code> Stream::read_header(RequestParser& parser) {
+  parser.eager(false);
+  return parse<true>(parser, &RequestParser::is_header_done);
 }
 
 asio::awaitable<error_code> Stream::read(RequestParser& parser) {
   if (parser.content_length().value_or(read_bytes) > buffer_.capacity())
     buffer_.reserve(buffer_.size() + read_bytes);
-  return read_whole(stream_, buffer_, parser);
+  parser.eager(true);
+  return parse<true>(parser, &RequestParser::is_done);
 }
 asio::awaitable<error_code> Stream::read(ResponseParser& parser) {
   buffer_.reserve(read_bytes);
-  return read_whole(stream_, buffer_, parser);
-}
-asio::awaitable<error_code> Stream::write(Request& request) {
-  return write_whole(stream_, request);
-}
-asio::awaitable<error_code> Stream::write(Response& response) {
-  return write_whole(stream_, response);
+  parser.eager(true);
+  return parse<false>(parser, &ResponseParser::is_done);
 }
 
-asio::awaitable<error_code> Stream::write(std::string_view bytes) {
+asio::awaitable<error_code> Stream::write(const Request& request) {
+  return write(header_of(request), request.body());
+}
+asio::awaitable<error_code> Stream::write(const Response& response) {
+  return write(header_of(response), response.body());
+}
+
+asio::awaitable<error_code> Stream::write(std::string header, std::string_view body) {
   error_code failed;
+  const std::array<asio::const_buffer, 2> both{asio::buffer(header), asio::buffer(body)};
   if (auto* plain = std::get_if<Plain>(&stream_))
-    co_await asio::async_write(*plain, asio::buffer(bytes), into(failed));
+    co_await asio::async_write(*plain, both, into(failed));
   else
-    co_await asio::async_write(std::get<Tls>(stream_), asio::buffer(bytes), into(failed));
+    co_await asio::async_write(std::get<Tls>(stream_), both, into(failed));
   co_return failed;
 }
 

@@ -1,19 +1,21 @@
-// The bytes of a connection, plain or under TLS, and HTTP messages on them. Compiled once: Beast's readers
-// and writers are costly to instantiate.
+// The bytes of a connection, plain or under TLS, and HTTP messages on them. Beast parses the messages; its
+// own readers and writers are costly to compile, once per kind of stream and message.
 #pragma once
 
 #include <flowfabric/async.hpp>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
 
 namespace ff::http {
 
@@ -47,16 +49,28 @@ class Stream {
   asio::awaitable<error_code> receive();
   std::size_t received() const { return buffer_.size(); }
 
+  // Takes some bytes below TLS that nobody wants; their number is added to `taken`.
+  asio::awaitable<error_code> discard(std::span<char> space, std::size_t& taken);
+
   asio::awaitable<error_code> read_header(RequestParser& parser);
   asio::awaitable<error_code> read(RequestParser& parser);
   asio::awaitable<error_code> read(ResponseParser& parser);
-  asio::awaitable<error_code> write(Request& request);
-  asio::awaitable<error_code> write(Response& response);
-  asio::awaitable<error_code> write(std::string_view bytes);
+  // A message must outlive the call. Its body is sent as it is, so its header must say how long it is.
+  asio::awaitable<error_code> write(const Request& request);
+  asio::awaitable<error_code> write(const Response& response);
+  asio::awaitable<error_code> write(std::string header, std::string_view body = {});
 
  private:
   using Plain = beast::tcp_stream;
-  using Tls = beast::ssl_stream<beast::tcp_stream>;
+  using Tls = asio::ssl::stream<beast::tcp_stream>;
+
+  // Adds at most so many bytes to the buffer.
+  asio::awaitable<error_code> read_some(std::size_t size_max);
+  template <bool is_request>
+  using Parser = beast::http::basic_parser<is_request>;
+  template <bool is_request>
+  asio::awaitable<error_code> parse(Parser<is_request>& parser,
+                                    bool (Parser<is_request>::*is_enough)() const);
 
   std::shared_ptr<TlsContext> context_;
   std::variant<Plain, Tls> stream_;

@@ -1,5 +1,3 @@
-#include "http/wire_admission.hpp"
-
 #include <gtest/gtest.h>
 
 #include "http/wire.hpp"

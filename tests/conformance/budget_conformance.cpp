@@ -339,7 +339,7 @@ TEST_P(Budgets, AnAdvisoryBudgetRefusesNothing) {
 
 TEST_P(Budgets, ReportsOfManyAtOnceAddUpExactly) {
   const auto id = budget({.hard_limits = {{"tokens", 1'000}}});
-  std::vector<std::future<Result<UsageReply>>> reports;
+  std::vector<test::Started<ReportUsage>> reports;
   for (int i = 0; i < 300; ++i) reports.push_back(start(report(id, 7)));
   std::uint64_t applied = 0;
   for (auto& each : reports)

@@ -52,7 +52,7 @@ TEST_P(Conformance, TwoWorkersTogetherAreNotOneThatIsCapable) {
 }
 
 TEST_P(Conformance, WaitingWorkerThatIsCapableWakesAlthoughOthersWaitLonger) {
-  std::vector<std::future<Result<ClaimReply>>> incapable;
+  std::vector<test::Started<Claim>> incapable;
   for (int i = 0; i < 5; ++i) incapable.push_back(start(with({"cpu"}, wake_up_max)));
   auto capable = start(with({"gpu"}, wake_up_max));
   const auto id = submit(requiring({"gpu"}));

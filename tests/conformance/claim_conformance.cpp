@@ -71,7 +71,7 @@ TEST_P(Conformance, WaitingClaimWakesOnNewWork) {
 
 TEST_P(Conformance, EachOfManyWaitingClaimsGetsOneOfTheNewExecutions) {
   constexpr int count = 20;
-  std::vector<std::future<Result<ClaimReply>>> waiting;
+  std::vector<test::Started<Claim>> waiting;
   for (int i = 0; i < count; ++i) waiting.push_back(start(claim_by("w", wake_up_max)));
   for (int i = 0; i < count; ++i) submit();
   std::set<ExecutionId> claimed;
@@ -129,7 +129,7 @@ TEST_P(Conformance, WaitingClaimGivesUpInTheEnd) {
 TEST_P(Conformance, RacingWorkersNeverGetTheSameExecution) {
   constexpr int executions = 60, workers = 6;
   for (int i = 0; i < executions; ++i) submit();
-  std::vector<std::future<Result<ClaimReply>>> claims;
+  std::vector<test::Started<Claim>> claims;
   std::map<ExecutionId, int> times_claimed;
   for (int round = 0; round < executions / workers; ++round) {
     for (int i = 0; i < workers; ++i) claims.push_back(start(claim_by("w")));

@@ -26,7 +26,7 @@ inline constexpr Millis wake_up_max = 10s;
 class Conformance : public ::testing::TestWithParam<HomeKind> {
  protected:
   template <class Op>
-  std::future<Result<typename Op::Reply>> start(Op operation) {
+  test::Started<Op> start(Op operation) {
     return test::start(engine(), std::move(operation));
   }
   template <class Op>
@@ -61,7 +61,7 @@ class Conformance : public ::testing::TestWithParam<HomeKind> {
     return std::move(reply.executions.at(0));
   }
   // The first execution of a claim that waited.
-  ClaimedExecution woken(std::future<Result<ClaimReply>>& waiting) {
+  ClaimedExecution woken(test::Started<Claim>& waiting) {
     auto reply = must(waiting.get());
     if (reply.executions.empty()) throw std::runtime_error("a waiting claim was not woken");
     return std::move(reply.executions.at(0));

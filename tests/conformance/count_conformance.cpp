@@ -67,7 +67,7 @@ TEST_P(Conformance, DuplicatesAndRefusalsAreNotCounted) {
 TEST_P(Conformance, CountsAreRightWhenManyChangeAtOnce) {
   constexpr std::uint32_t count = 100;
   for (std::uint32_t i = 0; i < count; ++i) submit();
-  std::vector<std::future<Result<EndReply>>> ends;
+  std::vector<test::Started<Complete>> ends;
   for (const auto& claimed : claim_many(count)) ends.push_back(start(complete(claimed)));
   for (auto& each : ends) must(each.get());
   EXPECT_EQ(text(must(run(CountExecutions{}))), "default completed 100");

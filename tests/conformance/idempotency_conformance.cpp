@@ -28,7 +28,7 @@ TEST_P(Conformance, SubmitWithAKnownKeyAndOtherContentIsRefused) {
 }
 
 TEST_P(Conformance, ManySubmitsWithOneKeyAtOnceMakeOneExecution) {
-  std::vector<std::future<Result<SubmitReply>>> submits;
+  std::vector<test::Started<Submit>> submits;
   for (int i = 0; i < 20; ++i) submits.push_back(start(keyed("k")));
   std::set<ExecutionId> ids;
   int made = 0;

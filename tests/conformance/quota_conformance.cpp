@@ -146,7 +146,7 @@ TEST_P(Quotas, AnExpiredGrantThatAnotherTakesOverHoldsOneSlot) {
 TEST_P(Quotas, ManyWhoClaimAtOnceGetNoMoreThanTheCap) {
   const auto id = at_once(5);
   for (int i = 0; i < 20; ++i) submit(under(id));
-  std::vector<std::future<Result<ClaimReply>>> claims;
+  std::vector<test::Started<Claim>> claims;
   for (int i = 0; i < 20; ++i) claims.push_back(start(claim_by("w")));
   std::vector<ClaimedExecution> claimed;
   for (auto& each : claims)
@@ -161,7 +161,7 @@ TEST_P(Quotas, ManyWhoClaimAtOnceGetNoMoreThanTheCap) {
 TEST_P(Quotas, ManyWhoClaimTheSameExecutionLeaveNoSlotBehind) {
   const auto id = at_once(50);
   const auto execution = submit(under(id));
-  std::vector<std::future<Result<ClaimedExecution>>> claims;
+  std::vector<test::Started<ClaimExecution>> claims;
   for (int i = 0; i < 20; ++i) claims.push_back(start(claim_of(execution, "w")));
   int got = 0;
   for (auto& each : claims) got += each.get() ? 1 : 0;

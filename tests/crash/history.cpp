@@ -156,10 +156,10 @@ std::vector<std::string> History::verify(Engine& engine, Scope scope) const {
   struct Question {
     const ExecutionId& id;
     const Told& told;
-    std::future<Result<Attempts>> attempts;
-    std::future<Result<Bytes>> result;
+    test::Started<GetAttempts> attempts;
+    test::Started<GetResult> result;
     Found found;
-    std::future<Result<ExecutionInfo>> info;
+    test::Started<GetExecution> info;
   };
   constexpr std::size_t at_once = 500;
   auto problems = contradictions_;

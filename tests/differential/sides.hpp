@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "engine/local_engine.hpp"
+#include "http/problem.hpp"
 #include "http/wire.hpp"
 #include "sdk/blocking.hpp"
 #include "tests/property/memory_env.hpp"
@@ -26,7 +27,8 @@ namespace ff::differential {
 // A reply or an error with all that it says, as text.
 template <class Reply>
 std::string text_of(const Result<Reply>& result) {
-  return boost::json::serialize(http::Codec<Result<Reply>>::write(result));
+  return boost::json::serialize(result ? http::to_fields(*result)
+                                       : http::to_problem(result.error()));
 }
 std::string text_of(const Result<Bytes>& result);
 
@@ -67,21 +69,21 @@ class Sides {
 
   // What both are about to answer.
   template <class Op>
-  using Both = std::array<std::future<Result<typename Op::Reply>>, 2>;
+  using Both = std::array<test::Started<Op>, 2>;
   template <class Op>
   Both<Op> begin(const Op& operation) {
     return {test::start(*embedded_.engine, operation), test::start(*valkey_.engine, operation)};
   }
   // What both answer, if they answer the same.
-  template <class Reply>
-  Result<Reply> finish(std::string_view what, std::array<std::future<Result<Reply>>, 2> both) {
+  template <class Op>
+  Result<typename Op::Reply> finish(std::string_view what, std::array<test::Started<Op>, 2> both) {
     auto reply = both[0].get();
     compare(what, text_of(reply), text_of(both[1].get()));
     return reply;
   }
   template <class Op>
   Result<typename Op::Reply> run(std::string_view what, const Op& operation) {
-    return finish<typename Op::Reply>(what, begin(operation));
+    return finish<Op>(what, begin(operation));
   }
 
   // All pages, which need not end at the same places.

@@ -5,9 +5,21 @@
 #include <boost/asio/use_future.hpp>
 
 namespace ff::test {
+namespace {
+
+// The call is shared: a test may forget it while it is under way.
+asio::awaitable<void> perform(Engine& engine, std::shared_ptr<EngineCall> call) {
+  co_await engine.perform(*call);
+}
+
+}  // namespace
 
 std::future<void> start(const asio::any_io_executor& executor, asio::awaitable<void> coroutine) {
   return asio::co_spawn(asio::make_strand(executor), std::move(coroutine), asio::use_future);
+}
+
+std::future<void> start(Engine& engine, std::shared_ptr<EngineCall> call) {
+  return start(engine.executor(), perform(engine, std::move(call)));
 }
 
 }  // namespace ff::test

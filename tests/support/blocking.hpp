@@ -4,8 +4,7 @@
 #include <flowfabric/engine.hpp>
 
 #include <future>
-
-#include <boost/asio/strand.hpp>
+#include <memory>
 
 namespace ff::test {
 
@@ -34,10 +33,33 @@ std::future<T> start(const asio::any_io_executor& executor, asio::awaitable<T> c
   return future;
 }
 
-// Starts an operation of an engine.
+// Starts an operation of any kind on an engine. Compiled once, in blocking.cpp.
+std::future<void> start(Engine& engine, std::shared_ptr<EngineCall> call);
+
+// An operation that was started.
 template <class Op>
-std::future<Result<typename Op::Reply>> start(Engine& engine, Op operation) {
-  return start(asio::make_strand(engine.executor()), engine.run(std::move(operation)));
+class Started {
+ public:
+  Started() = default;
+  Started(Engine& engine, Op operation)
+      : call_(std::make_shared<OperationCall<Op>>(std::move(operation))),
+        ended_(start(engine, call_)) {}
+
+  // Waits for the reply, which can be had once.
+  Result<typename Op::Reply> get() {
+    ended_.get();
+    return std::move(*call_->reply);
+  }
+  std::future_status wait_for(Millis limit) const { return ended_.wait_for(limit); }
+
+ private:
+  std::shared_ptr<OperationCall<Op>> call_;
+  std::future<void> ended_;
+};
+
+template <ListedIn<EngineOperations> Op>
+Started<Op> start(Engine& engine, Op operation) {
+  return {engine, std::move(operation)};
 }
 
 template <class T>

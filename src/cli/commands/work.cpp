@@ -10,6 +10,7 @@
 #include "cli/engine.hpp"
 #include "cli/service.hpp"
 #include "cli/stop_signals.hpp"
+#include "http/json_codec.hpp"
 
 namespace ff::cli {
 namespace {

@@ -1,14 +1,10 @@
 // JSON fields of the operations.
-#pragma once
-
-#include <flowfabric/engine.hpp>
-
-#include "http/wire_parts.hpp"
+#include "http/json_codec.hpp"
+#include "http/wire.hpp"
 
 namespace ff::http {
 
-template <class V, Is<Submit> T>
-void describe(V& fields, T& submit) {
+void describe(Fields& fields, Submit& submit) {
   fields.optional("id", submit.id);
   fields.optional("idempotency_key", submit.idempotency_key);
   fields.defaulted("namespace", submit.ns);
@@ -24,24 +20,21 @@ void describe(V& fields, T& submit) {
   fields.optional("traceparent", submit.traceparent);
 }
 
-template <class V, Is<SubmitMany> T>
-void describe(V& fields, T& many) {
-  fields.required("executions", many.executions);
-}
+void describe(Fields& fields, SubmitMany& many) { fields.required("executions", many.executions); }
 
-template <class V, class T>
-requires Is<T, GetExecution> || Is<T, GetState> || Is<T, GetPayload> || Is<T, GetAttempts> ||
-    Is<T, GetLeaseHistory> || Is<T, ExplainExecution>
-void describe(V& fields, T& get) { fields.required("id", get.id); }
+void describe(Fields& fields, GetExecution& get) { fields.required("id", get.id); }
+void describe(Fields& fields, GetState& get) { fields.required("id", get.id); }
+void describe(Fields& fields, GetPayload& get) { fields.required("id", get.id); }
+void describe(Fields& fields, GetAttempts& get) { fields.required("id", get.id); }
+void describe(Fields& fields, GetLeaseHistory& get) { fields.required("id", get.id); }
+void describe(Fields& fields, ExplainExecution& get) { fields.required("id", get.id); }
 
-template <class V, Is<GetResult> T>
-void describe(V& fields, T& get) {
+void describe(Fields& fields, GetResult& get) {
   fields.required("id", get.id);
   fields.defaulted("wait_ms", get.wait);
 }
 
-template <class V, Is<ListExecutions> T>
-void describe(V& fields, T& list) {
+void describe(Fields& fields, ListExecutions& list) {
   fields.defaulted("namespace", list.ns);
   fields.optional("lane", list.lane);
   fields.optional("state", list.state);
@@ -53,14 +46,12 @@ void describe(V& fields, T& list) {
   fields.optional("cursor", list.cursor);
 }
 
-template <class V, Is<CountExecutions> T>
-void describe(V& fields, T& count) {
+void describe(Fields& fields, CountExecutions& count) {
   fields.defaulted("namespace", count.ns);
   fields.optional("lane", count.lane);
 }
 
-template <class V, Is<ReadEvents> T>
-void describe(V& fields, T& read) {
+void describe(Fields& fields, ReadEvents& read) {
   fields.optional("namespace", read.ns);
   fields.optional("lane", read.lane);
   fields.optional("kind", read.kind);
@@ -71,8 +62,7 @@ void describe(V& fields, T& read) {
   fields.defaulted("wait_ms", read.wait);
 }
 
-template <class V, Is<Claim> T>
-void describe(V& fields, T& claim) {
+void describe(Fields& fields, Claim& claim) {
   fields.required("worker", claim.worker);
   fields.defaulted("namespace", claim.ns);
   fields.defaulted("lanes", claim.lanes);
@@ -83,8 +73,7 @@ void describe(V& fields, T& claim) {
   fields.optional("request_id", claim.request_id);
 }
 
-template <class V, Is<Grant> T>
-void describe(V& fields, T& grant) {
+void describe(Fields& fields, Grant& grant) {
   fields.required("worker", grant.worker);
   fields.defaulted("namespace", grant.ns);
   fields.defaulted("lanes", grant.lanes);
@@ -92,16 +81,14 @@ void describe(V& fields, T& grant) {
   fields.defaulted("grant_ttl_ms", grant.grant_ttl);
 }
 
-template <class V, Is<ClaimGranted> T>
-void describe(V& fields, T& claim) {
+void describe(Fields& fields, ClaimGranted& claim) {
   fields.required("id", claim.id);
   fields.required("worker", claim.worker);
   fields.optional("lease_id", claim.lease_id);
   fields.defaulted("lease_ttl_ms", claim.lease_ttl);
 }
 
-template <class V, Is<ClaimExecution> T>
-void describe(V& fields, T& claim) {
+void describe(Fields& fields, ClaimExecution& claim) {
   fields.required("id", claim.id);
   fields.required("worker", claim.worker);
   fields.defaulted("capabilities", claim.capabilities);
@@ -109,103 +96,87 @@ void describe(V& fields, T& claim) {
   fields.defaulted("lease_ttl_ms", claim.lease_ttl);
 }
 
-template <class V, Is<Renew> T>
-void describe(V& fields, T& renew) {
+void describe(Fields& fields, Renew& renew) {
   fields.required("id", renew.id);
   fields.fence(renew.fence);
   fields.defaulted("lease_ttl_ms", renew.lease_ttl);
 }
 
-template <class V, Is<UpdateProgress> T>
-void describe(V& fields, T& progress) {
+void describe(Fields& fields, UpdateProgress& progress) {
   fields.required("id", progress.id);
   fields.fence(progress.fence);
   fields.optional("percent", progress.percent);
   fields.defaulted("message", progress.message);
 }
 
-template <class V, Is<Complete> T>
-void describe(V& fields, T& complete) {
+void describe(Fields& fields, Complete& complete) {
   fields.required("id", complete.id);
   fields.fence(complete.fence);
   fields.bytes("result", complete.result);
   fields.optional("content_type", complete.content_type);
 }
 
-template <class V, Is<CompleteMany> T>
-void describe(V& fields, T& many) {
+void describe(Fields& fields, CompleteMany& many) {
   fields.required("executions", many.executions);
 }
 
-template <class V, Is<Fail> T>
-void describe(V& fields, T& failure) {
+void describe(Fields& fields, Fail& failure) {
   fields.required("id", failure.id);
   fields.fence(failure.fence);
   fields.required("reason", failure.reason);
   fields.defaulted("category", failure.category);
 }
 
-template <class V, Is<Delay> T>
-void describe(V& fields, T& delay) {
+void describe(Fields& fields, Delay& delay) {
   fields.required("id", delay.id);
   fields.fence(delay.fence);
   fields.required("until_ms", delay.until);
 }
 
-template <class V, Is<HandBack> T>
-void describe(V& fields, T& back) {
+void describe(Fields& fields, HandBack& back) {
   fields.required("id", back.id);
   fields.fence(back.fence);
   fields.defaulted("reason", back.reason);
 }
 
-template <class V, Is<WaitForChildren> T>
-void describe(V& fields, T& wait) {
+void describe(Fields& fields, WaitForChildren& wait) {
   fields.required("id", wait.id);
   fields.fence(wait.fence);
 }
 
-template <class V, Is<Cancel> T>
-void describe(V& fields, T& cancel) {
+void describe(Fields& fields, Cancel& cancel) {
   fields.required("id", cancel.id);
   fields.defaulted("reason", cancel.reason);
   fields.fence(cancel.fence);
 }
 
-template <class V, Is<RevokeLease> T>
-void describe(V& fields, T& revoke) {
+void describe(Fields& fields, RevokeLease& revoke) {
   fields.required("id", revoke.id);
   fields.optional("lease_id", revoke.lease_id);
   fields.defaulted("reason", revoke.reason);
 }
 
-template <class V, Is<ChangePriority> T>
-void describe(V& fields, T& change) {
+void describe(Fields& fields, ChangePriority& change) {
   fields.required("id", change.id);
   fields.required("priority", change.priority);
 }
 
-template <class V, Is<SetTags> T>
-void describe(V& fields, T& tags) {
+void describe(Fields& fields, SetTags& tags) {
   fields.required("id", tags.id);
   fields.defaulted("set", tags.set);
   fields.defaulted("remove", tags.remove);
 }
 
-template <class V, Is<Replay> T>
-void describe(V& fields, T& replay) {
+void describe(Fields& fields, Replay& replay) {
   fields.required("id", replay.id);
   fields.defaulted("reason", replay.reason);
   fields.defaulted("requested_by", replay.requested_by);
 }
 
-template <class V, Is<Backup> T>
-void describe(V& fields, T& backup) {
-  fields.required("name", backup.name);
-}
+void describe(Fields& fields, Backup& backup) { fields.required("name", backup.name); }
 
-template <class V, class T>
-requires Is<T, Health> || Is<T, CheckReady> || Is<T, GetMetrics>
-void describe(V&, T&) {}
+void describe(Fields&, Health&) {}
+void describe(Fields&, CheckReady&) {}
+void describe(Fields&, GetMetrics&) {}
 
 }  // namespace ff::http

@@ -1,25 +1,21 @@
 // JSON fields of what operations answer.
-#pragma once
-
-#include <flowfabric/engine.hpp>
-
-#include "http/wire_parts.hpp"
+#include "http/json_codec.hpp"
+#include "http/wire.hpp"
 
 namespace ff::http {
 
-template <class V, Is<SubmitReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, SubmitReply& reply) {
   fields.required("id", reply.id);
   fields.required("duplicate", reply.duplicate);
   fields.required("state", reply.state);
 }
 
-template <class V, class T>
-requires Is<T, SubmitManyReply> || Is<T, CompleteManyReply>
-void describe(V& fields, T& reply) { fields.required("results", reply.results); }
+void describe(Fields& fields, SubmitManyReply& reply) { fields.required("results", reply.results); }
+void describe(Fields& fields, CompleteManyReply& reply) {
+  fields.required("results", reply.results);
+}
 
-template <class V, Is<ExecutionInfo> T>
-void describe(V& fields, T& info) {
+void describe(Fields& fields, ExecutionInfo& info) {
   fields.required("id", info.id);
   fields.required("namespace", info.ns);
   fields.required("lane", info.lane);
@@ -52,8 +48,7 @@ void describe(V& fields, T& info) {
   fields.optional("cancel_reason", info.cancel_reason);
 }
 
-template <class V, Is<AttemptInfo> T>
-void describe(V& fields, T& attempt) {
+void describe(Fields& fields, AttemptInfo& attempt) {
   fields.required("index", attempt.index);
   fields.required("id", attempt.id);
   fields.required("type", attempt.type);
@@ -68,13 +63,9 @@ void describe(V& fields, T& attempt) {
   fields.optional("retry_at_ms", attempt.retry_at);
 }
 
-template <class V, Is<Attempts> T>
-void describe(V& fields, T& reply) {
-  fields.required("attempts", reply.attempts);
-}
+void describe(Fields& fields, Attempts& reply) { fields.required("attempts", reply.attempts); }
 
-template <class V, Is<LeaseEvent> T>
-void describe(V& fields, T& event) {
+void describe(Fields& fields, LeaseEvent& event) {
   fields.required("type", event.type);
   fields.required("at_ms", event.at);
   fields.optional("lease_id", event.lease_id);
@@ -84,31 +75,22 @@ void describe(V& fields, T& event) {
   fields.required("reason", event.reason);
 }
 
-template <class V, Is<LeaseHistory> T>
-void describe(V& fields, T& reply) {
-  fields.required("events", reply.events);
-}
+void describe(Fields& fields, LeaseHistory& reply) { fields.required("events", reply.events); }
 
-template <class V, Is<ExecutionList> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, ExecutionList& reply) {
   fields.required("executions", reply.executions);
   fields.optional("next", reply.next);
 }
 
-template <class V, Is<StateCount> T>
-void describe(V& fields, T& count) {
+void describe(Fields& fields, StateCount& count) {
   fields.required("lane", count.lane);
   fields.required("state", count.state);
   fields.required("count", count.count);
 }
 
-template <class V, Is<StateCounts> T>
-void describe(V& fields, T& reply) {
-  fields.required("counts", reply.counts);
-}
+void describe(Fields& fields, StateCounts& reply) { fields.required("counts", reply.counts); }
 
-template <class V, Is<Event> T>
-void describe(V& fields, T& event) {
+void describe(Fields& fields, Event& event) {
   fields.required("type", event.type);
   fields.required("at_ms", event.at);
   fields.required("id", event.id);
@@ -119,15 +101,13 @@ void describe(V& fields, T& event) {
   fields.required("attempts", event.attempts);
 }
 
-template <class V, Is<EventPage> T>
-void describe(V& fields, T& page) {
+void describe(Fields& fields, EventPage& page) {
   fields.required("events", page.events);
   fields.required("next", page.next);
   fields.required("missed", page.missed);
 }
 
-template <class V, Is<ClaimedExecution> T>
-void describe(V& fields, T& claimed) {
+void describe(Fields& fields, ClaimedExecution& claimed) {
   fields.required("id", claimed.id);
   fields.required("namespace", claimed.ns);
   fields.required("lane", claimed.lane);
@@ -146,71 +126,52 @@ void describe(V& fields, T& claimed) {
   fields.defaulted("budget_ids", claimed.budgets);
 }
 
-template <class V, Is<ClaimReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, ClaimReply& reply) {
   fields.required("executions", reply.executions);
 }
 
-template <class V, Is<GrantedExecution> T>
-void describe(V& fields, T& granted) {
+void describe(Fields& fields, GrantedExecution& granted) {
   fields.required("id", granted.id);
   fields.required("grant_expires_at_ms", granted.grant_expires_at);
 }
 
-template <class V, Is<GrantReply> T>
-void describe(V& fields, T& reply) {
-  fields.optional("execution", reply.execution);
-}
+void describe(Fields& fields, GrantReply& reply) { fields.optional("execution", reply.execution); }
 
-template <class V, Is<RenewReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, RenewReply& reply) {
   fields.required("lease_expires_at_ms", reply.lease_expires_at);
 }
 
-template <class V, Is<Done> T>
-void describe(V&, T&) {}
+void describe(Fields&, Done&) {}
 
-template <class V, class T>
-requires Is<T, EndReply> || Is<T, StateReply>
-void describe(V& fields, T& reply) { fields.required("state", reply.state); }
+void describe(Fields& fields, EndReply& reply) { fields.required("state", reply.state); }
+void describe(Fields& fields, StateReply& reply) { fields.required("state", reply.state); }
 
-template <class V, Is<FailReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, FailReply& reply) {
   fields.required("state", reply.state);
   fields.optional("retry_at_ms", reply.retry_at);
 }
 
-template <class V, Is<RevokeReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, RevokeReply& reply) {
   fields.required("status", reply.status);
   fields.required("lease_epoch", reply.lease_epoch);
 }
 
-template <class V, Is<PriorityReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, PriorityReply& reply) {
   fields.required("before", reply.before);
   fields.required("after", reply.after);
 }
 
-template <class V, Is<TagsReply> T>
-void describe(V& fields, T& reply) {
-  fields.required("tags", reply.tags);
-}
+void describe(Fields& fields, TagsReply& reply) { fields.required("tags", reply.tags); }
 
-template <class V, Is<BackupReply> T>
-void describe(V& fields, T& reply) {
-  fields.required("directory", reply.directory);
-}
+void describe(Fields& fields, BackupReply& reply) { fields.required("directory", reply.directory); }
 
-template <class V, Is<ReadyReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, ReadyReply& reply) {
   fields.constant("status", "ready");
   fields.required("version", reply.version);
   fields.required("scanners", reply.scanners);
 }
 
-template <class V, Is<HealthReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, HealthReply& reply) {
   fields.constant("status", "ok");
   fields.required("version", reply.version);
 }

@@ -1,17 +1,13 @@
 // JSON fields of what is asked and told about budgets, quotas and workers.
-#pragma once
-
-#include <flowfabric/engine.hpp>
-
-#include "http/wire_parts.hpp"
+#include "http/json_codec.hpp"
+#include "http/wire.hpp"
 
 namespace ff::http {
 
 // ---- Budgets ------------------------------------------------------------------------------------
 
 // A spec has no object of its own: its fields stand beside those of whom it belongs to.
-template <class V, Is<BudgetSpec> T>
-void describe(V& fields, T& spec) {
+void describe(Fields& fields, BudgetSpec& spec) {
   fields.defaulted("scope_type", spec.scope_type);
   fields.defaulted("scope_id", spec.scope_id);
   fields.defaulted("enforcement_mode", spec.enforcement);
@@ -22,43 +18,50 @@ void describe(V& fields, T& spec) {
   fields.optional("reset_interval_ms", spec.reset_interval);
 }
 
-template <class V, Is<Breach> T>
-void describe(V& fields, T& breach) {
+void describe(Fields& fields, Breach& breach) {
   fields.required("dimension", breach.dimension);
   fields.required("usage", breach.usage);
   fields.required("limit", breach.limit);
 }
 
-template <class V, class T>
-requires Is<T, CreateBudget> || Is<T, CreateQuota>
-void describe(V& fields, T& create) {
+void describe(Fields& fields, CreateBudget& create) {
+  fields.optional("id", create.id);
+  fields.defaulted("namespace", create.ns);
+  describe(fields, create.spec);
+}
+void describe(Fields& fields, CreateQuota& create) {
   fields.optional("id", create.id);
   fields.defaulted("namespace", create.ns);
   describe(fields, create.spec);
 }
 
-template <class V, class T>
-requires Is<T, CreateBudgetReply> || Is<T, CreateQuotaReply>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, CreateBudgetReply& reply) {
+  fields.required("id", reply.id);
+  fields.required("duplicate", reply.duplicate);
+}
+void describe(Fields& fields, CreateQuotaReply& reply) {
   fields.required("id", reply.id);
   fields.required("duplicate", reply.duplicate);
 }
 
-template <class V, class T>
-requires Is<T, GetBudget> || Is<T, ResetBudget> || Is<T, DeleteBudget> || Is<T, GetQuota> ||
-    Is<T, DeleteQuota>
-void describe(V& fields, T& operation) { fields.required("id", operation.id); }
+void describe(Fields& fields, GetBudget& operation) { fields.required("id", operation.id); }
+void describe(Fields& fields, ResetBudget& operation) { fields.required("id", operation.id); }
+void describe(Fields& fields, DeleteBudget& operation) { fields.required("id", operation.id); }
+void describe(Fields& fields, GetQuota& operation) { fields.required("id", operation.id); }
+void describe(Fields& fields, DeleteQuota& operation) { fields.required("id", operation.id); }
 
-template <class V, class T>
-requires Is<T, ListBudgets> || Is<T, ListQuotas>
-void describe(V& fields, T& list) {
+void describe(Fields& fields, ListBudgets& list) {
+  fields.defaulted("namespace", list.ns);
+  fields.defaulted("limit", list.limit);
+  fields.optional("after", list.after);
+}
+void describe(Fields& fields, ListQuotas& list) {
   fields.defaulted("namespace", list.ns);
   fields.defaulted("limit", list.limit);
   fields.optional("after", list.after);
 }
 
-template <class V, Is<BudgetInfo> T>
-void describe(V& fields, T& budget) {
+void describe(Fields& fields, BudgetInfo& budget) {
   fields.required("id", budget.id);
   fields.required("namespace", budget.ns);
   describe(fields, budget.spec);
@@ -74,14 +77,12 @@ void describe(V& fields, T& budget) {
   fields.required("created_at_ms", budget.created_at);
 }
 
-template <class V, Is<BudgetList> T>
-void describe(V& fields, T& list) {
+void describe(Fields& fields, BudgetList& list) {
   fields.required("budgets", list.budgets);
   fields.optional("next", list.next);
 }
 
-template <class V, Is<ReportUsage> T>
-void describe(V& fields, T& report) {
+void describe(Fields& fields, ReportUsage& report) {
   fields.required("id", report.id);
   fields.required("dimensions", report.amounts);
   fields.optional("dedup_key", report.dedup_key);
@@ -89,41 +90,35 @@ void describe(V& fields, T& report) {
   fields.fence(report.fence);
 }
 
-template <class V, Is<UsageReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, UsageReply& reply) {
   fields.required("outcome", reply.outcome);
   fields.optional("breach", reply.breach);
   fields.optional("action", reply.action);
 }
 
-template <class V, Is<ReleaseUsage> T>
-void describe(V& fields, T& release) {
+void describe(Fields& fields, ReleaseUsage& release) {
   fields.required("id", release.id);
   fields.required("execution_id", release.execution);
 }
 
-template <class V, Is<ReleaseUsageReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, ReleaseUsageReply& reply) {
   fields.required("released", reply.released);
 }
 
-template <class V, Is<ResetBudgetReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, ResetBudgetReply& reply) {
   fields.optional("next_reset_at_ms", reply.next_reset_at);
 }
 
 // ---- Quotas -------------------------------------------------------------------------------------
 
-template <class V, Is<QuotaSpec> T>
-void describe(V& fields, T& spec) {
+void describe(Fields& fields, QuotaSpec& spec) {
   fields.defaulted("window_ms", spec.window);
   fields.optional("max_per_window", spec.max_per_window);
   fields.optional("max_concurrent", spec.max_concurrent);
   fields.defaulted("jitter_ms", spec.jitter);
 }
 
-template <class V, Is<QuotaInfo> T>
-void describe(V& fields, T& quota) {
+void describe(Fields& fields, QuotaInfo& quota) {
   fields.required("id", quota.id);
   fields.required("namespace", quota.ns);
   describe(fields, quota.spec);
@@ -133,16 +128,14 @@ void describe(V& fields, T& quota) {
   fields.required("created_at_ms", quota.created_at);
 }
 
-template <class V, Is<QuotaList> T>
-void describe(V& fields, T& list) {
+void describe(Fields& fields, QuotaList& list) {
   fields.required("quotas", list.quotas);
   fields.optional("next", list.next);
 }
 
 // ---- Workers ------------------------------------------------------------------------------------
 
-template <class V, Is<RegisterWorker> T>
-void describe(V& fields, T& worker) {
+void describe(Fields& fields, RegisterWorker& worker) {
   fields.required("worker", worker.worker);
   fields.defaulted("namespace", worker.ns);
   fields.defaulted("lanes", worker.lanes);
@@ -150,34 +143,34 @@ void describe(V& fields, T& worker) {
   fields.defaulted("ttl_ms", worker.ttl);
 }
 
-template <class V, class T>
-requires Is<T, HeartbeatWorker> || Is<T, DeregisterWorker> || Is<T, GetWorker>
-void describe(V& fields, T& operation) {
+void describe(Fields& fields, HeartbeatWorker& operation) {
+  fields.required("worker", operation.worker);
+  fields.defaulted("namespace", operation.ns);
+}
+void describe(Fields& fields, DeregisterWorker& operation) {
+  fields.required("worker", operation.worker);
+  fields.defaulted("namespace", operation.ns);
+}
+void describe(Fields& fields, GetWorker& operation) {
   fields.required("worker", operation.worker);
   fields.defaulted("namespace", operation.ns);
 }
 
-template <class V, Is<DrainWorker> T>
-void describe(V& fields, T& drain) {
+void describe(Fields& fields, DrainWorker& drain) {
   fields.required("worker", drain.worker);
   fields.defaulted("namespace", drain.ns);
   fields.defaulted("draining", drain.draining);
 }
 
-template <class V, Is<ListWorkers> T>
-void describe(V& fields, T& list) {
-  fields.defaulted("namespace", list.ns);
-}
+void describe(Fields& fields, ListWorkers& list) { fields.defaulted("namespace", list.ns); }
 
-template <class V, Is<RegisterReply> T>
-void describe(V& fields, T& reply) {
+void describe(Fields& fields, RegisterReply& reply) {
   fields.required("known", reply.known);
   fields.required("draining", reply.draining);
   fields.required("expires_at_ms", reply.expires_at);
 }
 
-template <class V, Is<WorkerInfo> T>
-void describe(V& fields, T& info) {
+void describe(Fields& fields, WorkerInfo& info) {
   fields.required("worker", info.worker);
   fields.required("namespace", info.ns);
   fields.required("lanes", info.lanes);
@@ -188,28 +181,22 @@ void describe(V& fields, T& info) {
   fields.required("expires_at_ms", info.expires_at);
 }
 
-template <class V, Is<WorkerStatus> T>
-void describe(V& fields, T& worker) {
+void describe(Fields& fields, WorkerStatus& worker) {
   describe(fields, worker.info);
   fields.required("running", worker.running);
 }
 
-template <class V, Is<WorkerList> T>
-void describe(V& fields, T& list) {
-  fields.required("workers", list.workers);
-}
+void describe(Fields& fields, WorkerList& list) { fields.required("workers", list.workers); }
 
 // ---- Why ----------------------------------------------------------------------------------------
 
-template <class V, Is<Obstacle> T>
-void describe(V& fields, T& obstacle) {
+void describe(Fields& fields, Obstacle& obstacle) {
   fields.required("reason", obstacle.reason);
   fields.required("detail", obstacle.detail);
   fields.required("remedy", obstacle.remedy);
 }
 
-template <class V, Is<Why> T>
-void describe(V& fields, T& why) {
+void describe(Fields& fields, Why& why) {
   fields.required("id", why.id);
   fields.required("state", why.state);
   fields.required("summary", why.summary);
