@@ -36,9 +36,7 @@ class EngineOnContract : public Contract {
     engine();
     return must(run_blocking(engine_->executor(), store_->run(std::move(operation))));
   }
-  void run_scanners() {
-    must(run_blocking(engine_->executor(), engine_->scanners().run_once()));
-  }
+  void run_scanners() { must(run_blocking(engine_->executor(), engine_->scanners().run_once())); }
 
   void ok(const Call& call) {
     const auto reply = run(call);
@@ -147,9 +145,8 @@ TEST_F(EngineOnContract, FindsWorkOfOtherNamespacesInTheContractsQueue) {
   for (int i = 1; i <= 100; ++i) ok(create().of(numbered(i)).with(2, "acme"));
   open();
   for (int i = 1; i <= 100; ++i) {
-    const auto claimed = ask(Claim{.worker = *WorkerId::parse("w9"),
-                                   .ns = *Namespace::parse("acme"),
-                                   .lanes = {main_lane}});
+    const auto claimed = ask(Claim{
+        .worker = *WorkerId::parse("w9"), .ns = *Namespace::parse("acme"), .lanes = {main_lane}});
     ASSERT_EQ(claimed.executions.size(), 1u) << i;
     EXPECT_EQ(claimed.executions.front().id.str(), numbered(i));
   }

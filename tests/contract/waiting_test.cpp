@@ -18,15 +18,15 @@ class WaitingCounts : public Contract {
   // How many wait with these needs; "" if there is no such count.
   std::string count(const std::string& capabilities, const std::string& budgets = "",
                     const std::string& quota = "") {
-    const auto reply = command(
-        {"HGET", counts_key, capabilities + "\x1f" + budgets + "\x1f" + quota});
+    const auto reply =
+        command({"HGET", counts_key, capabilities + "\x1f" + budgets + "\x1f" + quota});
     return reply.as_text() ? *reply.as_text() : "";
   }
 };
 
 Call create_for_gpu(const std::string& more = "") {
-  return create().with(
-      7, R"({"routing_requirements":{"required_capabilities":["gpu"]})" + more + "}");
+  return create().with(7,
+                       R"({"routing_requirements":{"required_capabilities":["gpu"]})" + more + "}");
 }
 Call engine_call(const std::string& name, Texts argv) {
   return {name, {exec_key("core")}, std::move(argv)};
@@ -39,8 +39,8 @@ TEST_F(WaitingCounts, PlainExecutionsAreNotCounted) {
 }
 
 TEST_F(WaitingCounts, AreByAllNeeds) {
-  const auto needs = fmt::format(R"({{"budget_ids":["{}"],"quota_policy_id":"{}"}})", budget_id,
-                                 quota_id);
+  const auto needs =
+      fmt::format(R"({{"budget_ids":["{}"],"quota_policy_id":"{}"}})", budget_id, quota_id);
   ok(create().with(7, needs));
   ok(create_for_gpu().of(numbered(1)));
   ok(create_for_gpu().of(numbered(2)));

@@ -121,17 +121,16 @@ std::optional<EventMessage> parse_event(std::string_view text) {
   if (timer && due) happening.timer = core::Timer{.kind = *timer, .due = *due};
   // Without a worker and active: it has lost its worker.
   const bool lost = happening.event.state == ExecutionState::active;
-  message.indexed = {
-      .ready = {.id = *id,
-                .ns = *ns,
-                .lane = *lane,
-                .priority = priority_in(std::string(parts[10])),
-                .queued_at = *queued_at,
-                .needs = std::move(needs)},
-      .index = {.queue = keys::queue(*ns, *lane),
-                .partition = id->partition(),
-                .index = lost ? ReadyIndex::reclaimable : ReadyIndex::eligible},
-      .score = score_in(std::string(parts[10]), *queued_at)};
+  message.indexed = {.ready = {.id = *id,
+                               .ns = *ns,
+                               .lane = *lane,
+                               .priority = priority_in(std::string(parts[10])),
+                               .queued_at = *queued_at,
+                               .needs = std::move(needs)},
+                     .index = {.queue = keys::queue(*ns, *lane),
+                               .partition = id->partition(),
+                               .index = lost ? ReadyIndex::reclaimable : ReadyIndex::eligible},
+                     .score = score_in(std::string(parts[10]), *queued_at)};
   return message;
 }
 

@@ -170,8 +170,7 @@ std::set<ReadyCache::GroupKey> ReadyCache::concerned(const IndexLook& look) cons
   for (auto each = groups_.lower_bound(GroupKey{.index = look.index, .kind = {}});
        each != groups_.end() && each->first.index == look.index; ++each) {
     const auto& group = each->second;
-    if (!look.after ||
-        (group.more && group.offered.empty() && group.frontier >= *look.after))
+    if (!look.after || (group.more && group.offered.empty() && group.frontier >= *look.after))
       keys.insert(each->first);
   }
   if (look.after) {
@@ -183,7 +182,8 @@ std::set<ReadyCache::GroupKey> ReadyCache::concerned(const IndexLook& look) cons
   if (look.totals)
     for (const auto& [kind, total] : *look.totals) keys.insert({look.index, kind});
   else if (const auto queue = parse_queue(look.index.queue))
-    keys.insert({look.index, {.ns = queue->first, .needs = {}}});  // for kinds that it did not come to
+    keys.insert(
+        {look.index, {.ns = queue->first, .needs = {}}});  // for kinds that it did not come to
   return keys;
 }
 

@@ -46,7 +46,8 @@ struct IndexLook {
   std::optional<IndexEntry> after = {};       // it began behind this one; none: at the start
   std::optional<IndexEntry> stopped_at = {};  // the last one that it saw; none: the end
   std::vector<IndexedReady> found = {};
-  std::map<Kind, IndexEntry> cut = {};  // the last one that it told of, if it may have left out others
+  std::map<Kind, IndexEntry> cut =
+      {};  // the last one that it told of, if it may have left out others
   // How many there are of each kind in the whole index. None: unknown. Kinds that a known total does not
   // mention have none, unless their namespace is not the queue's.
   std::optional<std::map<Kind, std::uint64_t>> totals = {};

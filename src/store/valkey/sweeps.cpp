@@ -106,8 +106,8 @@ Result<IndexLook> read_look_at(const ReadyCache::Gap& gap, Result<Reply> reply) 
   if (!list) return std::unexpected(std::move(list.error()));
   IndexLook found{.index = gap.index};  // the end, if the index is empty
   if (list->size() >= 2 + look_parts) {
-    auto read = read_look(gap.index.partition,
-                          std::span<const Reply, look_parts>(&(*list)[2], look_parts));
+    auto read =
+        read_look(gap.index.partition, std::span<const Reply, look_parts>(&(*list)[2], look_parts));
     if (!read) return std::unexpected(std::move(read.error()));
     if (*read) found = std::move(**read);
   }
@@ -219,8 +219,8 @@ void ValkeyStore::take_in(ReadyCache::Look& look, const std::vector<IndexLook>& 
 // Returns how many counts were wrong.
 Async<std::size_t> ValkeyStore::recount(PartitionIndex partition) {
   constexpr std::string_view counted_again_max = "10000";  // entries of a queue, in one call
-  auto command = with_keys({"FCALL", "ff_recount_waiting"}, keys::tag(partition),
-                           keys::events(partition));
+  auto command =
+      with_keys({"FCALL", "ff_recount_waiting"}, keys::tag(partition), keys::events(partition));
   command.emplace_back(counted_again_max);
   std::vector<Request> requests;
   requests.push_back({.command = std::move(command), .route = slots_[partition]});

@@ -18,8 +18,9 @@ end
 
 -- Of an eligible execution; nil if it needs nothing or is set aside for a worker.
 function waiting.needs(f)
-  if f.grant_expires_at then return nil end
-  return join(f.required_capabilities, f.budget_ids, f.quota_policy_id)
+  local capabilities, budgets, quota = f.required_capabilities, f.budget_ids, f.quota_policy_id
+  if not (capabilities or budgets or quota) or f.grant_expires_at then return nil end
+  return join(capabilities, budgets, quota)
 end
 
 function waiting.key(tag, queue)
