@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 
+#include "sdk/blocking.hpp"
 #include "sdk/sdk_fixture.hpp"
 
 namespace ff {
@@ -17,7 +18,12 @@ class TaskTest : public SdkTest {
     Worker worker(engine());
     worker.handle("k", std::move(handler));
     must(worker.start());
-    return must(Client(engine()).wait(submit(std::move(execution)), wait_max));
+    auto end = must(Client(engine()).wait(submit(std::move(execution)), wait_max));
+    worker.stop();
+    // Otherwise the server may give the next execution to the claim of a worker that has just hung up.
+    const auto metrics = [this] { return must(run_blocking(engine(), GetMetrics{})).bytes; };
+    wait_until([&] { return metrics().find("\nff_claims_waiting 0\n") != std::string::npos; });
+    return end;
   }
 };
 
