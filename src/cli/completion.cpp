@@ -27,7 +27,7 @@ std::vector<std::string> names(const auto& described) {
 }
 
 // Inside single quotes of a shell.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string safe;
   for (const char c : text) safe += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return "'" + safe + "'";
@@ -135,7 +135,7 @@ _ff() {
   commands=(
 )";
   for (const auto& command : commands)
-    script += fmt::format("    {}\n", quoted(command.name + ":" + zsh_text(command.summary)));
+    script += fmt::format("    {}\n", shell_quoted(command.name + ":" + zsh_text(command.summary)));
   script += R"(  )
   if (( CURRENT == 2 )); then
     _describe command commands
@@ -149,7 +149,7 @@ _ff() {
   for (const auto& group : groups_of(commands)) {
     script += fmt::format("    {})\n      commands=(\n", group.name);
     for (const auto& command : group.commands)
-      script += fmt::format("        {}\n", quoted(command.name + ":" + zsh_text(command.summary)));
+      script += fmt::format("        {}\n", shell_quoted(command.name + ":" + zsh_text(command.summary)));
     script += R"(      )
       if (( CURRENT == 2 )); then
         _describe command commands
@@ -168,10 +168,10 @@ _ff() {
       if (!option.type.empty())
         spec += fmt::format(":{}:{}", zsh_text(choices_of(option.type).empty() ? option.type : " "),
                             zsh_action(option.type));
-      script += " \\\n      " + quoted(spec);
+      script += " \\\n      " + shell_quoted(spec);
     }
     for (const auto& type : command.positional_types)
-      script += " \\\n      " + quoted(fmt::format("::{}:{}", " ", zsh_action(type)));
+      script += " \\\n      " + shell_quoted(fmt::format("::{}:{}", " ", zsh_action(type)));
     script += " ;;\n";
   }
   return script + "  esac\n}\ncompdef _ff ff\n";
@@ -189,7 +189,7 @@ std::string fish(const std::vector<CommandDescription>& commands) {
   std::string script = "# fish completion for ff: ff completion fish | source\ncomplete -c ff -f\n";
   for (const auto& command : commands) {
     script += fmt::format("complete -c ff -n __fish_use_subcommand -a {} -d {}\n", command.name,
-                          quoted(command.summary));
+                          shell_quoted(command.summary));
   }
   for (const auto& group : groups_of(commands))
     for (const auto& command : group.commands)
@@ -197,7 +197,7 @@ std::string fish(const std::vector<CommandDescription>& commands) {
           "complete -c ff -n '__fish_seen_subcommand_from {}; and not __fish_seen_subcommand_from "
           "{}' "
           "-a {} -d {}\n",
-          group.name, fmt::join(names(group.commands), " "), command.name, quoted(command.summary));
+          group.name, fmt::join(names(group.commands), " "), command.name, shell_quoted(command.summary));
   for (const auto& command : without_groups(commands)) {
     const auto line = fmt::format("complete -c ff -n '{}'", fish_condition(command.name));
     const auto values = [](const std::string& type) -> std::string {
@@ -206,7 +206,7 @@ std::string fish(const std::vector<CommandDescription>& commands) {
       return is_file(type) ? " -r -F" : " -x";
     };
     for (const auto& option : command.options)
-      script += fmt::format("{} -l {} -d {}{}\n", line, option.name.substr(2), quoted(option.help),
+      script += fmt::format("{} -l {} -d {}{}\n", line, option.name.substr(2), shell_quoted(option.help),
                             option.type.empty() ? "" : values(option.type));
     for (const auto& type : command.positional_types)
       if (!choices_of(type).empty() || is_file(type))

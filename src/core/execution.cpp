@@ -234,7 +234,8 @@ bool waits_for_needs(const Execution& execution) {
 bool may_show(const Execution& execution, ExecutionState state) {
   const auto stored = public_state(execution);
   if (stored == state) return true;
-  return state == ExecutionState::rate_limited && stored == ExecutionState::waiting &&
+  const bool limited = !execution.policy.budgets.empty() || execution.policy.quota;
+  return state == ExecutionState::rate_limited && stored == ExecutionState::waiting && limited &&
          waits_for_needs(execution);
 }
 

@@ -132,6 +132,9 @@ Async<Why> explain(store::Store& store, Fleet& fleet, const ExecutionInfo& info)
   } else if (info.worker) {
     why.summary = fmt::format("it runs: worker {} has it, under a lease until {}",
                               info.worker->str(), time_text(info.lease_expires_at));
+  } else if (info.granted_to) {
+    why.summary = fmt::format("it is set aside for worker {}, which is about to claim it",
+                              info.granted_to->str());
   } else if (info.state == ExecutionState::delayed) {
     const auto until = time_text(info.delay_until);
     why.summary = fmt::format("it is delayed until {}", until);

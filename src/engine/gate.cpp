@@ -253,7 +253,8 @@ std::vector<Gate::Wanted> Gate::wanted() const {
 
 void Gate::not_wanted(const Resource& what) {
   const std::lock_guard lock(mutex_);
-  refusals_.erase(what);
+  // A question under way may be refused, with the execution that wants it taken from the queue.
+  if (!questions_.contains(what)) refusals_.erase(what);
 }
 
 Gate::Asking::Asking(Gate& gate, const std::vector<store::Candidate>& candidates) : gate_(gate) {

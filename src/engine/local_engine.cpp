@@ -85,7 +85,8 @@ void LocalEngine::add_scanners() {
   openings_handle_ = scanners_.add(
       std::make_unique<OpeningScanner>(
           *store_, gate_,
-          [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); }),
+          [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); },
+          [this] { return waiting_for_work_.size(); }),
       every.openings);
   scanners_.add(std::make_unique<BudgetReset>(*store_), every.budget_reset);
   scanners_.add(std::make_unique<BudgetReconciler>(*store_), every.budget_reconciler);
@@ -103,7 +104,8 @@ void LocalEngine::on_opening(const store::Opening& opening) {
   unblock_.note_change();
   if (!gate_.opened(opening.of)) return;
   const std::size_t room =
-      std::holds_alternative<QuotaId>(opening.of) ? 1 : OpeningScanner::woken_max;
+      std::holds_alternative<QuotaId>(opening.of) ? 1 : waiting_for_work_.size();
+  if (room == 0) return;
   std::vector<store::AnyCall> calls;
   calls.push_back(store::Call<store::PeekReady>{
       {.members_max = room, .needing = opening.of},
@@ -221,20 +223,33 @@ Async<StateReply> LocalEngine::handle(GetState operation) {
 // A store cannot tell `waiting` from `rate_limited`: where one of them is asked for, its pages are sifted.
 Async<ExecutionList> LocalEngine::handle(ListExecutions operation) {
   constexpr int pages_max = 100;
+  constexpr std::uint32_t sifted_at_once = 500;
+  const bool sifts = operation.state == ExecutionState::waiting ||
+                     operation.state == ExecutionState::rate_limited;
   WaitReasons reasons(*store_, fleet_);
   ExecutionList list;
   const auto limit = operation.limit;
   for (int pages = 0; pages < pages_max; ++pages) {
-    operation.limit = limit - static_cast<std::uint32_t>(list.executions.size());
+    operation.limit = sifts ? std::max(limit, sifted_at_once) : limit;
     auto page = co_await store_->run(operation);
     if (!page) co_return std::unexpected(page.error());
     const bool store_stopped = page->executions.size() < operation.limit;
+    std::uint32_t used = 0;
     for (auto& execution : page->executions) {
+      if (list.executions.size() == limit) break;
+      ++used;
       co_await reasons.show(execution);
       if (!operation.state || execution.state == *operation.state)
         list.executions.push_back(std::move(execution));
     }
     list.next = page->next;
+    if (used < page->executions.size()) {
+      // The cursor behind the last one that is shown is the end of a page that ends there.
+      operation.limit = used;
+      const auto shorter = co_await store_->run(operation);
+      if (!shorter) co_return std::unexpected(shorter.error());
+      list.next = shorter->next;
+    }
     if (!list.next || store_stopped || list.executions.size() == limit) break;
     operation.cursor = list.next;
   }

@@ -1,6 +1,7 @@
 #include "engine/wait_reasons.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -50,30 +51,56 @@ Async<std::optional<Refused>> WaitReasons::of(const Namespace& ns, const core::N
 }
 
 Async<std::optional<Refused>> WaitReasons::of(const BudgetId& budget) {
-  if (const auto known = budgets_.find(budget); known != budgets_.end()) co_return known->second;
-  const auto check = co_await store_.run(core::CheckBudget{budget});
+  if (!budgets_.contains(budget)) {
+    const auto check = co_await store_.run(core::CheckBudget{budget});
+    note(budget, check);
+  }
+  co_return budgets_.at(budget);
+}
+
+void WaitReasons::note(const BudgetId& budget, const Result<core::BudgetCheck>& check) {
   Result<std::optional<Refused>> refused = refusal_of(budget, check);
   if (!check && check.error().code != Errc::budget_not_found)
     refused = std::unexpected(failure_.emplace(check.error()));
-  budgets_.emplace(budget, refused);
-  co_return refused;
+  budgets_.emplace(budget, std::move(refused));
 }
 
 Async<std::optional<Refused>> WaitReasons::of(const QuotaId& quota) {
-  auto known = quotas_.find(quota);
-  if (known == quotas_.end()) {
+  if (!quotas_.contains(quota)) {
     const auto info = co_await store_.run(GetQuota{quota});
-    Result<Room> room = Room{};
-    if (info)
-      *room = {.refused = full(*info), .left = room_in(*info)};
-    else if (info.error().code == Errc::quota_not_found)
-      room->refused = refusal_of(quota, Result<core::AdmitReply>(std::unexpected(info.error())));
-    else
-      room = std::unexpected(failure_.emplace(info.error()));
-    known = quotas_.emplace(quota, std::move(room)).first;
+    note(quota, info);
   }
-  if (!known->second) co_return std::unexpected(known->second.error());
-  co_return known->second->refused;
+  const auto& room = quotas_.at(quota);
+  if (!room) co_return std::unexpected(room.error());
+  co_return room->refused;
+}
+
+void WaitReasons::note(const QuotaId& quota, const Result<QuotaInfo>& info) {
+  Result<Room> room = Room{};
+  if (info)
+    *room = {.refused = full(*info), .left = room_in(*info)};
+  else if (info.error().code == Errc::quota_not_found)
+    room->refused = refusal_of(quota, Result<core::AdmitReply>(std::unexpected(info.error())));
+  else
+    room = std::unexpected(failure_.emplace(info.error()));
+  quotas_.emplace(quota, std::move(room));
+}
+
+asio::awaitable<void> WaitReasons::look_up(const std::vector<store::WaitingCount>& waiting) {
+  std::set<BudgetId> budgets;
+  std::set<QuotaId> quotas;
+  for (const auto& group : waiting) {
+    budgets.insert(group.needs.budgets.begin(), group.needs.budgets.end());
+    if (group.needs.quota) quotas.insert(*group.needs.quota);
+  }
+  std::vector<core::CheckBudget> checks;
+  for (const auto& budget : budgets) checks.push_back({budget});
+  const auto checked = co_await store_.run_all(checks);
+  for (std::size_t i = 0; i < checks.size(); ++i) note(checks[i].budget, checked[i]);
+  std::vector<GetQuota> gets;
+  for (const auto& quota : quotas) gets.push_back({quota});
+  const auto got = co_await store_.run_all(gets);
+  for (std::size_t i = 0; i < gets.size(); ++i) note(gets[i].id, got[i]);
 }
 
 bool WaitReasons::take_room(const core::Needs& needs) {
@@ -98,6 +125,7 @@ asio::awaitable<std::map<BlockingReason, std::uint64_t>> WaitReasons::show(
   std::map<BlockingReason, std::uint64_t> held_back;
   std::map<std::pair<LaneId, ExecutionState>, std::uint64_t> shown;
   for (const auto& each : counts.counts) shown[{each.lane, each.state}] = each.count;
+  co_await look_up(waiting);
   for (const auto& group : waiting) {
     const auto refused = co_await of(group.ns, group.needs);
     if (!refused || !*refused) continue;

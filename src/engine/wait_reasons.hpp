@@ -41,6 +41,10 @@ class WaitReasons {
     std::optional<Refused> refused = {};
     std::uint64_t left = 0;
   };
+  // Looks up together what these need.
+  asio::awaitable<void> look_up(const std::vector<store::WaitingCount>& waiting);
+  void note(const BudgetId& budget, const Result<core::BudgetCheck>& check);
+  void note(const QuotaId& quota, const Result<QuotaInfo>& info);
   Async<std::optional<Refused>> of(const BudgetId& budget);
   Async<std::optional<Refused>> of(const QuotaId& quota);
 

@@ -55,22 +55,17 @@ std::vector<Candidate> ReadyQueue::take(const TakeReady& query) {
   return taken;
 }
 
-namespace {
-
-bool concerns(const PeekReady& query, const core::Needs& needs) {
-  if (const auto* quota = std::get_if<QuotaId>(&query.needing)) return needs.quota == *quota;
-  return std::ranges::find(needs.budgets, std::get<BudgetId>(query.needing)) !=
-         needs.budgets.end();
+bool PeekReady::concerns(const core::Needs& needs) const {
+  if (const auto* quota = std::get_if<QuotaId>(&needing)) return needs.quota == *quota;
+  return std::ranges::find(needs.budgets, std::get<BudgetId>(needing)) != needs.budgets.end();
 }
-
-}  // namespace
 
 std::vector<ReadyGroup> ReadyQueue::peek(const PeekReady& query) const {
   const std::lock_guard lock(mutex_);
   std::vector<ReadyGroup> groups;
   for (const auto& [place, queue] : queues_)
     for (const auto& [needs, group] : queue) {
-      if (!concerns(query, needs)) continue;
+      if (!query.concerns(needs)) continue;
       auto& told =
           groups.emplace_back(ReadyGroup{.ns = place.first, .lane = place.second, .needs = needs});
       for (const auto& [priority, ages] : group.levels)

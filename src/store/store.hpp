@@ -60,6 +60,8 @@ struct PeekReady {
   using Reply = std::vector<ReadyGroup>;
   std::size_t members_max;
   std::variant<BudgetId, QuotaId> needing;
+
+  bool concerns(const core::Needs& needs) const;
 };
 
 // Executions of one lane with equal needs that wait for a worker. A granted one, or one whose lease was

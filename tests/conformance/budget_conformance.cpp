@@ -142,6 +142,18 @@ TEST_P(Budgets, ListsTellWaitingFromRateLimited) {
   EXPECT_THAT(listed(ExecutionState::waiting), UnorderedElementsAreArray(waiting));
 }
 
+TEST_P(Budgets, AllClaimsThatWaitWakeWhenTheBudgetHasRoom) {
+  constexpr std::size_t many = 80;
+  const auto id = budget();
+  use_up(id);
+  for (std::size_t i = 0; i < many; ++i) submit(spending({id}));
+  std::vector<decltype(start(claim_by("w1")))> waiting;
+  for (std::size_t i = 0; i < many; ++i) waiting.push_back(start(claim_by("w1", wake_up_max)));
+  EXPECT_EQ(claimable(), 0u);
+  must(run(ResetBudget{id}));
+  for (auto& each : waiting) EXPECT_EQ(must(each.get()).executions.size(), 1u);
+}
+
 TEST_P(Budgets, AClaimThatWaitsWakesWhenTheBudgetHasRoom) {
   const auto id = budget();
   use_up(id);

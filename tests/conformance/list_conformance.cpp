@@ -195,5 +195,17 @@ TEST_P(Conformance, WrongPagesAreRefused) {
   EXPECT_EQ(error_of(ListExecutions{.limit = limits::list_page_max + 1}), Errc::invalid_input);
 }
 
+// So many that no partition gives all of its own at once.
+TEST_P(Conformance, AFilterThatMatchesNothingFindsAnEmptyList) {
+  for (int batch = 0; batch < 5; ++batch) {
+    SubmitMany many;
+    for (int i = 0; i < 1'000; ++i) many.executions.push_back({.kind = greet});
+    must(run(std::move(many)));
+  }
+  const auto list = must(run(ListExecutions{.state = ExecutionState::failed}));
+  EXPECT_THAT(list.executions, IsEmpty());
+  EXPECT_EQ(list.next, std::nullopt);
+}
+
 }  // namespace
 }  // namespace ff::conformance

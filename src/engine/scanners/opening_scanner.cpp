@@ -11,13 +11,15 @@ constexpr Millis soon{1'000};
 }  // namespace
 
 Async<Scan> OpeningScanner::run_once() {
+  const auto claims = waiting_();
+  if (claims == 0) co_return Scan{};
   const auto wanted = gate_.wanted();
   const auto rooms = co_await look_up(wanted);
   if (!rooms) co_return std::unexpected(rooms.error());
   Scan scan{.seen = wanted.size()};
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto& [what, until] = wanted[i];
-    const auto room = std::min((*rooms)[i], woken_max);
+    const auto room = std::min((*rooms)[i], claims);
     store::PeekReady peek{.members_max = std::max<std::size_t>(room, 1), .needing = what};
     const auto groups = co_await store_.run(std::move(peek));
     if (!groups) co_return std::unexpected(groups.error());
@@ -60,7 +62,7 @@ Async<std::vector<std::size_t>> OpeningScanner::look_up(const std::vector<Gate::
       const auto& check = budgets[budget++];
       if (!check && check.error().code != Errc::budget_not_found)
         co_return std::unexpected(check.error());
-      rooms.push_back(refusal_of(*id, check) ? 0 : woken_max);
+      rooms.push_back(refusal_of(*id, check) ? 0 : limits::quota_starts_max);
     } else {
       const auto& info = quotas[quota++];
       if (!info && info.error().code != Errc::quota_not_found)

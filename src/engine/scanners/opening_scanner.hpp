@@ -12,16 +12,13 @@ namespace ff {
 // such work are woken here, as many as may start.
 class OpeningScanner final : public Scanner {
  public:
-  // `offer` wakes claims that wait for such work, at most so many.
+  // `offer` wakes claims that wait for such work, at most so many; `waiting` is how many claims wait.
   using Offer = std::function<void(const store::ReadyGroup&, std::size_t)>;
-  OpeningScanner(store::Store& store, Gate& gate, Offer offer)
-      : store_(store), gate_(gate), offer_(std::move(offer)) {}
+  OpeningScanner(store::Store& store, Gate& gate, Offer offer, std::function<std::size_t()> waiting)
+      : store_(store), gate_(gate), offer_(std::move(offer)), waiting_(std::move(waiting)) {}
 
   std::string_view name() const override { return "openings"; }
   Async<Scan> run_once() override;
-
-  // Claims woken for one opening of a budget, whose room is not a number of executions.
-  static constexpr std::size_t woken_max = 64;
 
  private:
   // The room that each has.
@@ -30,6 +27,7 @@ class OpeningScanner final : public Scanner {
   store::Store& store_;
   Gate& gate_;
   Offer offer_;
+  std::function<std::size_t()> waiting_;
 };
 
 }  // namespace ff

@@ -1,5 +1,6 @@
 // Listing executions, the newest first, over all partitions.
 #include <queue>
+#include <set>
 
 #include "core/refusals.hpp"
 #include "store/valkey/answers.hpp"
@@ -11,6 +12,9 @@ namespace ff::valkey {
 namespace {
 
 constexpr std::size_t looked_at_max = 10'000;  // of one page, whether they match or not
+// Records that are asked of one partition at a time: usually, and of one with very many of a millisecond.
+constexpr std::size_t records_usual_max = 1'024;
+constexpr std::size_t records_max = 1'048'576;
 constexpr std::size_t read_at_once = 100;
 
 std::string to_cursor(const Moment& moment) {
@@ -131,8 +135,9 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
   auto partitions = all_partitions();
   std::size_t per_partition = query.limit / partitions_ + 8;
   std::size_t looked_at = 0;
-  while (true) {
+  while (!stopping_) {
     if (!partitions.empty()) {
+      const std::set<PartitionIndex> asked(partitions.begin(), partitions.end());
       Question question{
           .function = "ff_list",
           .arguments = {query.ns.str(),
@@ -140,6 +145,7 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
                         std::to_string(per_partition)}};
       const auto answers = co_await ask(std::move(question), std::move(partitions));
       if (!answers) co_return std::unexpected(answers.error());
+      for (const auto partition : asked) all.add(partition, "", false);  // if it is not told of
       for (const auto& answer : *answers)
         for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
           const auto partition = parse_tag(answer[i]);
@@ -171,9 +177,12 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
     }
     if (!partitions.empty()) {
       newest = all.read_from();
-      per_partition *= 2;
+      // A partition may have many of one millisecond: then only a longer part gets past them.
+      const auto most = moments.empty() ? records_max : records_usual_max;
+      per_partition = std::max(per_partition, std::min(per_partition * 2, most));
     }
   }
+  co_return fail(Errc::store_unavailable, "the store is being closed");
 }
 
 // Those that are still there, in order. An id may have been given again after its first execution was

@@ -98,6 +98,24 @@ std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
   return taken;
 }
 
+std::vector<store::ReadyGroup> ReadyCache::peek(const store::PeekReady& query) const {
+  const std::lock_guard lock(mutex_);
+  auto groups = queue_.peek(query);
+  std::set<std::tuple<Namespace, LaneId, core::Needs>> shown;
+  for (const auto& each : groups) shown.emplace(each.ns, each.lane, each.needs);
+  // A claim that is woken for a group of which nothing is known looks for it.
+  for (const auto& key : dry_) {
+    const auto queue = parse_queue(key.index.queue);
+    if (!queue || !query.concerns(key.kind.needs)) continue;
+    if (!shown.emplace(key.kind.ns, queue->second, key.kind.needs).second) continue;
+    groups.push_back({.ns = key.kind.ns,
+                      .lane = queue->second,
+                      .needs = key.kind.needs,
+                      .best = {groups_.at(key).frontier.second}});
+  }
+  return groups;
+}
+
 void ReadyCache::put_back(const ExecutionId& id) {
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(id);

@@ -82,9 +82,8 @@ class ReadyCache {
 
   // As ReadyQueue::take.
   std::vector<store::Candidate> take(const store::TakeReady& query);
-  std::vector<store::ReadyGroup> peek(const store::PeekReady& query) const {
-    return queue_.peek(query);
-  }
+  // As ReadyQueue::peek, with groups of which Valkey has more than is known here.
+  std::vector<store::ReadyGroup> peek(const store::PeekReady& query) const;
   // Offers again what was taken.
   void put_back(const ExecutionId& id);
 
