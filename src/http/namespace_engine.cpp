@@ -21,9 +21,6 @@ template <class Op>
 concept NamesQuota = requires(Op operation) {
   { operation.id } -> std::same_as<QuotaId&>;
 };
-// What is about the engine itself, and harmless to see.
-template <class Op>
-concept OfTheEngine = std::same_as<Op, Health> || std::same_as<Op, CheckReady>;
 
 }  // namespace
 
@@ -37,10 +34,6 @@ Result<void> NamespaceEngine::own(const Namespace& ns) const {
   return fail_field(
       Errc::permission_denied, "namespace",
       fmt::format("this token is for namespace '{}', not for '{}'", ns_.str(), ns.str()));
-}
-
-Result<void> NamespaceEngine::own(const std::optional<Namespace>& ns) const {
-  return own(ns.value_or(Namespace{}));
 }
 
 // What is not its own is not there.
@@ -74,18 +67,27 @@ Async<void> NamespaceEngine::own_needs(Policy policy) {
   co_return Result<void>{};
 }
 
-asio::awaitable<void> NamespaceEngine::perform(EngineCall& call) {
-  return call.visit([this]<class Op>(OperationCall<Op>& each) {
-    if constexpr (Batched<Op>)
-      return answer_each(each);
-    else
-      return answer(each);
-  });
+template <class Op>
+NamespaceEngine::Subject NamespaceEngine::subject_of(const Op& operation) {
+  if constexpr (std::same_as<Op, Submit>)
+    return &operation;
+  else if constexpr (std::same_as<Op, ReadEvents>)
+    return operation.ns.value_or(Namespace{});  // none: those of all
+  else if constexpr (NamesNamespace<Op>)
+    return operation.ns;
+  else if constexpr (NamesExecution<Op> || NamesBudget<Op> || NamesQuota<Op>)
+    return operation.id;
+  else if constexpr (std::same_as<Op, Health> || std::same_as<Op, CheckReady>)
+    return TheEngine{};
+  else
+    return AllNamespaces{};
 }
 
-template <class Op>
-asio::awaitable<void> NamespaceEngine::answer(OperationCall<Op>& call) {
-  if (auto owned = co_await owns(call.operation); !owned)
+asio::awaitable<void> NamespaceEngine::perform(EngineCall& call) {
+  if (auto* submits = call.get_if<SubmitMany>()) co_return co_await answer_each(*submits);
+  if (auto* completes = call.get_if<CompleteMany>()) co_return co_await answer_each(*completes);
+  auto owned = co_await owns(call.visit([](auto& each) { return subject_of(each.operation); }));
+  if (!owned)
     call.refuse(std::move(owned.error()));
   else
     co_await engine_.perform(call);
@@ -104,7 +106,7 @@ asio::awaitable<void> NamespaceEngine::answer_each(OperationCall<Op>& call) {
   Op allowed;
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < operation.executions.size(); ++i) {
-    auto owned = co_await owns(operation.executions[i]);
+    auto owned = co_await owns(subject_of(operation.executions[i]));
     if (!owned) {
       reply.results[i] = std::unexpected(std::move(owned.error()));
       continue;
@@ -124,24 +126,19 @@ asio::awaitable<void> NamespaceEngine::answer_each(OperationCall<Op>& call) {
   call.reply.emplace(std::move(reply));
 }
 
-template <class Op>
-Async<void> NamespaceEngine::owns(const Op& operation) {
-  if constexpr (std::same_as<Op, Submit>) {
-    if (auto owned = own(operation.ns); !owned) co_return owned;
-    co_return co_await own_needs(operation.policy);
-  } else if constexpr (NamesNamespace<Op>)
-    co_return own(operation.ns);
-  else if constexpr (NamesExecution<Op>)
-    co_return co_await find_own(GetExecution{operation.id});
-  else if constexpr (NamesBudget<Op>)
-    co_return co_await find_own(GetBudget{operation.id});
-  else if constexpr (NamesQuota<Op>)
-    co_return co_await find_own(GetQuota{operation.id});
-  else if constexpr (OfTheEngine<Op>)
-    co_return Result<void>{};
-  else
-    co_return fail(Errc::permission_denied,
-                   "this token is for one namespace, and that concerns all of them");
+Async<void> NamespaceEngine::owns(Subject subject) {
+  if (const auto* submit = std::get_if<const Submit*>(&subject)) {
+    if (auto owned = own((*submit)->ns); !owned) co_return owned;
+    co_return co_await own_needs((*submit)->policy);
+  }
+  if (const auto* ns = std::get_if<Namespace>(&subject)) co_return own(*ns);
+  if (const auto* id = std::get_if<ExecutionId>(&subject))
+    co_return co_await find_own(GetExecution{*id});
+  if (const auto* id = std::get_if<BudgetId>(&subject)) co_return co_await find_own(GetBudget{*id});
+  if (const auto* id = std::get_if<QuotaId>(&subject)) co_return co_await find_own(GetQuota{*id});
+  if (std::holds_alternative<TheEngine>(subject)) co_return Result<void>{};
+  co_return fail(Errc::permission_denied,
+                 "this token is for one namespace, and that concerns all of them");
 }
 
 }  // namespace ff::http

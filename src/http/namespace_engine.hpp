@@ -3,6 +3,8 @@
 
 #include <flowfabric/engine.hpp>
 
+#include <variant>
+
 namespace ff::http {
 
 // Asks the engine below for nothing but what belongs to `ns`. Executions, budgets and quotas of others are
@@ -16,14 +18,18 @@ class NamespaceEngine final : public Engine {
   asio::any_io_executor executor() override { return engine_.executor(); }
 
  private:
+  struct TheEngine {};  // itself, and harmless to see
+  struct AllNamespaces {};
+  // What decides whether this tenant may have an operation carried out.
+  using Subject = std::variant<TheEngine, AllNamespaces, Namespace, ExecutionId, BudgetId, QuotaId,
+                               const Submit*>;
   template <class Op>
-  asio::awaitable<void> answer(OperationCall<Op>& call);
+  static Subject subject_of(const Op& operation);
+
   template <class Op>
   asio::awaitable<void> answer_each(OperationCall<Op>& call);
-  template <class Op>
-  Async<void> owns(const Op& operation);
+  Async<void> owns(Subject subject);
   Result<void> own(const Namespace& ns) const;
-  Result<void> own(const std::optional<Namespace>& ns) const;
   template <class Get>
   Async<void> find_own(Get get);
   template <class Get>

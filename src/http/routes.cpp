@@ -23,22 +23,28 @@ Response success(Bytes& bytes, const Words&) {
   return make_response(http_status(bytes), type, std::move(bytes.bytes));
 }
 
+Response json_response(Status status, const json::object& fields) {
+  const bool empty = status == Status::no_content;
+  return make_response(status, json_type, empty ? "" : json::serialize(fields));
+}
+
 template <class Reply>
 Response success(Reply& reply, const Words& words) {
-  const auto status = http_status(reply);
-  if (status == Status::no_content) return make_response(status, json_type, "");
   FieldWriter fields;
   if (!words.usual.empty())
     fields.word("status", is_otherwise(reply) ? words.otherwise : words.usual);
   describe(fields, reply);
-  return make_response(status, json_type, json::serialize(fields.finish()));
+  return json_response(http_status(reply), fields.finish());
 }
 
 template <class Op>
 Result<std::unique_ptr<EngineCall>> read_call(const RequestFields& fields) {
-  auto operation = from_fields<Op>(fields);
-  if (!operation) return std::unexpected(std::move(operation.error()));
-  return std::make_unique<OperationCall<Op>>(std::move(*operation));
+  auto call = std::make_unique<OperationCall<Op>>(Op{});
+  FieldReader reader(fields.url, fields.body, Source::json);
+  describe(reader, call->operation);
+  if (auto finished = reader.finish(); !finished)
+    return std::unexpected(std::move(finished.error()));
+  return call;
 }
 
 template <class Op>

@@ -14,7 +14,6 @@ using Steps = std::vector<Step>;
 constexpr const char* seeds_file = "tests/differential/seeds.txt";  // a seed is a sequence
 constexpr std::size_t compare_all_every = 20;                       // steps
 constexpr std::chrono::seconds shrinking_max{40};
-constexpr int size = 100;
 
 test::ValkeyServer& server() {
   static test::ValkeyServer only;
@@ -70,9 +69,8 @@ void shrink(Steps& steps, Failure& failure) {
 }
 
 TEST(Differential, BothStoresDoTheSame) {
-  const auto generator = steps();
   for (const auto seed : test::seeds(seeds_file)) {
-    auto sequence = generator(rc::Random(seed), size).value();
+    auto sequence = steps(seed);
     auto failure = try_sequence(sequence);
     if (!failure) continue;
     shrink(sequence, *failure);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "tests/property/operation_gen.hpp"
+
 namespace ff::differential {
 
 std::string show(const Step& step) {
@@ -15,7 +17,7 @@ std::string show(const Step& step) {
 
 void showValue(const Step& step, std::ostream& out) { out << "\n  " << show(step); }
 
-rc::Gen<std::vector<Step>> steps() {
+std::vector<Step> steps(std::uint64_t seed) {
   namespace gen = rc::gen;
   const auto operation = gen::map(property::operation(),
                                   [](property::Operation each) { return Step{std::move(each)}; });
@@ -24,7 +26,8 @@ rc::Gen<std::vector<Step>> steps() {
                                        gen::set(&ToNextTimer::scan, gen::arbitrary<bool>())),
                [](ToNextTimer each) { return Step{each}; });
   const auto step = gen::weightedOneOf<Step>({{12, operation}, {1, timer}});
-  return gen::resize(160, gen::container<std::vector<Step>>(gen::resize(100, step)));
+  const auto sequence = gen::resize(160, gen::container<std::vector<Step>>(gen::resize(100, step)));
+  return sequence(rc::Random(seed), rc::kNominalSize).value();
 }
 
 }  // namespace ff::differential

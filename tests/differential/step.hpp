@@ -17,6 +17,7 @@ using Step = std::variant<property::Operation, ToNextTimer>;
 std::string show(const Step& step);
 void showValue(const Step& step, std::ostream& out);
 
-rc::Gen<std::vector<Step>> steps();
+// The sequence of a seed.
+std::vector<Step> steps(std::uint64_t seed);
 
 }  // namespace ff::differential

@@ -12,7 +12,7 @@
 #include "store/embedded/records.hpp"
 #include "tests/property/check.hpp"
 #include "tests/property/derived_state.hpp"
-#include "tests/property/operation.hpp"
+#include "tests/property/operation_gen.hpp"
 
 namespace ff::property {
 

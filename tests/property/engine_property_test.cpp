@@ -1,6 +1,7 @@
 // Random sequences of operations against an engine on the embedded store, in simulated time.
 #include "tests/property/check.hpp"
 #include "tests/property/invariants.hpp"
+#include "tests/property/operation_gen.hpp"
 
 namespace ff::property {
 namespace {

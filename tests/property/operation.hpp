@@ -5,10 +5,9 @@
 #include <flowfabric/operations.hpp>
 
 #include <iosfwd>
+#include <string>
 #include <variant>
 #include <vector>
-
-#include <rapidcheck.h>
 
 namespace ff::property {
 
@@ -142,10 +141,6 @@ std::string show(const Operation& operation);
 void showValue(const Operation& operation, std::ostream& out);
 
 void showValue(const Submission& submission, std::ostream& out);
-
-rc::Gen<Submission> submissions();
-rc::Gen<Operation> operation();
-rc::Gen<std::vector<Operation>> operations();
 
 // ---- What the small numbers stand for --------------------------------------------------------------
 
