@@ -18,8 +18,8 @@ class WaitReasons {
  public:
   WaitReasons(store::Store& store, Fleet& fleet) : store_(store), fleet_(fleet) {}
 
-  // What keeps work with these needs from starting; none: only a worker's turn is missing. A budget or
-  // quota that cannot be read is an error.
+  // The first obstacle to starting work with these needs; none: only a worker's turn is missing. A budget
+  // or quota that cannot be read is an error.
   Async<std::optional<Refused>> of(const Namespace& ns, const core::Needs& needs);
 
   // Shows it in an execution that waits. One whose budgets or quota cannot be read is left as it is.

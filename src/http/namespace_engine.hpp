@@ -20,7 +20,7 @@ class NamespaceEngine final : public Engine {
  private:
   struct TheEngine {};  // itself, and harmless to see
   struct AllNamespaces {};
-  // What decides whether this tenant may have an operation carried out.
+  // The subject of an operation, by which the tenant's right to it is decided.
   using Subject = std::variant<TheEngine, AllNamespaces, Namespace, ExecutionId, BudgetId, QuotaId,
                                const Submit*>;
   template <class Op>

@@ -1,5 +1,4 @@
 #include <future>
-#include <thread>
 
 #include "cli/bench/bench.hpp"
 #include "cli/bench/valkey_meter.hpp"
@@ -47,19 +46,6 @@ Result<BudgetId> used_up(Engine& engine) {
   if (auto reported = run_blocking(engine, std::move(report)); !reported)
     return std::unexpected(reported.error());
   return budget->id;
-}
-
-// Until so many are called blocked, which is done in the background.
-Result<void> wait_until_blocked(Engine& engine, std::uint64_t count) {
-  const auto deadline = Steady::now() + std::chrono::minutes{2};
-  while (Steady::now() < deadline) {
-    const auto counts = run_blocking(engine, CountExecutions{.lane = *LaneId::parse("bench")});
-    if (!counts) return std::unexpected(counts.error());
-    for (const auto& each : counts->counts)
-      if (each.state == ExecutionState::rate_limited && each.count >= count) return {};
-    std::this_thread::sleep_for(std::chrono::milliseconds{100});
-  }
-  return fail(Errc::timed_out, "what waits for a budget is not called blocked");
 }
 
 // One execution at a time, beside whatever waits.
@@ -127,8 +113,6 @@ Result<Figures> admission(const Settings& settings) {
     submitted = count;
     // The first claim finds the budget used up.
     if (auto first = claim_us(**engine, 1); !first) return std::unexpected(first.error());
-    if (auto told = wait_until_blocked(**engine, count); !told)
-      return std::unexpected(told.error());
     const auto beside = claim_us(**engine);
     if (!beside) return std::unexpected(beside.error());
     figures[name] = *beside;
