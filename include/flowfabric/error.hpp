@@ -95,35 +95,38 @@ struct Error {
     bool operator==(const Detail&) const = default;
   };
 
+  // Defined in the library: an error is part of every Result, and would be compiled with each of them.
+  Error();
+  Error(Errc code, std::string message, std::vector<Detail> details = {});
+  Error(const Error&);
+  Error(Error&&) noexcept;
+  Error& operator=(const Error&);
+  Error& operator=(Error&&) noexcept;
+  ~Error();
+
   Errc code = Errc::internal;
   std::string message;  // a sentence that says what to do about it
   std::vector<Detail> details = {};
 
   std::string_view name() const { return info(code).name; }
   bool retryable() const { return info(code).error_class == ErrorClass::retryable; }
-  bool operator==(const Error&) const = default;
+  bool operator==(const Error&) const;
 };
 
 template <class T>
 using Result = std::expected<T, Error>;
 
 // return fail(Errc::invalid_input, "…");
-inline std::unexpected<Error> fail(Errc code, std::string message,
-                                   std::vector<Error::Detail> details = {}) {
-  return std::unexpected(Error{code, std::move(message), std::move(details)});
-}
+std::unexpected<Error> fail(Errc code, std::string message,
+                            std::vector<Error::Detail> details = {});
 
 // An error about one named field of a request.
-inline std::unexpected<Error> fail_field(Errc code, std::string_view field, std::string message) {
-  return fail(code, std::move(message), {{"field", std::string(field)}});
-}
+std::unexpected<Error> fail_field(Errc code, std::string_view field, std::string message);
 
 // For those who prefer exceptions: must(result) is the value, or throws the error as an Exception.
 class Exception : public std::runtime_error {
  public:
-  explicit Exception(Error error)
-      : std::runtime_error(std::string(error.name()) + ": " + error.message),
-        error_(std::move(error)) {}
+  explicit Exception(Error error);
   const Error& error() const { return error_; }
 
  private:

@@ -1,4 +1,3 @@
-// The one place where Asio and Beast are compiled.
+// The one place where Asio is compiled.
 #include <boost/asio/impl/src.hpp>
 #include <boost/asio/ssl/impl/src.hpp>
-#include <boost/beast/src.hpp>

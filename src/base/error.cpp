@@ -85,4 +85,26 @@ std::optional<Errc> errc_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+Error::Error() = default;
+Error::Error(Errc given_code, std::string given_message, std::vector<Detail> given_details)
+    : code(given_code), message(std::move(given_message)), details(std::move(given_details)) {}
+Error::Error(const Error&) = default;
+Error::Error(Error&&) noexcept = default;
+Error& Error::operator=(const Error&) = default;
+Error& Error::operator=(Error&&) noexcept = default;
+Error::~Error() = default;
+bool Error::operator==(const Error&) const = default;
+
+std::unexpected<Error> fail(Errc code, std::string message, std::vector<Error::Detail> details) {
+  return std::unexpected<Error>(std::in_place, code, std::move(message), std::move(details));
+}
+
+std::unexpected<Error> fail_field(Errc code, std::string_view field, std::string message) {
+  return fail(code, std::move(message), {{"field", std::string(field)}});
+}
+
+Exception::Exception(Error error)
+    : std::runtime_error(std::string(error.name()) + ": " + error.message),
+      error_(std::move(error)) {}
+
 }  // namespace ff

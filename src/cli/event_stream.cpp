@@ -19,8 +19,7 @@ Result<EventPage> EventStream::next(Page page) {
   query_.limit =
       page.limit == 0 ? limits::events_page_max : std::min(page.limit, limits::events_page_max);
   query_.wait = page.wait ? wait_for_events : Millis{0};
-  auto events = run_within({.timeout = query_.wait + answer_time, .stop = stop_}, engine_,
-                           engine_.run(query_));
+  auto events = run_within({.timeout = query_.wait + answer_time, .stop = stop_}, engine_, query_);
   if (!events && stop_.stop_requested()) return EventPage{{}, query_.after.value_or("")};
   if (!events) return events;
   query_.after = events->next;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t text_bytes_max = 64 * 1024;
 
-std::string to_text(const EventPage& page) {
+std::string event_text(const EventPage& page) {
   std::string text;
   if (page.missed && page.events.empty()) text += fmt::format("id: {}\n", page.next);
   if (page.missed) text += "event: missed\ndata: {}\n\n";
@@ -31,7 +31,7 @@ Async<EventPage> EventStream::read(Millis wait) {
 Async<std::string> EventStream::begin() {
   const auto page = co_await read(Millis{0});
   if (!page) co_return std::unexpected(page.error());
-  auto text = to_text(*page);
+  auto text = event_text(*page);
   co_return text.empty() ? fmt::format("id: {}\n\n", page->next) : text;
 }
 
@@ -41,7 +41,7 @@ Async<std::string> EventStream::next() {
   while (text.size() < text_bytes_max) {
     const auto page = co_await read(wait);
     if (!page) co_return std::unexpected(page.error());
-    const auto more = to_text(*page);
+    const auto more = event_text(*page);
     if (more.empty()) break;
     text += more;
     wait = Millis{0};

@@ -86,7 +86,7 @@ class AdmissionEngine final : public Engine {
   }
   void hear(OperationCall<HeartbeatWorker>& call) {
     const std::lock_guard lock(mutex_);
-    if (!known_) return call.refuse({.code = Errc::worker_not_found, .message = "unknown"});
+    if (!known_) return call.refuse({Errc::worker_not_found, "unknown"});
     ++heartbeats_;
     call.reply.emplace(RegisterReply{.known = true, .draining = draining_, .expires_at = {}});
   }

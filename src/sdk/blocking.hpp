@@ -35,6 +35,15 @@ Result<typename Op::Reply> run_blocking(Engine& engine, Op operation) {
   return std::move(*call.reply);
 }
 
+// Waits for an operation at most so long, then fails with timed_out.
+template <ListedIn<EngineOperations> Op>
+Result<typename Op::Reply> run_within(const Limit& limit, Engine& engine, Op operation) {
+  OperationCall<Op> call(std::move(operation));
+  const bool in_time = detail::wait_for(limit, engine, engine.perform(call));
+  if (in_time || *call.reply) return std::move(*call.reply);
+  return detail::no_answer_within(limit.timeout);
+}
+
 // Runs a call on the engine's executor and waits for it. Fails with timed_out when the limit is over.
 template <class T>
 Result<T> run_within(const Limit& limit, Engine& engine, Async<T> call) {

@@ -73,7 +73,7 @@ Result<void> without_value(const Result<Reply>& reply) {
 
 template <class Op>
 Result<typename Op::Reply> Client::call(Op operation) {
-  return run_within(limit(options_), engine_, engine_.run(std::move(operation)));
+  return run_within(limit(options_), engine_, std::move(operation));
 }
 
 // ---- Submitting ---------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ Result<WorkerInfo> Client::drain_worker(DrainWorker which) { return call(std::mo
 // ---- Events -------------------------------------------------------------------------------------
 
 Result<EventPage> Client::events(ReadEvents which) {
-  return run_within(limit(options_, which.wait), engine_, engine_.run(which));
+  return run_within(limit(options_, which.wait), engine_, which);
 }
 
 Result<void> Client::subscribe(ReadEvents which, const Subscriber& subscriber,
@@ -244,7 +244,7 @@ Result<void> Client::subscribe(ReadEvents which, const Subscriber& subscriber,
       std::unique_lock lock(mutex);
       stopped.wait_for(lock, stop, pause.next(), [] { return false; });
     }
-    page = run_within(limit(options_, which.wait, stop), engine_, engine_.run(which));
+    page = run_within(limit(options_, which.wait, stop), engine_, which);
   }
   return {};
 }

@@ -142,7 +142,7 @@ class FaultyEngine final : public Engine {
   asio::awaitable<void> perform(EngineCall& call) override {
     const auto fault = next_fault(call);
     if (!fault || fault->done) co_await engine_.perform(call);
-    if (fault) call.refuse({.code = fault->code, .message = "a fault of the test"});
+    if (fault) call.refuse({fault->code, "a fault of the test"});
   }
 
  private:

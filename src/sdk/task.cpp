@@ -54,7 +54,7 @@ Result<void> Task::progress(std::uint32_t percent, std::string message) {
                         .percent = percent,
                         .message = std::move(message)};
   auto& engine = context_->engine();
-  auto told = run_within({.timeout = progress_limit}, engine, engine.run(std::move(update)));
+  auto told = run_within({.timeout = progress_limit}, engine, std::move(update));
   if (!told) return std::unexpected(std::move(told.error()));
   return {};
 }
@@ -99,7 +99,7 @@ Result<UsageReply> Task::resend(const ReportUsage& report) const {
   SystemRandom random;
   RetryPause pause(random, usage_pause_min, usage_pause_max);
   while (true) {
-    auto reply = run_within({.timeout = usage_limit}, engine, engine.run(report));
+    auto reply = run_within({.timeout = usage_limit}, engine, report);
     if (reply || !reply.error().retryable()) return reply;
     const auto wait = pause.next();
     if (std::chrono::steady_clock::now() + wait > until) return reply;

@@ -14,8 +14,8 @@
 namespace ff::valkey {
 namespace {
 
-constexpr Millis reconnect_min{50};
-constexpr Millis reconnect_max{1000};
+constexpr Millis listen_again_min{50};
+constexpr Millis listen_again_max{1000};
 
 }  // namespace
 
@@ -50,7 +50,7 @@ asio::awaitable<void> Listener::run() {
     current_ = (current_ + 1) % task_.endpoints.size();
     on_lost_();
     error_code ignored;
-    pause_timer_.expires_after(pause_after(failures_++, reconnect_min, reconnect_max));
+    pause_timer_.expires_after(pause_after(failures_++, listen_again_min, listen_again_max));
     co_await pause_timer_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
   }
 }

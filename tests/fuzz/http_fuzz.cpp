@@ -28,7 +28,7 @@ class EmptyEngine final : public Engine {
 
   asio::awaitable<void> perform(EngineCall& call) override {
     if (call.get_if<ReadEvents>() && ++pages_ > 1)
-      call.refuse({.code = Errc::internal, .message = "no more"});
+      call.refuse({Errc::internal, "no more"});
     else
       call.visit(
           []<class Op>(OperationCall<Op>& each) { each.reply.emplace(typename Op::Reply{}); });

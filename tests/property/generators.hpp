@@ -42,4 +42,10 @@ rc::Gen<Operation> submit_one();
 rc::Gen<Operation> submit_batch();
 rc::Gen<Operation> submit_again();
 
+// Claiming (claim_gen.cpp)
+rc::Gen<Operation> claim_some();
+rc::Gen<Operation> grant_one();
+rc::Gen<Operation> claim_granted_one();
+rc::Gen<Operation> claim_one();
+
 }  // namespace ff::property

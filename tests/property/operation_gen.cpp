@@ -15,42 +15,6 @@ rc::Gen<FenceChoice> fence_choice() {
                                             {1, FenceChoice::invented}});
 }
 
-rc::Gen<Wanted> wanted() {
-  return build<Wanted>(gen::set(&Wanted::worker, below(worker_count)),
-                       gen::set(&Wanted::ns, gen::weightedElement<unsigned>({{4, 0}, {1, 1}})),
-                       gen::set(&Wanted::lanes, gen::inRange(1u, 1u << lane_count)),
-                       gen::set(&Wanted::capabilities,
-                                gen::weightedElement<unsigned>({{4, 3}, {2, 0}, {1, 1}, {1, 2}})));
-}
-
-rc::Gen<Millis> any_lease_ttl() { return millis({30s, 1ms, 5s, 10min, 24h}); }
-
-rc::Gen<ClaimSome> claim_some() {
-  return build<ClaimSome>(gen::set(&ClaimSome::wanted, wanted()),
-                          gen::set(&ClaimSome::max, gen::inRange(1u, 5u)),
-                          gen::set(&ClaimSome::ttl, any_lease_ttl()),
-                          gen::set(&ClaimSome::request, maybe(4, below(2))));
-}
-rc::Gen<GrantOne> grant_one() {
-  return build<GrantOne>(gen::set(&GrantOne::wanted, wanted()),
-                         gen::set(&GrantOne::ttl, millis({5s, 1ms, 1min})));
-}
-rc::Gen<ClaimGrantedOne> claim_granted_one() {
-  return build<ClaimGrantedOne>(gen::set(&ClaimGrantedOne::target, target(Among::granted)),
-                                gen::set(&ClaimGrantedOne::other_worker, one_in(6)),
-                                gen::set(&ClaimGrantedOne::lease, maybe(5, below(3))),
-                                gen::set(&ClaimGrantedOne::ttl, any_lease_ttl()));
-}
-rc::Gen<ClaimOne> claim_one() {
-  return build<ClaimOne>(gen::set(&ClaimOne::target, target(Among::waiting)),
-                         gen::set(&ClaimOne::worker, below(worker_count)),
-                         gen::set(&ClaimOne::capabilities,
-                                  gen::weightedElement<unsigned>({{6, 3}, {1, 0}, {1, 1}, {1, 2}})),
-                         gen::set(&ClaimOne::lease, maybe(5, below(3))),
-                         gen::set(&ClaimOne::ttl, any_lease_ttl()),
-                         gen::set(&ClaimOne::again_by, maybe(3, below(worker_count))));
-}
-
 rc::Gen<ByWorker> by_worker() {
   return build<ByWorker>(
       gen::set(&ByWorker::verb, gen::weightedElement<Verb>({{4, Verb::complete},
@@ -96,10 +60,10 @@ rc::Gen<Operation> operation() {
       {14, submit_one()},
       {5, submit_batch()},
       {3, submit_again()},
-      {22, as_operation(claim_some())},
-      {4, as_operation(grant_one())},
-      {4, as_operation(claim_granted_one())},
-      {5, as_operation(claim_one())},
+      {22, claim_some()},
+      {4, grant_one()},
+      {4, claim_granted_one()},
+      {5, claim_one()},
       {22, as_operation(by_worker())},
       {3, as_operation(complete_batch())},
       {2, as_operation(build<CancelOne>(on(&CancelOne::target, Among::all)))},

@@ -1,0 +1,2 @@
+// The one place where Beast is compiled.
+#include <boost/beast/src.hpp>
