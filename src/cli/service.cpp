@@ -169,6 +169,7 @@ Result<Service> Service::start(const Settings& settings, ServiceAccess access,
   auto options = engine_options(settings);
   options.on_event = std::move(on_event);
   auto engine = std::make_unique<LocalEngine>(std::move(*store), std::move(options));
+  access.server.on_cut = [engine = engine.get()] { engine->break_off(); };
   auto server =
       std::make_unique<http::Server>(*engine, std::move(*listener), std::move(access.server));
   return Service(without_password(*url), std::move(engine), std::move(server));

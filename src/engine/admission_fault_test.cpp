@@ -52,6 +52,7 @@ class BreakingStore final : public store::Store {
     for (auto& reply : replies) reply();
   }
   int openings() const { return openings_; }  // that the engine has heard of
+  int looks() const { return looks_; }        // for work
   bool broke() const { return until_ < 0; }
   void mend() {
     until_ = std::numeric_limits<int>::max();
@@ -62,6 +63,7 @@ class BreakingStore final : public store::Store {
     for (auto& any : calls) {
       const bool broken = any.index() == broken_kind_;
       const bool held = any.index() == held_kind_;
+      looks_ += any.index() == index_of<store::StoreOperations, store::TakeReady> ? 1 : 0;
       any.visit([&](auto& call) {
         if (held) hold_reply(call);
         start_one(std::move(call), broken);
@@ -78,6 +80,10 @@ class BreakingStore final : public store::Store {
   PartitionIndex partition_count() const override { return inner_->partition_count(); }
   TimePoint now() const override { return inner_->now(); }
   Result<void> health() const override { return inner_->health(); }
+  void break_off() override { inner_->break_off(); }
+  std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override {
+    return inner_->list_cursor(created_at, id);
+  }
 
  private:
   // What is asked of this process's own memory always answers.
@@ -87,8 +93,8 @@ class BreakingStore final : public store::Store {
   template <class Op>
   void hold_reply(store::Call<Op>& call) {
     using Reply = Result<typename Op::Reply>;
-    call.done = [this, done = std::make_shared<decltype(call.done)>(std::move(call.done))](
-                    Reply reply) {
+    call.done = [this,
+                 done = std::make_shared<decltype(call.done)>(std::move(call.done))](Reply reply) {
       const std::lock_guard lock(held_mutex_);
       held_.push_back([done, reply = std::move(reply)]() mutable { (*done)(std::move(reply)); });
     };
@@ -117,6 +123,7 @@ class BreakingStore final : public store::Store {
   mutable std::mutex held_mutex_;
   std::vector<std::move_only_function<void()>> held_;
   std::atomic<int> openings_ = 0;
+  std::atomic<int> looks_ = 0;
 };
 
 class OnABreakingStore : public ::testing::Test {
@@ -232,6 +239,45 @@ TEST_F(OnABreakingStore, ASlotThatIsFreedBeforeTheRefusalArrivesIsTaken) {
   test::await("the slot is free", [&] { return store_->openings() > openings; });
   store_->let_go();
   EXPECT_EQ(must(waiting.get()).executions.size(), 1u);
+}
+
+// Its quota has room again, but its budget has not.
+TEST_F(OnABreakingStore, AClaimIsNotWokenForWorkThatSomethingElseHoldsBack) {
+  begin();
+  const auto running = must(run(claim(2))).executions;
+  EXPECT_EQ(must(run(claim(1))).executions.size(), 0u) << "the quota refuses";
+  must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 9}}}));
+  const auto openings = store_->openings();
+  for (const auto& each : running) must(run(Complete{.id = each.id, .fence = each.fence}));
+  test::await("the slots are free", [&] { return store_->openings() >= openings + 2; });
+  auto next = claim(1);
+  next.wait = 10s;
+  const auto looks = store_->looks();
+  auto waiting = test::start(*engine_, next);
+  test::await("it has looked", [&] { return store_->looks() > looks; });
+  const auto before = store_->looks();
+  for (int i = 0; i < 20; ++i) pass(1s);
+  EXPECT_LT(store_->looks(), before + 5) << "it may look a few times before it waits";
+  must(run(Submit{.kind = *Kind::parse("plain")}));
+  EXPECT_EQ(must(waiting.get()).executions.size(), 1u);
+}
+
+// ---- Lists --------------------------------------------------------------------------------------
+
+TEST_F(OnABreakingStore, AListGoesOnBehindWhatItShowed) {
+  begin();
+  const ListExecutions all{.state = ExecutionState::waiting};
+  const auto executions = must(run(all)).executions;
+  ASSERT_EQ(executions.size(), 3u);
+  store_->hold_replies<ListExecutions>();
+  auto page = all;
+  page.limit = 1;
+  auto first = test::start(*engine_, page);
+  test::await("the page was read", [&] { return store_->held() == 1; });
+  must(run(Cancel{.id = executions[0].id, .reason = "it leaves the list"}));
+  store_->let_go();
+  page.cursor = must(first.get()).next;
+  EXPECT_EQ(must(run(page)).executions.at(0).id, executions[1].id);
 }
 
 // ---- What cannot be read ------------------------------------------------------------------------

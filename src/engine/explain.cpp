@@ -16,6 +16,13 @@ std::string time_text(const std::optional<TimePoint>& time) {
 
 Obstacle missing_worker(const ExecutionInfo& info, const std::vector<WorkerInfo>& workers) {
   const auto& required = info.policy.required_capabilities;
+  if (workers.empty() && !required.empty())
+    return {
+        .reason = BlockingReason::waiting_for_capable_worker,
+        .detail = fmt::format("no worker is alive in namespace {}; it needs the capabilities {}",
+                              info.ns.str(), required.csv()),
+        .remedy = fmt::format("start one for lane {} with the capabilities {}", info.lane.str(),
+                              required.csv())};
   if (workers.empty())
     return {.reason = BlockingReason::waiting_for_worker,
             .detail = fmt::format("no worker is alive in namespace {}", info.ns.str()),
@@ -41,8 +48,8 @@ bool serves(const WorkerInfo& worker, const ExecutionInfo& info) {
 std::string remedy_of(const BudgetId& budget, const Result<core::BudgetCheck>& check) {
   if (!check)
     return fmt::format(
-        "create it again with this id (ff budgets create --id {}), or cancel the "
-        "execution",
+        "create it again with this id (ff budgets create --id {} --hard DIMENSION=LIMIT), "
+        "or cancel the execution",
         budget.str());
   if (check->next_reset_at)
     return fmt::format("it resets at {}; to go on now: ff budgets reset {}",

@@ -212,7 +212,8 @@ void Gate::note_refusal(const Cycle& cycle, const Resource& what, std::optional<
   {
     const std::lock_guard lock(mutex_);
     if (refusals_.size() >= refusals_max)
-      std::erase_if(refusals_, [&](const auto& each) { return now - each.second.at > remembered_for; });
+      std::erase_if(refusals_,
+                    [&](const auto& each) { return now - each.second.at > remembered_for; });
     refusals_[what] = {.ns = cycle.ns, .at = now, .until = until};
   }
   if (std::holds_alternative<QuotaId>(what))

@@ -18,6 +18,8 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 constexpr char any_event = 0;
 
+asio::awaitable<void> nothing() { co_return; }
+
 // For a call that may wait: it must not be thrown out half-way when its caller goes away, but look
 // for itself (is_cancelled) before it waits.
 template <class T>
@@ -65,7 +67,9 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
 }
 
 LocalEngine::~LocalEngine() {
+  constexpr Millis patience{1'000};
   closing_ = true;
+  if (!scanners_.stop_within(patience)) store_->break_off();
   scanners_.stop();
 }
 
@@ -84,7 +88,7 @@ void LocalEngine::add_scanners() {
   unblock_handle_ = scanners_.add(std::make_unique<RunsScanner>(unblock_), every.unblock);
   openings_handle_ = scanners_.add(
       std::make_unique<OpeningScanner>(
-          *store_, gate_,
+          *store_, gate_, fleet_,
           [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); },
           [this] { return waiting_for_work_.size(); }),
       every.openings);
@@ -108,7 +112,7 @@ void LocalEngine::on_opening(const store::Opening& opening) {
   if (room == 0) return;
   std::vector<store::AnyCall> calls;
   calls.push_back(store::Call<store::PeekReady>{
-      {.members_max = room, .needing = opening.of},
+      {.members_max = room, .needing = {opening.of}},
       [this, room, what = opening.of](const Result<std::vector<store::ReadyGroup>>& groups) {
         if (!groups) return;
         if (groups->empty()) gate_.not_wanted(what);
@@ -119,11 +123,13 @@ void LocalEngine::on_opening(const store::Opening& opening) {
 
 // Wakes those who wait for such work, at most as many as may start.
 void LocalEngine::offer(const store::ReadyGroup& group, std::size_t room) {
-  for (std::size_t i = 0; i < std::min(room, group.best.size()); ++i)
-    waiting_for_work_.offer({.ns = group.ns,
-                             .lane = group.lane,
-                             .id = group.best[i],
-                             .required = group.needs.capabilities});
+  for (std::size_t i = 0; i < std::min(room, group.best.size()); ++i) {
+    const bool taken = waiting_for_work_.offer({.ns = group.ns,
+                                                .lane = group.lane,
+                                                .id = group.best[i],
+                                                .required = group.needs.capabilities});
+    if (!taken) return;
+  }
 }
 
 // ---- Operations ---------------------------------------------------------------------------------
@@ -132,20 +138,35 @@ asio::awaitable<void> LocalEngine::perform(EngineCall& call) {
   return call.visit([this](auto& each) { return answer(each); });
 }
 
-// Whichever way an operation came, it is checked here before anything is done.
+// Whichever way an operation came, it is checked here before anything is done. An operation with nothing
+// more to it than the store's part has no coroutine of its own: there are many.
 template <class Op>
 asio::awaitable<void> LocalEngine::answer(OperationCall<Op>& call) {
   if (auto valid = core::validate(call.operation, store_->partition_count()); !valid) {
     call.refuse(std::move(valid.error()));
-    co_return;
+    return nothing();
   }
+  if constexpr (requires { handle(std::move(call.operation)); })
+    return answer_by_handling(call);
+  else
+    return suspend_until([this, &call](Resume resume) { pass_to_store(call, std::move(resume)); });
+}
+
+template <class Op>
+asio::awaitable<void> LocalEngine::answer_by_handling(OperationCall<Op>& call) {
   call.reply.emplace(co_await handle(std::move(call.operation)));
 }
 
-// An operation with nothing more to it.
 template <class Op>
-Async<typename Op::Reply> LocalEngine::handle(Op operation) {
-  return store_->run(std::move(operation));
+void LocalEngine::pass_to_store(OperationCall<Op>& call, Resume resume) {
+  std::vector<store::AnyCall> calls;
+  calls.push_back(store::Call<Op>{
+      std::move(call.operation),
+      [&call, resume = std::move(resume)](Result<typename Op::Reply> reply) mutable {
+        call.reply.emplace(std::move(reply));
+        resume();
+      }});
+  store_->start(std::move(calls));
 }
 
 // ---- Submitting ---------------------------------------------------------------------------------
@@ -182,10 +203,16 @@ asio::awaitable<std::vector<Result<typename Command::Reply>>> LocalEngine::run_e
   std::vector<Result<typename Command::Reply>> results(operations.size(), std::unexpected(Error{}));
   std::vector<Command> commands;
   std::vector<std::size_t> positions;
+  std::optional<Error> unreachable;  // budgets and quotas: the next ones do not wait again
   for (std::size_t i = 0; i < operations.size(); ++i) {
     auto valid = core::validate(operations[i], store_->partition_count());
-    if constexpr (std::same_as<Op, Submit>)
-      if (valid) valid = co_await gate_.attachable(operations[i].ns, operations[i].policy);
+    if constexpr (std::same_as<Op, Submit>) {
+      const auto& policy = operations[i].policy;
+      const bool attaches = !policy.budgets.empty() || policy.quota;
+      if (valid && attaches && unreachable) valid = std::unexpected(*unreachable);
+      if (valid) valid = co_await gate_.attachable(operations[i].ns, policy);
+      if (!valid && valid.error().code == Errc::store_unavailable) unreachable = valid.error();
+    }
     if (!valid) {
       results[i] = std::unexpected(valid.error());
       continue;
@@ -210,7 +237,7 @@ Async<ExecutionInfo> LocalEngine::handle(GetExecution operation) {
   auto execution = co_await store_->run(operation);
   if (!execution) co_return execution;
   WaitReasons reasons(*store_, fleet_);
-  co_await reasons.show(*execution);
+  co_await reasons.show({&*execution, 1});
   co_return execution;
 }
 
@@ -223,35 +250,30 @@ Async<StateReply> LocalEngine::handle(GetState operation) {
 // A store cannot tell `waiting` from `rate_limited`: where one of them is asked for, its pages are sifted.
 Async<ExecutionList> LocalEngine::handle(ListExecutions operation) {
   constexpr int pages_max = 100;
-  constexpr std::uint32_t sifted_at_once = 500;
-  const bool sifts = operation.state == ExecutionState::waiting ||
-                     operation.state == ExecutionState::rate_limited;
+  constexpr std::uint32_t sifted_max = 500;  // at once; fewer, as long as that is enough
+  const bool sifts =
+      operation.state == ExecutionState::waiting || operation.state == ExecutionState::rate_limited;
   WaitReasons reasons(*store_, fleet_);
   ExecutionList list;
   const auto limit = operation.limit;
   for (int pages = 0; pages < pages_max; ++pages) {
-    operation.limit = sifts ? std::max(limit, sifted_at_once) : limit;
     auto page = co_await store_->run(operation);
     if (!page) co_return std::unexpected(page.error());
     const bool store_stopped = page->executions.size() < operation.limit;
-    std::uint32_t used = 0;
-    for (auto& execution : page->executions) {
-      if (list.executions.size() == limit) break;
-      ++used;
-      co_await reasons.show(execution);
-      if (!operation.state || execution.state == *operation.state)
-        list.executions.push_back(std::move(execution));
-    }
+    co_await reasons.show(page->executions);
     list.next = page->next;
-    if (used < page->executions.size()) {
-      // The cursor behind the last one that is shown is the end of a page that ends there.
-      operation.limit = used;
-      const auto shorter = co_await store_->run(operation);
-      if (!shorter) co_return std::unexpected(shorter.error());
-      list.next = shorter->next;
+    for (auto& execution : page->executions) {
+      if (operation.state && execution.state != *operation.state) continue;
+      const bool is_last = &execution == &page->executions.back();
+      list.executions.push_back(std::move(execution));
+      if (list.executions.size() < limit) continue;
+      const auto& shown = list.executions.back();
+      if (!is_last) list.next = store_->list_cursor(shown.created_at, shown.id);
+      break;
     }
     if (!list.next || store_stopped || list.executions.size() == limit) break;
     operation.cursor = list.next;
+    if (sifts) operation.limit = std::max(limit, std::min(operation.limit * 4, sifted_max));
   }
   co_return list;
 }
@@ -349,6 +371,8 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
     co_await wakeup.wait_until(deadline);
     // What a caller that has gone was woken for is passed on to the next when its place goes.
     if (co_await is_cancelled()) co_return reply;
+    const auto may_still = co_await may_work(operation, operation.wait);
+    if (may_still && !*may_still) co_return reply;
     offer = place.accept();
   }
 }

@@ -58,11 +58,16 @@ class LocalEngine final : public Engine {
 
   Supervisor& scanners() { return scanners_; }
 
+  // Calls that wait for the store's server, and later ones, fail at once. Any thread.
+  void break_off() { store_->break_off(); }
+
  private:
   template <class Op>
   asio::awaitable<void> answer(OperationCall<Op>& call);
   template <class Op>
-  Async<typename Op::Reply> handle(Op operation);
+  asio::awaitable<void> answer_by_handling(OperationCall<Op>& call);
+  template <class Op>
+  void pass_to_store(OperationCall<Op>& call, Resume resume);
   Async<SubmitReply> handle(Submit operation);
   Async<SubmitManyReply> handle(SubmitMany operation);
   Async<ExecutionInfo> handle(GetExecution operation);

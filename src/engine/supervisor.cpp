@@ -47,11 +47,20 @@ void Supervisor::due_in(Handle scanner, Millis wait) {
     supervised.signal.wake();
 }
 
-void Supervisor::stop() {
+void Supervisor::begin_stop() {
   stopping_ = true;
   for (auto& each : supervised_) each->signal.wake();
   watch_signal_.wake();
+}
+
+void Supervisor::stop() {
+  begin_stop();
   loops_.wait();
+}
+
+bool Supervisor::stop_within(Millis limit) {
+  begin_stop();
+  return loops_.wait_for(limit);
 }
 
 std::vector<ScannerStatus> Supervisor::status() const {
@@ -153,7 +162,7 @@ Async<Scan> Supervisor::guarded_run(Supervised& supervised) {
     ++status.crashes;
     log::error("scanner={} crashed, restarting in {} ms (restart {}): {}", status.name,
                options_.pause_after_crash.count(), status.crashes, scan.error().message);
-  } else {
+  } else if (!stopping_) {  // otherwise it was broken off
     ++status.errors;
     log::warn("scanner={} failed: {}", status.name, scan.error().message);
   }

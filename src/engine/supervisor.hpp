@@ -56,6 +56,9 @@ class Supervisor {
   // Lets the running batches finish and ends the loops. Not from the executor's own threads.
   void stop();
 
+  // The same; false if some batches still run after `limit`.
+  bool stop_within(Millis limit);
+
   std::vector<ScannerStatus> status() const;
 
   // For tests: every scanner once, until none has more to do.
@@ -75,6 +78,7 @@ class Supervisor {
   };
   static constexpr Steady::rep never = Steady::duration::max().count();
 
+  void begin_stop();
   void spawn_loop(Supervised& supervised);
   asio::awaitable<void> loop(Supervised& supervised, std::uint64_t generation);
   asio::awaitable<void> pause(Supervised& supervised, Millis at_most, std::uint64_t generation);

@@ -86,12 +86,13 @@ void WaitReasons::note(const QuotaId& quota, const Result<QuotaInfo>& info) {
   quotas_.emplace(quota, std::move(room));
 }
 
-asio::awaitable<void> WaitReasons::look_up(const std::vector<store::WaitingCount>& waiting) {
+asio::awaitable<void> WaitReasons::look_up(const std::vector<core::Needs>& all) {
   std::set<BudgetId> budgets;
   std::set<QuotaId> quotas;
-  for (const auto& group : waiting) {
-    budgets.insert(group.needs.budgets.begin(), group.needs.budgets.end());
-    if (group.needs.quota) quotas.insert(*group.needs.quota);
+  for (const auto& needs : all) {
+    for (const auto& budget : needs.budgets)
+      if (!budgets_.contains(budget)) budgets.insert(budget);
+    if (needs.quota && !quotas_.contains(*needs.quota)) quotas.insert(*needs.quota);
   }
   std::vector<core::CheckBudget> checks;
   for (const auto& budget : budgets) checks.push_back({budget});
@@ -111,13 +112,28 @@ bool WaitReasons::take_room(const core::Needs& needs) {
   return true;
 }
 
-asio::awaitable<void> WaitReasons::show(ExecutionInfo& info) {
-  if (!waits_for_worker(info)) co_return;
-  const auto needs = core::needs_of(info.policy);
-  if (needs.empty()) co_return;
-  auto refused = co_await of(info.ns, needs);
-  if (refused && *refused)
-    core::show_held_back(info, (*refused)->reason, std::move((*refused)->detail));
+std::size_t WaitReasons::room_for(const core::Needs& needs) const {
+  if (!needs.quota) return limits::quota_starts_max;
+  const auto known = quotas_.find(*needs.quota);
+  return known == quotas_.end() || !known->second ? 0 : known->second->left;
+}
+
+asio::awaitable<void> WaitReasons::show(std::span<ExecutionInfo> infos) {
+  std::vector<core::Needs> all;
+  std::vector<ExecutionInfo*> waiting;
+  for (auto& info : infos) {
+    if (!waits_for_worker(info)) continue;
+    auto needs = core::needs_of(info.policy);
+    if (needs.empty()) continue;
+    all.push_back(std::move(needs));
+    waiting.push_back(&info);
+  }
+  co_await look_up(all);
+  for (std::size_t i = 0; i < waiting.size(); ++i) {
+    auto refused = co_await of(waiting[i]->ns, all[i]);
+    if (refused && *refused)
+      core::show_held_back(*waiting[i], (*refused)->reason, std::move((*refused)->detail));
+  }
 }
 
 asio::awaitable<std::map<BlockingReason, std::uint64_t>> WaitReasons::show(
@@ -125,7 +141,9 @@ asio::awaitable<std::map<BlockingReason, std::uint64_t>> WaitReasons::show(
   std::map<BlockingReason, std::uint64_t> held_back;
   std::map<std::pair<LaneId, ExecutionState>, std::uint64_t> shown;
   for (const auto& each : counts.counts) shown[{each.lane, each.state}] = each.count;
-  co_await look_up(waiting);
+  std::vector<core::Needs> all;
+  for (const auto& group : waiting) all.push_back(group.needs);
+  co_await look_up(all);
   for (const auto& group : waiting) {
     const auto refused = co_await of(group.ns, group.needs);
     if (!refused || !*refused) continue;
@@ -139,7 +157,8 @@ asio::awaitable<std::map<BlockingReason, std::uint64_t>> WaitReasons::show(
   }
   counts.counts.clear();
   for (const auto& [key, count] : shown)
-    if (count > 0) counts.counts.push_back({.lane = key.first, .state = key.second, .count = count});
+    if (count > 0)
+      counts.counts.push_back({.lane = key.first, .state = key.second, .count = count});
   co_return held_back;
 }
 

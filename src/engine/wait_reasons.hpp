@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 
 #include "engine/fleet.hpp"
 #include "engine/gate.hpp"
@@ -22,16 +23,22 @@ class WaitReasons {
   // or quota that cannot be read is an error.
   Async<std::optional<Refused>> of(const Namespace& ns, const core::Needs& needs);
 
-  // Shows it in an execution that waits. One whose budgets or quota cannot be read is left as it is.
-  asio::awaitable<void> show(ExecutionInfo& info);
+  // Shows it in the executions that wait. One whose budgets or quota cannot be read is left as it is.
+  asio::awaitable<void> show(std::span<ExecutionInfo> infos);
 
   // Shows it in the counts of the executions that `waiting` is about. Returns how many are held back, by
   // reason.
   asio::awaitable<std::map<BlockingReason, std::uint64_t>> show(
       StateCounts& counts, const std::vector<store::WaitingCount>& waiting);
 
+  // Looks up together what these need.
+  asio::awaitable<void> look_up(const std::vector<core::Needs>& all);
+
   // Whether the quota lets one more start now; that one is then taken.
   bool take_room(const core::Needs& needs);
+
+  // How many more the quota lets start now, as far as it was looked up.
+  std::size_t room_for(const core::Needs& needs) const;
 
   // The last thing that could not be read.
   const std::optional<Error>& failure() const { return failure_; }
@@ -41,8 +48,6 @@ class WaitReasons {
     std::optional<Refused> refused = {};
     std::uint64_t left = 0;
   };
-  // Looks up together what these need.
-  asio::awaitable<void> look_up(const std::vector<store::WaitingCount>& waiting);
   void note(const BudgetId& budget, const Result<core::BudgetCheck>& check);
   void note(const QuotaId& quota, const Result<QuotaInfo>& info);
   Async<std::optional<Refused>> of(const BudgetId& budget);

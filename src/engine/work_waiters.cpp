@@ -40,15 +40,17 @@ std::size_t WorkWaiters::size() const {
   return size_;
 }
 
-void WorkWaiters::offer(const Offer& offer) {
+bool WorkWaiters::offer(const Offer& offer) {
   const std::lock_guard lock(mutex_);
   const auto places = places_.find({offer.ns, offer.lane});
-  if (places == places_.end()) return;
+  if (places == places_.end()) return false;
   for (Place* place : places->second) {
     if (place->offer_ || !place->capabilities_.covers(offer.required)) continue;
     place->offer_ = offer;
-    return place->wakeup_.wake();
+    place->wakeup_.wake();
+    return true;
   }
+  return false;
 }
 
 }  // namespace ff

@@ -55,7 +55,8 @@ class WorkWaiters {
     std::optional<Offer> offer_;  // not accepted yet
   };
 
-  void offer(const Offer& offer);
+  // False if no claim that waits can run it, or each of those has another offer.
+  bool offer(const Offer& offer);
 
   std::size_t size() const;
 

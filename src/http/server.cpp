@@ -45,7 +45,8 @@ void set_options(tcp::socket& socket, std::chrono::milliseconds unanswered_max) 
 class Server::State {
  public:
   State(Engine& engine, Listener listener, ServerOptions options)
-      : site_(engine, options.limits, std::move(options.credentials)),
+      : on_cut_(std::move(options.on_cut)),
+        site_(engine, options.limits, std::move(options.credentials)),
         acceptor_(listener.release_to(asio::make_strand(engine.executor()))) {
     coroutines_.spawn(acceptor_.get_executor(), [this] { return accept(); });
   }
@@ -55,6 +56,7 @@ class Server::State {
     if (coroutines_.wait_for(stop_timeout)) return;
     log::warn("cutting the requests that are still running");
     close(true);
+    if (on_cut_) on_cut_();
     coroutines_.wait();
   }
 
@@ -118,6 +120,7 @@ class Server::State {
     connections_.erase(connection);
   }
 
+  std::function<void()> on_cut_;
   Site site_;
   Allowance turned_away_{turned_away_max};
   tcp::acceptor acceptor_;

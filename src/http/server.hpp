@@ -3,6 +3,7 @@
 
 #include <flowfabric/engine.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -14,6 +15,8 @@ namespace ff::http {
 struct ServerOptions {
   Credentials credentials = {};
   ServerLimits limits = {};
+  // Called when running requests are cut: what they wait for should end. From the thread that stops it.
+  std::function<void()> on_cut = {};
 };
 
 // Serves on the engine's executor as long as it lives. The engine must outlive it.

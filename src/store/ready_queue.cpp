@@ -56,8 +56,9 @@ std::vector<Candidate> ReadyQueue::take(const TakeReady& query) {
 }
 
 bool PeekReady::concerns(const core::Needs& needs) const {
-  if (const auto* quota = std::get_if<QuotaId>(&needing)) return needs.quota == *quota;
-  return std::ranges::find(needs.budgets, std::get<BudgetId>(needing)) != needs.budgets.end();
+  return (needs.quota && needing.contains(*needs.quota)) ||
+         std::ranges::any_of(needs.budgets,
+                             [this](const BudgetId& id) { return needing.contains(id); });
 }
 
 std::vector<ReadyGroup> ReadyQueue::peek(const PeekReady& query) const {

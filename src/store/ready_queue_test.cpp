@@ -204,13 +204,13 @@ TEST_F(ReadyQueueTest, OffersWorkAgainWhenItsBudgetHasRoom) {
 TEST_F(ReadyQueueTest, ShowsTheGroupsThatNeedABudgetOrQuota) {
   add({ready(1), spending({budget(1)}, ready(2)), spending({budget(1)}, ready(3, 5)),
        spending({budget(1), budget(2)}, ready(4, 5)), under(quota(1), ready(5, 0, "other"))});
-  const auto groups = queue_.peek({.members_max = 10, .needing = budget(1)});
+  const auto groups = queue_.peek({.members_max = 10, .needing = {budget(1)}});
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(groups[0].lane, default_lane());
   EXPECT_THAT(groups[0].needs.budgets, ElementsAre(budget(1)));
   EXPECT_THAT(numbers_of(groups[0].best), ElementsAre(3, 2));
   EXPECT_THAT(numbers_of(groups[1].best), ElementsAre(4));
-  const auto under_quota = queue_.peek({.members_max = 10, .needing = quota(1)});
+  const auto under_quota = queue_.peek({.members_max = 10, .needing = {quota(1)}});
   ASSERT_EQ(under_quota.size(), 1u);
   EXPECT_EQ(under_quota[0].lane.str(), "other");
 }
@@ -218,7 +218,7 @@ TEST_F(ReadyQueueTest, ShowsTheGroupsThatNeedABudgetOrQuota) {
 TEST_F(ReadyQueueTest, ShowsNoMoreOfAGroupThanAskedFor) {
   for (std::uint8_t number = 0; number < 20; ++number)
     add({spending({budget(1)}, ready(number, number % 3))});
-  const auto groups = queue_.peek({.members_max = 2, .needing = budget(1)});
+  const auto groups = queue_.peek({.members_max = 2, .needing = {budget(1)}});
   ASSERT_EQ(groups.size(), 1u);
   EXPECT_THAT(numbers_of(groups[0].best), ElementsAre(2, 5));
 }
@@ -227,7 +227,7 @@ TEST_F(ReadyQueueTest, ShowsNothingOfWhatIsTakenOrRemoved) {
   add({spending({budget(1)}, ready(1)), spending({budget(1)}, ready(2))});
   take(queue_, 1);
   queue_.remove(spending({budget(1)}, ready(2)));
-  EXPECT_THAT(queue_.peek({.members_max = 10, .needing = budget(1)}), IsEmpty());
+  EXPECT_THAT(queue_.peek({.members_max = 10, .needing = {budget(1)}}), IsEmpty());
 }
 
 TEST_F(ReadyQueueTest, GivesEachToOneOfManyTakers) {

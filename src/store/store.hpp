@@ -55,11 +55,11 @@ struct ReadyGroup {
   std::vector<ExecutionId> best = {};  // some of them, the best first
 };
 
-// The groups that need a budget or a quota, with at most `members_max` of each.
+// The groups that need one of these budgets and quotas, with at most `members_max` of each.
 struct PeekReady {
   using Reply = std::vector<ReadyGroup>;
   std::size_t members_max;
-  std::variant<BudgetId, QuotaId> needing;
+  std::set<std::variant<BudgetId, QuotaId>> needing;
 
   bool concerns(const core::Needs& needs) const;
 };
@@ -168,12 +168,12 @@ using StoreOperations = OperationList<
     HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
     core::TimerFire, core::Remove, GetExecution, GetPayload, ReadResult, GetAttempts,
     GetLeaseHistory, ListExecutions, CountExecutions, TakeReady, PutBack, TimersDue, RetentionDue,
-    Reconcile, CountAll, Probe, Backup, core::Unblock, core::CheckLease,
-    core::HoldsAdmission, PeekReady, CountWaiting, FindBlocked, CountBlocked, CreateBudget, GetBudget,
-    ListBudgets, ReportUsage, ReleaseUsage, ResetBudget, DeleteBudget, CreateQuota, GetQuota,
-    ListQuotas, DeleteQuota, RegisterWorker, HeartbeatWorker, DeregisterWorker, DrainWorker,
-    core::LiveWorkers, core::Admit, core::ReleaseAdmission, core::HeldAdmissions, core::CheckBudget,
-    core::ResetsDue, core::ResetIfDue, core::LedgerOf, core::ForgetSpending, core::ReconcileBudgets,
+    Reconcile, CountAll, Probe, Backup, core::Unblock, core::CheckLease, core::HoldsAdmission,
+    PeekReady, CountWaiting, FindBlocked, CountBlocked, CreateBudget, GetBudget, ListBudgets,
+    ReportUsage, ReleaseUsage, ResetBudget, DeleteBudget, CreateQuota, GetQuota, ListQuotas,
+    DeleteQuota, RegisterWorker, HeartbeatWorker, DeregisterWorker, DrainWorker, core::LiveWorkers,
+    core::Admit, core::ReleaseAdmission, core::HeldAdmissions, core::CheckBudget, core::ResetsDue,
+    core::ResetIfDue, core::LedgerOf, core::ForgetSpending, core::ReconcileBudgets,
     core::ReconcileQuotas, core::AllBudgets, core::AllQuotas>;
 using AnyCall = AnyCallOf<StoreOperations>;
 
@@ -217,8 +217,15 @@ class Store {
   // call.
   virtual void set_opening_sink(OpeningSink sink) = 0;
 
+  // The cursor with which a list goes on behind an execution.
+  virtual std::string list_cursor(TimePoint created_at, const ExecutionId& id) const = 0;
+
   virtual PartitionIndex partition_count() const = 0;
   virtual TimePoint now() const = 0;
+
+  // For a process that is about to stop: calls that wait for a server, and later ones, fail at once. A store
+  // in this process has nothing to break off.
+  virtual void break_off() {}
 
   // The error that stopped the store, if one did. It serves nothing any more until it is opened anew.
   virtual Result<void> health() const = 0;

@@ -125,6 +125,15 @@ TEST_P(Workers, GetNothingMoreWhileTheyDrain) {
   EXPECT_EQ(error_of(DrainWorker{.worker = worker("nobody")}), Errc::worker_not_found);
 }
 
+TEST_P(Workers, GetNothingMoreForAClaimThatWaitsWhileTheyDrain) {
+  add("w1");
+  auto waiting = start(claim_by("w1", wake_up_max));
+  must(run(DrainWorker{.worker = worker("w1")}));
+  const auto id = submit();
+  EXPECT_THAT(must(waiting.get()).executions, IsEmpty());
+  EXPECT_EQ(claim("w2").id, id);
+}
+
 TEST_P(Workers, BadOnesAreRefused) {
   auto no_lanes = registration("w1");
   no_lanes.lanes.clear();
@@ -232,6 +241,8 @@ TEST_P(Workers, WhyTellsWhoIsMissing) {
   const auto plain = submit();
   EXPECT_THAT(why(plain).summary, HasSubstr("no worker is alive"));
   const auto id = submit(requiring({"gpu"}));
+  EXPECT_EQ(why(id).obstacles.at(0).reason, BlockingReason::waiting_for_capable_worker);
+  EXPECT_THAT(why(id).obstacles.at(0).remedy, HasSubstr("gpu"));
   add("w1", {"cpu"});
   const auto told = why(id);
   ASSERT_EQ(told.obstacles.size(), 1u);

@@ -52,8 +52,8 @@ class EngineOnContract : public Contract {
                                    .capabilities = std::move(capabilities)});
     return claimed.executions.empty() ? "" : claimed.executions.front().id.str();
   }
-  // How often something was looked up since the last time. One look may come by itself, when the engine
-  // has just begun to hear of events.
+  // How often something was looked up since the last time. A few looks come by themselves when the engine
+  // has just begun to hear of events, later on a slow machine.
   int looks() {
     const auto text = *command({"INFO", "commandstats"}).as_text();
     command({"CONFIG", "RESETSTAT"});
@@ -85,7 +85,7 @@ TEST_F(EngineOnContract, FindsPlainWorkBehindMuchThatItMayNotHave) {
   open();
   looks();
   EXPECT_EQ(claim(), E);
-  EXPECT_LE(looks(), 5);
+  EXPECT_LE(looks(), 10) << "each goes past a thousand";
   EXPECT_EQ(claim(gpu), numbered(1));
 }
 

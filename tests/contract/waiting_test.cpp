@@ -132,7 +132,14 @@ TEST_F(WaitingCounts, ThatAreWrongArePutRight) {
   EXPECT_EQ(run(recount), "1 OK 2");
   EXPECT_EQ(count("gpu"), "1");
   EXPECT_EQ(count("cpu"), "");
+  const auto writes = [this] {
+    const auto text = *command({"INFO", "persistence"}).as_text();
+    const auto at = text.find("rdb_changes_since_last_save:");
+    return text.substr(at, text.find('\r', at) - at);
+  };
+  const auto before = writes();
   EXPECT_EQ(run(recount), "1 OK 0");
+  EXPECT_EQ(writes(), before) << "counts that are right are not written";
 }
 
 TEST_F(WaitingCounts, OfALongQueueAreNotCountedAgain) {

@@ -2,6 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <flowfabric/flowfabric.hpp>
+
+#include <future>
+
+#include "http/server.hpp"
 #include "sdk/blocking.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/valkey_server.hpp"
@@ -67,6 +72,42 @@ TEST(ValkeyEngines, TheOtherEngineGoesOnWithTheTimersOfOneThatDied) {
       must(run_blocking(*stays, Complete{.id = each.id, .fence = each.fence}));
     }
   EXPECT_EQ(claimed, 11);
+}
+
+// A scanner's question is under way, and no answer will come.
+TEST(ValkeyEngines, StopWhileTheServerIsSilent) {
+  ValkeyServer server;
+  Proxy proxy(server.port());
+  auto client = proxy.client_options();
+  client.request_timeout = 5min;
+  auto engine = std::make_unique<LocalEngine>(
+      must(valkey::open({.client = client})),
+      LocalEngineOptions{.intervals = {.unblock = 100ms, .budget_reset = 100ms}});
+  proxy.swallow();
+  test::await(
+      "a scanner asks", [&] { return proxy.swallowed() > 0; }, 10s);
+  auto stopped = std::async(std::launch::async, [&engine] { engine.reset(); });
+  ASSERT_EQ(stopped.wait_for(10s), std::future_status::ready);
+}
+
+// Requests are cut after ten seconds, whatever they wait for.
+TEST(ValkeyEngines, AServerStopsWhileTheirServerIsSilent) {
+  ValkeyServer server;
+  Proxy proxy(server.port());
+  auto client = proxy.client_options();
+  client.request_timeout = 5min;
+  LocalEngine engine(must(valkey::open({.client = client})), LocalEngineOptions{.scan = false});
+  http::ServerOptions options{.on_cut = [&engine] { engine.break_off(); }};
+  auto http = std::make_unique<http::Server>(engine, must(http::Listener::bind("127.0.0.1:0")),
+                                             std::move(options));
+  const auto remote = must(open(http->url()));
+  proxy.swallow();
+  auto submitted = test::start(*remote, Submit{.kind = kind});
+  test::await(
+      "it is asked", [&] { return proxy.swallowed() > 0; }, 10s);
+  auto stopped = std::async(std::launch::async, [&http] { http.reset(); });
+  ASSERT_EQ(stopped.wait_for(20s), std::future_status::ready);
+  EXPECT_FALSE(submitted.get());
 }
 
 // One that goes away without a word takes nothing with it, and one that comes finds everything.

@@ -67,7 +67,10 @@ asio::awaitable<void> Proxy::copy(std::shared_ptr<Pair> pair, bool to_client) {
   try {
     while (true) {
       const auto size = co_await from.async_read_some(asio::buffer(buffer), asio::use_awaitable);
-      if (swallowing_) continue;
+      if (swallowing_) {
+        swallowed_ += to_client ? 0 : 1;
+        continue;
+      }
       if (to_client && pair->corrupt.exchange(false))
         co_await asio::async_write(to, asio::buffer(garbage), asio::use_awaitable);
       co_await asio::async_write(to, asio::buffer(buffer.data(), size), asio::use_awaitable);

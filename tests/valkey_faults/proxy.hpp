@@ -23,6 +23,8 @@ class Proxy {
   void corrupt();
   // Nothing gets through any more, in either direction; nobody is told. Connections can still be made.
   void swallow() { swallowing_ = true; }
+  // How often clients sent something that was swallowed.
+  int swallowed() const { return swallowed_; }
 
  private:
   using Socket = boost::asio::ip::tcp::socket;
@@ -38,6 +40,7 @@ class Proxy {
 
   std::uint16_t to_;
   std::atomic<bool> swallowing_ = false;
+  std::atomic<int> swallowed_ = 0;
   Runtime runtime_{1};
   boost::asio::ip::tcp::acceptor acceptor_;
   std::mutex mutex_;

@@ -7,32 +7,65 @@ namespace {
 
 // How often a quota is looked at whose next room has no known time.
 constexpr Millis soon{1'000};
+// How often a budget is looked at. Its openings are told; this is for those that were not heard.
+constexpr Millis budgets_every{5'000};
+
+std::vector<Gate::Resource> resources_of(const core::Needs& needs) {
+  std::vector<Gate::Resource> resources(needs.budgets.begin(), needs.budgets.end());
+  if (needs.quota) resources.emplace_back(*needs.quota);
+  return resources;
+}
 
 }  // namespace
 
+std::vector<Gate::Wanted> OpeningScanner::due() {
+  auto wanted = gate_.wanted();
+  const auto now = store_.now();
+  const bool early =
+      budgets_looked_at_ && now > *budgets_looked_at_ && now - *budgets_looked_at_ < budgets_every;
+  if (early)
+    std::erase_if(wanted, [](const Gate::Wanted& each) {
+      return std::holds_alternative<BudgetId>(each.what);
+    });
+  else
+    budgets_looked_at_ = now;
+  return wanted;
+}
+
+// One look at all groups, however many resources refused work.
 Async<Scan> OpeningScanner::run_once() {
   const auto claims = waiting_();
   if (claims == 0) co_return Scan{};
-  const auto wanted = gate_.wanted();
-  const auto rooms = co_await look_up(wanted);
-  if (!rooms) co_return std::unexpected(rooms.error());
-  Scan scan{.seen = wanted.size()};
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const auto& [what, until] = wanted[i];
-    const auto room = std::min((*rooms)[i], claims);
-    store::PeekReady peek{.members_max = std::max<std::size_t>(room, 1), .needing = what};
-    const auto groups = co_await store_.run(std::move(peek));
-    if (!groups) co_return std::unexpected(groups.error());
-    if (groups->empty()) {
+  const auto wanted = due();
+  if (wanted.empty()) co_return Scan{};
+  store::PeekReady peek{.members_max = 1, .needing = {}};
+  for (const auto& each : wanted) peek.needing.insert(each.what);
+  const auto groups = co_await store_.run(peek);
+  if (!groups) co_return std::unexpected(groups.error());
+
+  WaitReasons reasons(store_, fleet_);
+  std::vector<core::Needs> all;
+  for (const auto& group : *groups) all.push_back(group.needs);
+  co_await reasons.look_up(all);
+  std::set<Gate::Resource> needed;
+  std::set<Gate::Resource> open;
+  for (const auto& group : *groups) {
+    const auto refused = co_await reasons.of(group.ns, group.needs);
+    for (const auto& what : resources_of(group.needs)) {
+      if (!peek.needing.contains(what)) continue;
+      needed.insert(what);
+      if (refused && !*refused) open.insert(what);
+    }
+  }
+
+  Scan scan{.seen = wanted.size(), .changed = open.size()};
+  for (const auto& what : open)
+    if (auto offered = co_await offer_what_needs(what, reasons, claims); !offered)
+      co_return std::unexpected(offered.error());
+  for (const auto& [what, until] : wanted) {
+    if (!needed.contains(what)) {
       gate_.not_wanted(what);
-      continue;
-    }
-    if (room > 0) {
-      ++scan.changed;
-      gate_.opened(what);
-      for (const auto& group : *groups) offer_(group, room);
-    }
-    if (std::holds_alternative<QuotaId>(what)) {
+    } else if (std::holds_alternative<QuotaId>(what)) {
       const bool timed = until && *until > store_.now();
       const auto wait = timed ? *until - store_.now() : soon;
       scan.next_in = std::min(scan.next_in.value_or(wait), wait);
@@ -41,36 +74,18 @@ Async<Scan> OpeningScanner::run_once() {
   co_return scan;
 }
 
-// A budget or quota that was deleted has no room.
-Async<std::vector<std::size_t>> OpeningScanner::look_up(const std::vector<Gate::Wanted>& wanted) {
-  std::vector<core::CheckBudget> checks;
-  std::vector<GetQuota> gets;
-  for (const auto& each : wanted) {
-    if (const auto* budget = std::get_if<BudgetId>(&each.what))
-      checks.push_back({*budget});
-    else
-      gets.push_back({std::get<QuotaId>(each.what)});
+Async<void> OpeningScanner::offer_what_needs(const Gate::Resource& what, WaitReasons& reasons,
+                                             std::size_t claims) {
+  gate_.opened(what);
+  store::PeekReady peek{.members_max = claims, .needing = {}};
+  peek.needing.insert(what);
+  const auto groups = co_await store_.run(std::move(peek));
+  if (!groups) co_return std::unexpected(groups.error());
+  for (const auto& group : *groups) {
+    const auto refused = co_await reasons.of(group.ns, group.needs);
+    if (refused && !*refused) offer_(group, std::min(reasons.room_for(group.needs), claims));
   }
-  const auto budgets = co_await store_.run_all(checks);
-  const auto quotas = co_await store_.run_all(std::move(gets));
-
-  std::vector<std::size_t> rooms;
-  std::size_t budget = 0;
-  std::size_t quota = 0;
-  for (const auto& each : wanted) {
-    if (const auto* id = std::get_if<BudgetId>(&each.what)) {
-      const auto& check = budgets[budget++];
-      if (!check && check.error().code != Errc::budget_not_found)
-        co_return std::unexpected(check.error());
-      rooms.push_back(refusal_of(*id, check) ? 0 : limits::quota_starts_max);
-    } else {
-      const auto& info = quotas[quota++];
-      if (!info && info.error().code != Errc::quota_not_found)
-        co_return std::unexpected(info.error());
-      rooms.push_back(info ? room_in(*info) : 0);
-    }
-  }
-  co_return rooms;
+  co_return Result<void>{};
 }
 
 }  // namespace ff

@@ -125,6 +125,10 @@ void EmbeddedStore::route(store::Call<Op>& call, Outbox& outbox) {
   outbox.desk.push_back(std::move(call));
 }
 
+std::string EmbeddedStore::list_cursor(TimePoint created_at, const ExecutionId& id) const {
+  return embedded::list_cursor(created_at, id);
+}
+
 void EmbeddedStore::route(store::Call<store::PeekReady>& call, Outbox&) {
   if (const Error* fault = fault_.get()) return call.done(std::unexpected(*fault));
   call.done(ready_.peek(call.operation));

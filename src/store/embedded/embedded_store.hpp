@@ -23,6 +23,7 @@ class EmbeddedStore final : public store::Store {
   void start(std::vector<store::AnyCall> calls) override;
   void set_event_sink(store::EventSink sink) override { sink_ = std::move(sink); }
   void set_opening_sink(store::OpeningSink sink) override { opening_sink_ = std::move(sink); }
+  std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override;
   PartitionIndex partition_count() const override { return partition_count_; }
   TimePoint now() const override { return options_.clock->now(); }
   Result<void> health() const override;

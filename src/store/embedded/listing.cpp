@@ -75,6 +75,10 @@ Result<Range> range_of(const ListExecutions& query) {
 
 }  // namespace
 
+std::string list_cursor(TimePoint created_at, const ExecutionId& id) {
+  return to_cursor({.at = created_at, .id = id});
+}
+
 Result<ExecutionList> list(const Database& database, const ListExecutions& query) {
   const auto range = range_of(query);
   if (!range) return std::unexpected(range.error());

@@ -7,6 +7,8 @@
 namespace ff::embedded {
 
 // One page. invalid_input if the cursor is not one of ours.
+// The cursor of a page that ends with this execution.
+std::string list_cursor(TimePoint created_at, const ExecutionId& id);
 Result<ExecutionList> list(const Database& database, const ListExecutions& query);
 
 // The first `max` whose retention has run out.

@@ -30,6 +30,9 @@ class Confirmations {
   // It is safe when `done` is called without an error.
   void add(Written written, Done done);
 
+  // Fails those that wait. From any thread.
+  void close() { client_.close(); }
+
  private:
   struct Waiting {
     Written written;

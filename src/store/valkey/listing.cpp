@@ -120,6 +120,10 @@ class Newest {
 
 }  // namespace
 
+std::string ValkeyStore::list_cursor(TimePoint created_at, const ExecutionId& id) const {
+  return to_cursor({created_at, id});
+}
+
 Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
   std::optional<Moment> before;
   std::optional<TimePoint> newest;

@@ -27,6 +27,7 @@ Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(Question question,
                                                         std::vector<keys::Place> places) {
   constexpr int tries_max = 5;
   constexpr Millis pause_step{50};
+  const auto deadline = std::chrono::steady_clock::now() + options_.client.request_timeout;
   for (int tried = 1;; ++tried) {
     std::vector<std::vector<Reply>> answers;
     std::optional<Error> failure;
@@ -48,7 +49,8 @@ Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(Question question,
       answers.push_back(std::move(*answer));
     }
     if (!failure) co_return answers;
-    if (tried == tries_max || stopping_) co_return std::unexpected(std::move(*failure));
+    if (tried == tries_max || stopping_ || std::chrono::steady_clock::now() >= deadline)
+      co_return std::unexpected(std::move(*failure));
     // A slot may have moved to another node; whoever serves it knows.
     Request refresh{.command = {"EXISTS", keys::events(places.front().tag)},
                     .route = places.front().slot};

@@ -96,7 +96,7 @@ TEST(ReadyCache, ShowsAGroupOfWhichValkeyHasMoreThanIsKnown) {
   ReadyCache cache(/*group_max=*/2);
   for (std::uint8_t number = 1; number <= 3; ++number) cache.put(of(costly, waiting(number)));
   for (std::uint8_t number = 1; number <= 2; ++number) cache.erase(waiting(number).ready.id);
-  const auto groups = cache.peek({.members_max = 1, .needing = costly.budgets[0]});
+  const auto groups = cache.peek({.members_max = 1, .needing = {costly.budgets[0]}});
   ASSERT_THAT(groups, SizeIs(1));
   EXPECT_EQ(groups[0].needs, costly);
   EXPECT_THAT(groups[0].best, SizeIs(1));

@@ -218,7 +218,7 @@ void ValkeyStore::take_in(ReadyCache::Look& look, const std::vector<IndexLook>& 
 
 // Returns how many counts were wrong.
 Async<std::size_t> ValkeyStore::recount(PartitionIndex partition) {
-  constexpr std::string_view counted_again_max = "10000";  // entries of a queue, in one call
+  constexpr std::string_view counted_again_max = "1000";  // entries of a queue, in one call
   auto command =
       with_keys({"FCALL", "ff_recount_waiting"}, keys::tag(partition), keys::events(partition));
   command.emplace_back(counted_again_max);

@@ -109,11 +109,16 @@ ValkeyStore::ValkeyStore(Options options)
         std::make_unique<Confirmations>(runtime_.executor(), options_.client, options_.durability);
 }
 
-ValkeyStore::~ValkeyStore() {
-  stopping_ = true;
+void ValkeyStore::break_off() {
+  if (stopping_.exchange(true)) return;
   wakeup_.wake();
   if (subscriber_) subscriber_->close();
+  if (confirmations_) confirmations_->close();
   client_->close();
+}
+
+ValkeyStore::~ValkeyStore() {
+  break_off();
   coroutines_.wait();
   subscriber_.reset();
   confirmations_.reset();

@@ -58,6 +58,8 @@ class ValkeyStore final : public store::Store {
   void set_opening_sink(store::OpeningSink sink) override;
   PartitionIndex partition_count() const override { return partitions_; }
   TimePoint now() const override;
+  void break_off() override;
+  std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override;
   Result<void> health() const override { return {}; }
 
  private:

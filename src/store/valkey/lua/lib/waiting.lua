@@ -59,7 +59,8 @@ end
 function waiting.recount(tag, queue)
   local key, counts, wrong = waiting.key(tag, queue), count(tag, queue), 0
   local before = waiting.counts(tag, queue)
-  if not before then
+  local complete = before ~= nil
+  if not complete then
     call('DEL', key)
     before = {}
   end
@@ -76,7 +77,7 @@ function waiting.recount(tag, queue)
     call('HSET', key, needs, number)
     wrong = wrong + 1
   end
-  call('HSET', key, counted, 1)
+  if not complete then call('HSET', key, counted, 1) end
   return wrong
 end
 
