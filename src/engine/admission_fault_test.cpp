@@ -262,6 +262,20 @@ TEST_F(OnABreakingStore, AClaimIsNotWokenForWorkThatSomethingElseHoldsBack) {
   EXPECT_EQ(must(waiting.get()).executions.size(), 1u);
 }
 
+// ---- Workers ------------------------------------------------------------------------------------
+
+// The answer to its first claim was given before the drain, and arrives after it.
+TEST_F(OnABreakingStore, ADrainedWorkerGetsNothingThoughAnOlderAnswerArrivesLater) {
+  begin();
+  store_->hold_replies<RegisterWorker>();
+  auto first = test::start(*engine_, claim(1));
+  test::await("the answer is held", [&] { return store_->held() == 1; });
+  must(run(DrainWorker{.worker = *WorkerId::parse("w")}));
+  store_->let_go();
+  EXPECT_EQ(must(first.get()).executions.size(), 1u) << "it had begun before";
+  EXPECT_EQ(must(run(claim(1))).executions.size(), 0u);
+}
+
 // ---- Lists --------------------------------------------------------------------------------------
 
 TEST_F(OnABreakingStore, AListGoesOnBehindWhatItShowed) {

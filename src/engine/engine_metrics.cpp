@@ -120,6 +120,9 @@ std::string EngineMetrics::text(const Now& now) const {
       gauge(moment, "ff_blocked", "Executions that cannot start, by what they wait for");
   for (const auto& [reason, count] : now.blocked)
     blocked.Add({{"reason", std::string(to_string(reason))}}).Set(static_cast<double>(count));
+  gauge(moment, "ff_claims_open", "Claims under way, those that wait included")
+      .Add({})
+      .Set(static_cast<double>(now.claims_open));
   gauge(moment, "ff_claims_waiting", "Claims that wait for work")
       .Add({})
       .Set(static_cast<double>(now.claims_waiting));

@@ -32,7 +32,8 @@ class EngineMetrics {
     std::vector<StateCount> executions;  // of all namespaces
     std::map<BlockingReason, std::uint64_t> blocked;
     std::vector<ScannerStatus> scanners;
-    std::size_t claims_waiting = 0;
+    std::size_t claims_open = 0;
+    std::size_t claims_waiting = 0;  // of these, asleep
   };
   std::string text(const Now& now) const;
 

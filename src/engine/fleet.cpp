@@ -13,25 +13,31 @@ constexpr std::size_t remembered_max = 10'000;
 Async<Fleet::Standing> Fleet::seen(const RegisterWorker& worker) {
   const Worker key{worker.ns, worker.worker, worker.capabilities};
   const auto now = store_.now();
+  std::uint64_t changes = 0;
   {
     const std::lock_guard lock(mutex_);
     const auto before = seen_.find(key);
     if (before != seen_.end() && now - before->second.at < before->second.ttl / 3)
       co_return Standing{.draining = before->second.draining};
+    changes = changes_;
   }
   const auto registered = co_await store_.run(worker);
   if (!registered) co_return std::unexpected(registered.error());
   const std::lock_guard lock(mutex_);
   if (seen_.size() >= remembered_max) seen_.clear();
-  seen_[key] = {.at = now, .ttl = worker.ttl, .draining = registered->draining};
+  if (changes == changes_)
+    seen_[key] = {.at = now, .ttl = worker.ttl, .draining = registered->draining};
+  ++registrations_;
   known_.erase(worker.ns);
   co_return Standing{.news = !registered->known, .draining = registered->draining};
 }
 
 Async<std::vector<WorkerInfo>> Fleet::live(const Namespace& ns) {
   const auto now = store_.now();
+  std::pair<std::uint64_t, std::uint64_t> before;
   {
     const std::lock_guard lock(mutex_);
+    before = {changes_, registrations_};
     const auto known = known_.find(ns);
     if (known != known_.end() && now - known->second.at < fresh_for) {
       auto workers = known->second.workers;
@@ -43,7 +49,7 @@ Async<std::vector<WorkerInfo>> Fleet::live(const Namespace& ns) {
   auto workers = co_await store_.run(std::move(query));
   if (!workers) co_return std::unexpected(workers.error());
   const std::lock_guard lock(mutex_);
-  known_[ns] = {.at = now, .workers = *workers};
+  if (before == std::pair{changes_, registrations_}) known_[ns] = {.at = now, .workers = *workers};
   co_return std::move(*workers);
 }
 
@@ -57,6 +63,7 @@ asio::awaitable<bool> Fleet::covers(const Namespace& ns, const CapabilitySet& re
 
 void Fleet::changed(const Namespace& ns) {
   const std::lock_guard lock(mutex_);
+  ++changes_;
   known_.erase(ns);
   std::erase_if(seen_, [&](const auto& each) { return std::get<Namespace>(each.first) == ns; });
 }

@@ -45,6 +45,9 @@ class Fleet {
   std::mutex mutex_;
   std::map<Worker, Seen> seen_;
   std::map<Namespace, Known> known_;
+  // An answer that a change overtook on its way is not remembered.
+  std::uint64_t changes_ = 0;
+  std::uint64_t registrations_ = 0;
 };
 
 }  // namespace ff

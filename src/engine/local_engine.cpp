@@ -368,7 +368,7 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
     const bool nothing = reply && reply->executions.empty();
     if (offer && (!reply || left_behind(*offer, *reply))) waiting_for_work_.offer(*offer);
     if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return reply;
-    co_await wakeup.wait_until(deadline);
+    co_await place.sleep_until(deadline);
     // What a caller that has gone was woken for is passed on to the next when its place goes.
     if (co_await is_cancelled()) co_return reply;
     const auto may_still = co_await may_work(operation, operation.wait);
@@ -451,7 +451,8 @@ Async<Bytes> LocalEngine::handle(GetMetrics) {
   const EngineMetrics::Now now{.executions = std::move(counts->counts),
                                .blocked = std::move(blocked),
                                .scanners = scanners_.status(),
-                               .claims_waiting = waiting_for_work_.size()};
+                               .claims_open = waiting_for_work_.size(),
+                               .claims_waiting = waiting_for_work_.asleep()};
   co_return Bytes{.bytes = metrics_.text(now),
                   .content_type = *ContentType::parse(metrics_content_type)};
 }

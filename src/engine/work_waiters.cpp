@@ -30,6 +30,17 @@ WorkWaiters::Place::~Place() {
   if (unused) list_.offer(*unused);
 }
 
+asio::awaitable<void> WorkWaiters::Place::sleep_until(
+    std::chrono::steady_clock::time_point deadline) {
+  struct Asleep {
+    explicit Asleep(std::atomic<std::size_t>& count) : count_(count) { ++count_; }
+    ~Asleep() { --count_; }
+    std::atomic<std::size_t>& count_;
+  };
+  const Asleep asleep(list_.asleep_);
+  co_await wakeup_.wait_until(deadline);
+}
+
 std::optional<Offer> WorkWaiters::Place::accept() {
   const std::lock_guard lock(list_.mutex_);
   return std::exchange(offer_, std::nullopt);

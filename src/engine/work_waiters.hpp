@@ -4,6 +4,7 @@
 #include <flowfabric/capabilities.hpp>
 #include <flowfabric/ids.hpp>
 
+#include <atomic>
 #include <list>
 #include <map>
 #include <mutex>
@@ -36,6 +37,9 @@ class WorkWaiters {
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
+    // Sleeps until it is woken or the deadline has passed.
+    asio::awaitable<void> sleep_until(std::chrono::steady_clock::time_point deadline);
+
     // What it was woken for. From here on the holder answers for it: it takes it, finds nothing, or
     // offers it to the next one.
     std::optional<Offer> accept();
@@ -58,9 +62,12 @@ class WorkWaiters {
   // False if no claim that waits can run it, or each of those has another offer.
   bool offer(const Offer& offer);
 
+  // Claims under way: those that sleep, and those that are looking for work.
   std::size_t size() const;
+  std::size_t asleep() const { return asleep_; }
 
  private:
+  std::atomic<std::size_t> asleep_ = 0;
   mutable std::mutex mutex_;
   std::size_t size_ = 0;
   std::map<Place::Queue, std::list<Place*>> places_;

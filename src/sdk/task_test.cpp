@@ -22,7 +22,7 @@ class TaskTest : public SdkTest {
     worker.stop();
     // Otherwise the server may give the next execution to the claim of a worker that has just hung up.
     const auto metrics = [this] { return must(run_blocking(engine(), GetMetrics{})).bytes; };
-    wait_until([&] { return metrics().find("\nff_claims_waiting 0\n") != std::string::npos; });
+    wait_until([&] { return metrics().find("\nff_claims_open 0\n") != std::string::npos; });
     return end;
   }
 };

@@ -98,6 +98,9 @@ class Conformance : public ::testing::TestWithParam<HomeKind> {
     return {.id = claimed.id, .fence = claimed.fence, .until = now() + by};
   }
 
+  // Until so many claims sleep until there is work.
+  void await_waiting_claims(std::size_t count) { test::await_waiting_claims(engine(), count); }
+
   // Lets time go by, and the scanners do what comes due.
   void pass(Millis time) {
     advance(time);

@@ -128,6 +128,7 @@ TEST_P(Workers, GetNothingMoreWhileTheyDrain) {
 TEST_P(Workers, GetNothingMoreForAClaimThatWaitsWhileTheyDrain) {
   add("w1");
   auto waiting = start(claim_by("w1", wake_up_max));
+  await_waiting_claims(1);
   must(run(DrainWorker{.worker = worker("w1")}));
   const auto id = submit();
   EXPECT_THAT(must(waiting.get()).executions, IsEmpty());

@@ -62,6 +62,9 @@ Started<Op> start(Engine& engine, Op operation) {
   return {engine, std::move(operation)};
 }
 
+// Until so many claims sleep until there is work.
+void await_waiting_claims(Engine& engine, std::size_t count);
+
 template <class T>
 T run_blocking(const asio::any_io_executor& executor, asio::awaitable<T> coroutine) {
   return start(executor, std::move(coroutine)).get();
