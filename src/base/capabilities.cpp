@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 
 namespace ff {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
-#include "base/hash.hpp"
+#include "base/text/hash.hpp"
 
 namespace ff {
 namespace {

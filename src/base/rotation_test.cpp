@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "base/hash.hpp"
+#include "base/text/hash.hpp"
 
 namespace ff {
 namespace {

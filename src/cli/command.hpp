@@ -6,8 +6,8 @@
 #include <functional>
 #include <span>
 
-#include "cli/arguments.hpp"
-#include "cli/exit_code.hpp"
+#include "cli/input/arguments.hpp"
+#include "cli/output/exit_code.hpp"
 
 namespace ff::cli {
 

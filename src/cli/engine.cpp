@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/files.hpp"
-#include "store/embedded/backup.hpp"
+#include "cli/input/files.hpp"
+#include "store/embedded/tools/backup.hpp"
 #include "store/open_store.hpp"
 
 namespace ff::cli {

@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "cli/output.hpp"
-#include "sdk/blocking.hpp"
+#include "cli/output/output.hpp"
+#include "sdk/client/blocking.hpp"
 
 namespace ff::cli {
 

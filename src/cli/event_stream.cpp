@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/output.hpp"
-#include "sdk/blocking.hpp"
+#include "cli/output/output.hpp"
+#include "sdk/client/blocking.hpp"
 
 namespace ff::cli {
 namespace {

@@ -6,12 +6,12 @@
 #include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
-#include "cli/config_file.hpp"
-#include "cli/help.hpp"
-#include "http/problem.hpp"
+#include "cli/input/config_file.hpp"
+#include "cli/output/help.hpp"
+#include "http/wire/problem.hpp"
 
 namespace ff::cli {
 namespace {

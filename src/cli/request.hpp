@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "http/wire.hpp"
+#include "http/wire/wire.hpp"
 
 namespace ff::cli {
 

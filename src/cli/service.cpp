@@ -8,9 +8,9 @@
 #include <spdlog/spdlog.h>
 
 #include "base/clock.hpp"
-#include "base/redact.hpp"
-#include "http/tls.hpp"
-#include "sdk/blocking.hpp"
+#include "base/text/redact.hpp"
+#include "http/transport/tls.hpp"
+#include "sdk/client/blocking.hpp"
 #include "store/open_store.hpp"
 
 namespace ff::cli {

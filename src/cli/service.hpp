@@ -6,7 +6,7 @@
 
 #include "cli/command.hpp"
 #include "engine/local_engine.hpp"
-#include "http/server.hpp"
+#include "http/server/server.hpp"
 
 namespace ff::cli {
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/overloaded.hpp"
-#include "core/transitions.hpp"
+#include "core/transitions/transitions.hpp"
 #include "tests/support/values.hpp"
 
 namespace ff::core {

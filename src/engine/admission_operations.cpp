@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "core/refusals.hpp"
-#include "engine/explain.hpp"
 #include "engine/local_engine.hpp"
+#include "engine/starting/explain.hpp"
 
 namespace ff {
 namespace {

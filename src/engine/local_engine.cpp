@@ -2,10 +2,10 @@
 
 #include <boost/asio/this_coro.hpp>
 
-#include "base/cancellation.hpp"
+#include "base/async/cancellation.hpp"
 #include "base/version.hpp"
-#include "core/partitions.hpp"
-#include "core/validate.hpp"
+#include "core/execution/partitions.hpp"
+#include "core/validation/validate.hpp"
 #include "engine/scanners/budget_scanners.hpp"
 #include "engine/scanners/index_reconciler.hpp"
 #include "engine/scanners/opening_scanner.hpp"

@@ -6,18 +6,18 @@
 #include <functional>
 #include <memory>
 
+#include "base/async/runtime.hpp"
 #include "base/random.hpp"
-#include "base/runtime.hpp"
-#include "core/validate.hpp"
+#include "core/validation/validate.hpp"
 #include "engine/engine_metrics.hpp"
-#include "engine/event_log.hpp"
-#include "engine/fleet.hpp"
-#include "engine/gate.hpp"
+#include "engine/events/event_log.hpp"
+#include "engine/events/wait_list.hpp"
+#include "engine/events/work_waiters.hpp"
 #include "engine/scanners/unblock_scanner.hpp"
-#include "engine/scheduler.hpp"
+#include "engine/starting/fleet.hpp"
+#include "engine/starting/gate.hpp"
+#include "engine/starting/scheduler.hpp"
 #include "engine/supervisor.hpp"
-#include "engine/wait_list.hpp"
-#include "engine/work_waiters.hpp"
 #include "store/store.hpp"
 
 namespace ff {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/coroutine_group.hpp"
-#include "base/wakeup.hpp"
+#include "base/async/coroutine_group.hpp"
+#include "base/async/wakeup.hpp"
 #include "engine/scanner.hpp"
 
 namespace ff {

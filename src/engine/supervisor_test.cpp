@@ -7,7 +7,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_future.hpp>
 
-#include "base/runtime.hpp"
+#include "base/async/runtime.hpp"
 
 namespace ff {
 namespace {

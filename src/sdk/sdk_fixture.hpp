@@ -15,8 +15,8 @@
 
 #include "base/clock.hpp"
 #include "engine/local_engine.hpp"
-#include "http/remote_engine.hpp"
-#include "http/server.hpp"
+#include "http/client/remote_engine.hpp"
+#include "http/server/server.hpp"
 #include "store/embedded/embedded.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"

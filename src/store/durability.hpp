@@ -3,7 +3,7 @@
 
 #include <flowfabric/operations.hpp>
 
-#include "core/commands.hpp"
+#include "core/transitions/commands.hpp"
 
 namespace ff::store {
 

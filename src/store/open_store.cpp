@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/redact.hpp"
-#include "base/utf8.hpp"
+#include "base/text/redact.hpp"
+#include "base/text/utf8.hpp"
 #include "store/embedded/embedded.hpp"
-#include "store/valkey/url.hpp"
+#include "store/valkey/boot/url.hpp"
 
 namespace ff::store {
 

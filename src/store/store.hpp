@@ -13,10 +13,10 @@
 #include <variant>
 #include <vector>
 
-#include "base/suspend.hpp"
+#include "base/async/suspend.hpp"
 #include "core/admission.hpp"
-#include "core/commands.hpp"
-#include "core/event.hpp"
+#include "core/execution/event.hpp"
+#include "core/transitions/commands.hpp"
 #include "store/call.hpp"
 
 namespace ff::store {

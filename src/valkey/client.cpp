@@ -5,7 +5,7 @@
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "valkey/router.hpp"
+#include "valkey/cluster/router.hpp"
 
 namespace ff::valkey {
 

@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "valkey/reply.hpp"
-#include "valkey/request.hpp"
-#include "valkey/slot.hpp"
+#include "valkey/cluster/slot.hpp"
+#include "valkey/protocol/reply.hpp"
+#include "valkey/protocol/request.hpp"
 
 namespace ff::valkey {
 

@@ -6,10 +6,10 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "valkey/backoff.hpp"
-#include "valkey/open_stream.hpp"
-#include "valkey/slot.hpp"
-#include "valkey/write_batch.hpp"
+#include "valkey/cluster/slot.hpp"
+#include "valkey/network/backoff.hpp"
+#include "valkey/network/open_stream.hpp"
+#include "valkey/protocol/write_batch.hpp"
 
 namespace ff::valkey {
 namespace {

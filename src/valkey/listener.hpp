@@ -8,8 +8,8 @@
 
 #include <boost/asio/steady_timer.hpp>
 
-#include "valkey/connection.hpp"
-#include "valkey/outage.hpp"
+#include "valkey/network/connection.hpp"
+#include "valkey/network/outage.hpp"
 #include "valkey/subscriber.hpp"
 
 namespace ff::valkey {

@@ -5,8 +5,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include "valkey/cluster/router.hpp"
 #include "valkey/listener.hpp"
-#include "valkey/router.hpp"
 
 namespace ff::valkey {
 

@@ -17,7 +17,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
-#include "base/runtime.hpp"
+#include "base/async/runtime.hpp"
 #include "tests/support/valkey_server.hpp"
 #include "valkey/client.hpp"
 

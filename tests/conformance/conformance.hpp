@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 #include "tests/conformance/home.hpp"
 #include "tests/conformance/words.hpp"
 #include "tests/support/blocking.hpp"

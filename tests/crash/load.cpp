@@ -3,7 +3,7 @@
 #include <random>
 #include <thread>
 
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 #include "tests/crash/engine.hpp"
 #include "tests/crash/journal.hpp"
 

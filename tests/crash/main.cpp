@@ -10,8 +10,8 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include "sdk/blocking.hpp"
-#include "store/embedded/check.hpp"
+#include "sdk/client/blocking.hpp"
+#include "store/embedded/tools/check.hpp"
 #include "tests/crash/engine.hpp"
 #include "tests/crash/history.hpp"
 #include "tests/crash/journal.hpp"

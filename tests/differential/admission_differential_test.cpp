@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/async/runtime.hpp"
 #include "base/clock.hpp"
-#include "base/runtime.hpp"
 #include "store/embedded/embedded.hpp"
 #include "store/valkey/open.hpp"
 #include "tests/property/memory_env.hpp"

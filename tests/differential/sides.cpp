@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "base/base64.hpp"
+#include "base/text/base64.hpp"
 #include "store/embedded/embedded.hpp"
 #include "store/valkey/keys.hpp"
 #include "store/valkey/open.hpp"

@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "http/listener.hpp"
+#include "http/server/listener.hpp"
 #include "tests/end_to_end/process.hpp"
 #include "tests/support/paths.hpp"
 #include "tests/support/temp_directory.hpp"
@@ -79,8 +79,8 @@ class WorkerTest : public ::testing::Test {
  protected:
   void serve() {
     server_ = std::make_unique<Process>(std::vector<std::string>{
-        program_path(), "server", "--store", "embedded:" + (temp_.path() / "data").string(), "--listen",
-        address_});
+        program_path(), "server", "--store", "embedded:" + (temp_.path() / "data").string(),
+        "--listen", address_});
     server_->wait_for_output("at http://" + address_);
   }
   void stop_server(int signal) {

@@ -10,7 +10,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "http/connection.hpp"
+#include "http/server/connection.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace ff::fuzz {

@@ -2,9 +2,9 @@
 #include <flowfabric/capabilities.hpp>
 #include <flowfabric/ids.hpp>
 
-#include "base/base64.hpp"
-#include "base/rfc3339.hpp"
-#include "base/utf8.hpp"
+#include "base/text/base64.hpp"
+#include "base/text/rfc3339.hpp"
+#include "base/text/utf8.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace ff::fuzz {

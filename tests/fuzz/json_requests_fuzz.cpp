@@ -1,8 +1,8 @@
 // A request that is understood is the same when it is written and read again.
 #include <array>
 
-#include "base/utf8.hpp"
-#include "http/wire.hpp"
+#include "base/text/utf8.hpp"
+#include "http/wire/wire.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace ff::fuzz {

@@ -2,8 +2,8 @@
 // derived from it can be.
 #include <google/protobuf/stubs/logging.h>
 
-#include "core/execution.hpp"
-#include "store/embedded/records.hpp"
+#include "core/execution/execution.hpp"
+#include "store/embedded/disk/records.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace ff::fuzz {

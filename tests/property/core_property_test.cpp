@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "core/event.hpp"
-#include "core/transitions.hpp"
-#include "store/embedded/records.hpp"
+#include "core/execution/event.hpp"
+#include "core/transitions/transitions.hpp"
+#include "store/embedded/disk/records.hpp"
 #include "tests/property/check.hpp"
 #include "tests/property/derived_state.hpp"
 #include "tests/property/operation_gen.hpp"

@@ -5,9 +5,9 @@
 
 #include "base/clock.hpp"
 #include "engine/local_engine.hpp"
-#include "sdk/blocking.hpp"
-#include "store/embedded/check.hpp"
+#include "sdk/client/blocking.hpp"
 #include "store/embedded/embedded.hpp"
+#include "store/embedded/tools/check.hpp"
 #include "tests/property/memory_env.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"

@@ -18,9 +18,9 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 
-#include "valkey/reply_reader.hpp"
-#include "valkey/slot.hpp"
-#include "valkey/write_batch.hpp"
+#include "valkey/cluster/slot.hpp"
+#include "valkey/protocol/reply_reader.hpp"
+#include "valkey/protocol/write_batch.hpp"
 
 namespace ff::test {
 namespace {

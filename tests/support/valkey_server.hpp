@@ -13,7 +13,7 @@
 #include "tests/support/await.hpp"
 #include "tests/support/temp_directory.hpp"
 #include "valkey/options.hpp"
-#include "valkey/reply.hpp"
+#include "valkey/protocol/reply.hpp"
 
 namespace ff::test {
 

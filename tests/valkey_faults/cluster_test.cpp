@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 #include "tests/support/valkey_server.hpp"
 #include "tests/valkey_faults/load.hpp"
-#include "valkey/slot.hpp"
+#include "valkey/cluster/slot.hpp"
 
 namespace ff::faults {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 #include "tests/support/valkey_server.hpp"
 #include "tests/valkey_faults/load.hpp"
 #include "tests/valkey_faults/proxy.hpp"

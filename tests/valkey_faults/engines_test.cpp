@@ -6,8 +6,8 @@
 
 #include <future>
 
-#include "http/server.hpp"
-#include "sdk/blocking.hpp"
+#include "http/server/server.hpp"
+#include "sdk/client/blocking.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/valkey_server.hpp"
 #include "tests/valkey_faults/load.hpp"

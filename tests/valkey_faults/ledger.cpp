@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 
 namespace ff::faults {
 namespace {

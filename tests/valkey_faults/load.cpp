@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 #include "tests/support/valkey_server.hpp"
 
 namespace ff::faults {

@@ -7,7 +7,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 
-#include "base/runtime.hpp"
+#include "base/async/runtime.hpp"
 #include "valkey/options.hpp"
 
 namespace ff::faults {

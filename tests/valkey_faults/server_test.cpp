@@ -7,7 +7,7 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 #include "store/valkey/keys.hpp"
 #include "tests/support/valkey_server.hpp"
 #include "tests/valkey_faults/load.hpp"

@@ -2,7 +2,7 @@
 
 #include "cli/bench/bench.hpp"
 #include "cli/bench/valkey_meter.hpp"
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 
 namespace ff::cli::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <semaphore>
 
 #include "cli/bench/bench.hpp"
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 
 namespace ff::cli::bench {
 namespace {

@@ -10,8 +10,8 @@
 #include <boost/asio/use_future.hpp>
 
 #include "cli/bench/bench.hpp"
-#include "cli/progress.hpp"
-#include "sdk/blocking.hpp"
+#include "cli/output/progress.hpp"
+#include "sdk/client/blocking.hpp"
 
 namespace ff::cli::bench {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "cli/bench/bench.hpp"
 #include "cli/bench/valkey_meter.hpp"
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 #include "store/open_store.hpp"
-#include "store/valkey/url.hpp"
+#include "store/valkey/boot/url.hpp"
 
 namespace ff::cli::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_future.hpp>
 
-#include "store/valkey/url.hpp"
+#include "store/valkey/boot/url.hpp"
 
 namespace ff::cli::bench {
 namespace {

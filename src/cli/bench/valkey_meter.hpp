@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "base/runtime.hpp"
+#include "base/async/runtime.hpp"
 #include "cli/bench/bench.hpp"
 #include "valkey/client.hpp"
 

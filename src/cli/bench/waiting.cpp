@@ -8,7 +8,7 @@
 #include <boost/asio/use_future.hpp>
 
 #include "cli/bench/bench.hpp"
-#include "sdk/blocking.hpp"
+#include "sdk/client/blocking.hpp"
 
 namespace ff::cli::bench {
 namespace {

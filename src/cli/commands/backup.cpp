@@ -1,9 +1,9 @@
-#include "store/embedded/backup.hpp"
+#include "store/embedded/tools/backup.hpp"
 
 #include <fmt/format.h>
 
 #include "cli/engine.hpp"
-#include "cli/output.hpp"
+#include "cli/output/output.hpp"
 #include "store/open_store.hpp"
 
 namespace ff::cli {

@@ -7,7 +7,7 @@
 #include "base/version.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/engine.hpp"
-#include "cli/output.hpp"
+#include "cli/output/output.hpp"
 
 namespace ff::cli {
 namespace {

@@ -1,11 +1,11 @@
-#include "store/embedded/check.hpp"
+#include "store/embedded/tools/check.hpp"
 
 #include <memory>
 
 #include <fmt/format.h>
 
-#include "cli/output.hpp"
-#include "cli/progress.hpp"
+#include "cli/output/output.hpp"
+#include "cli/output/progress.hpp"
 
 namespace ff::cli {
 namespace {

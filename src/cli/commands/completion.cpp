@@ -1,4 +1,4 @@
-#include "cli/completion.hpp"
+#include "cli/input/completion.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "base/redact.hpp"
-#include "cli/output.hpp"
-#include "cli/settings_doc.hpp"
+#include "base/text/redact.hpp"
+#include "cli/input/settings_doc.hpp"
+#include "cli/output/output.hpp"
 
 namespace ff::cli {
 namespace {

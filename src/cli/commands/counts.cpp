@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/engine.hpp"
-#include "cli/listing.hpp"
+#include "cli/output/listing.hpp"
 
 namespace ff::cli {
 

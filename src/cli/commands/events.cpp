@@ -2,8 +2,8 @@
 
 #include "cli/engine.hpp"
 #include "cli/event_stream.hpp"
-#include "cli/output.hpp"
-#include "cli/stop_signals.hpp"
+#include "cli/input/stop_signals.hpp"
+#include "cli/output/output.hpp"
 
 namespace ff::cli {
 namespace {

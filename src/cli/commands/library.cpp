@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "cli/output.hpp"
-#include "store/valkey/library.hpp"
+#include "cli/output/output.hpp"
+#include "store/valkey/boot/library.hpp"
 
 namespace ff::cli {
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "cli/pages.hpp"
+#include "cli/output/pages.hpp"
 
 namespace ff::cli {
 namespace {

@@ -1,6 +1,6 @@
 // Commands that show one execution or what belongs to it.
 #include "cli/engine.hpp"
-#include "cli/wait.hpp"
+#include "cli/input/wait.hpp"
 
 namespace ff::cli {
 namespace {

@@ -6,12 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 #include "cli/engine.hpp"
-#include "cli/files.hpp"
-#include "cli/output.hpp"
-#include "cli/progress.hpp"
-#include "cli/wait.hpp"
+#include "cli/input/files.hpp"
+#include "cli/input/wait.hpp"
+#include "cli/output/output.hpp"
+#include "cli/output/progress.hpp"
 
 namespace ff::cli {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "cli/engine.hpp"
 #include "cli/event_stream.hpp"
-#include "cli/listing.hpp"
-#include "cli/stop_signals.hpp"
+#include "cli/input/stop_signals.hpp"
+#include "cli/output/listing.hpp"
 
 namespace ff::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "base/utf8.hpp"
+#include "base/text/utf8.hpp"
 #include "cli/engine.hpp"
 
 namespace ff::cli {

@@ -8,9 +8,9 @@
 #include "base/log.hpp"
 #include "cli/child_process.hpp"
 #include "cli/engine.hpp"
+#include "cli/input/stop_signals.hpp"
 #include "cli/service.hpp"
-#include "cli/stop_signals.hpp"
-#include "http/json_codec.hpp"
+#include "http/wire/json_codec.hpp"
 
 namespace ff::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "engine/scanner.hpp"
-#include "engine/wait_reasons.hpp"
+#include "engine/starting/wait_reasons.hpp"
 
 namespace ff {
 

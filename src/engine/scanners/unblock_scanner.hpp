@@ -5,7 +5,7 @@
 #include <map>
 
 #include "engine/scanner.hpp"
-#include "engine/wait_reasons.hpp"
+#include "engine/starting/wait_reasons.hpp"
 
 namespace ff {
 

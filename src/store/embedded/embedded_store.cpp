@@ -3,10 +3,10 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.hpp"
-#include "store/embedded/backup.hpp"
-#include "store/embedded/format.hpp"
-#include "store/embedded/keys.hpp"
+#include "store/embedded/disk/format.hpp"
+#include "store/embedded/disk/keys.hpp"
 #include "store/embedded/listing.hpp"
+#include "store/embedded/tools/backup.hpp"
 
 namespace ff::embedded {
 

@@ -6,11 +6,11 @@
 
 #include <boost/asio/thread_pool.hpp>
 
-#include "store/embedded/committer.hpp"
-#include "store/embedded/desk.hpp"
-#include "store/embedded/directory.hpp"
+#include "store/embedded/commit/committer.hpp"
+#include "store/embedded/disk/directory.hpp"
 #include "store/embedded/embedded.hpp"
-#include "store/embedded/shard.hpp"
+#include "store/embedded/resources/desk.hpp"
+#include "store/embedded/shard/shard.hpp"
 #include "store/store.hpp"
 
 namespace ff::embedded {

@@ -1,6 +1,6 @@
 #include "store/embedded/embedded.hpp"
 
-#include "store/embedded/keys.hpp"
+#include "store/embedded/disk/keys.hpp"
 #include "store/embedded/test_support.hpp"
 
 namespace ff::embedded {

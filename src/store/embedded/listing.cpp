@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "store/embedded/keys.hpp"
-#include "store/embedded/records.hpp"
+#include "store/embedded/disk/keys.hpp"
+#include "store/embedded/disk/records.hpp"
 
 namespace ff::embedded {
 namespace {

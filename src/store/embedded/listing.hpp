@@ -1,7 +1,7 @@
 // Looking through executions by namespace, tag and time.
 #pragma once
 
-#include "store/embedded/database.hpp"
+#include "store/embedded/disk/database.hpp"
 #include "store/store.hpp"
 
 namespace ff::embedded {

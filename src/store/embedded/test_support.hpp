@@ -10,10 +10,10 @@
 
 #include "base/clock.hpp"
 #include "base/random.hpp"
-#include "core/partitions.hpp"
-#include "store/embedded/backup.hpp"
-#include "store/embedded/check.hpp"
+#include "core/execution/partitions.hpp"
 #include "store/embedded/embedded.hpp"
+#include "store/embedded/tools/backup.hpp"
+#include "store/embedded/tools/check.hpp"
 #include "tests/support/temp_directory.hpp"
 
 namespace ff::embedded {

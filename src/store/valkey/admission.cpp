@@ -2,12 +2,12 @@
 // kind, the workers of a namespace in one of their own.
 #include <boost/asio/use_awaitable.hpp>
 
-#include "core/partitions.hpp"
+#include "core/execution/partitions.hpp"
 #include "store/durability.hpp"
-#include "store/valkey/admission_calls.hpp"
-#include "store/valkey/answers.hpp"
-#include "store/valkey/contract_workers.hpp"
-#include "store/valkey/fields.hpp"
+#include "store/valkey/boot/contract_workers.hpp"
+#include "store/valkey/calls/admission_calls.hpp"
+#include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/fields.hpp"
 #include "store/valkey/valkey_store.hpp"
 
 namespace ff::valkey {

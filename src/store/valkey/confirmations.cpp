@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "store/valkey/answers.hpp"
+#include "store/valkey/calls/answers.hpp"
 
 namespace ff::valkey {
 namespace {

@@ -3,9 +3,9 @@
 #include <set>
 
 #include "core/refusals.hpp"
-#include "store/valkey/answers.hpp"
-#include "store/valkey/fields.hpp"
-#include "store/valkey/record.hpp"
+#include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/fields.hpp"
+#include "store/valkey/calls/record.hpp"
 #include "store/valkey/valkey_store.hpp"
 
 namespace ff::valkey {

@@ -6,9 +6,9 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/log.hpp"
-#include "store/valkey/answers.hpp"
-#include "store/valkey/boot.hpp"
-#include "store/valkey/fields.hpp"
+#include "store/valkey/boot/boot.hpp"
+#include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/fields.hpp"
 #include "store/valkey/keys.hpp"
 #include "store/valkey/valkey_store.hpp"
 

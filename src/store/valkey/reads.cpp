@@ -1,8 +1,8 @@
 // Reading one execution of a store on Valkey.
 #include "core/refusals.hpp"
-#include "core/transitions.hpp"
-#include "store/valkey/answers.hpp"
-#include "store/valkey/record.hpp"
+#include "core/transitions/transitions.hpp"
+#include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/record.hpp"
 #include "store/valkey/valkey_store.hpp"
 
 namespace ff::valkey {

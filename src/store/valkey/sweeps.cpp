@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "store/valkey/answers.hpp"
-#include "store/valkey/fields.hpp"
+#include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/fields.hpp"
 #include "store/valkey/valkey_store.hpp"
 
 namespace ff::valkey {

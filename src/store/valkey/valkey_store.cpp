@@ -8,14 +8,14 @@
 #include "base/log.hpp"
 #include "base/random.hpp"
 #include "core/refusals.hpp"
-#include "core/transitions.hpp"
+#include "core/transitions/transitions.hpp"
 #include "store/durability.hpp"
-#include "store/valkey/answers.hpp"
-#include "store/valkey/boot.hpp"
-#include "store/valkey/fields.hpp"
+#include "store/valkey/boot/boot.hpp"
+#include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/fields.hpp"
+#include "store/valkey/calls/record.hpp"
+#include "store/valkey/calls/send_all.hpp"
 #include "store/valkey/keys.hpp"
-#include "store/valkey/record.hpp"
-#include "store/valkey/send_all.hpp"
 
 namespace ff::valkey {
 namespace {

@@ -1,0 +1,34 @@
+// Waiting for the end of an execution.
+#pragma once
+
+#include <flowfabric/client.hpp>
+
+#include "cli/command.hpp"
+#include "cli/output/output.hpp"
+
+namespace ff::cli {
+
+// --wait and --timeout: whether a command waits for the end, and how long.
+struct WaitOption {
+  bool wait = false;
+  Millis timeout = std::chrono::seconds{60};
+
+  void add_to(Arguments& arguments, const char* what) {
+    arguments.flag("--wait", wait, what);
+    arguments.option("--timeout", timeout, "With --wait: how long at most (default: 1m)");
+  }
+  Millis limit() const { return wait ? timeout : Millis{0}; }
+};
+
+inline Result<ExitCode> print_result(const Context& context, Engine& engine, const ExecutionId& id,
+                                     Millis limit) {
+  Client client(engine);
+  // A wait would try again and again to reach a server that may not be there.
+  if (auto known = client.state(id); !known) return std::unexpected(std::move(known.error()));
+  auto result = client.result(id, limit);
+  if (!result) return std::unexpected(std::move(result.error()));
+  print_bytes(context, "result", id, {.bytes = std::move(*result)});
+  return ExitCode::ok;
+}
+
+}  // namespace ff::cli

@@ -1,0 +1,168 @@
+// An execution and the states it can be in. A state carries exactly the data that exists in it;
+// everything that others want to see flat is derived here and stored nowhere else.
+#pragma once
+
+#include <flowfabric/operations.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "core/execution/attempt.hpp"
+#include "core/execution/needs.hpp"
+
+namespace ff::core {
+
+struct Waiting {  // any worker can claim it
+  bool operator==(const Waiting&) const = default;
+};
+struct Granted {  // set aside for one worker that is about to claim it
+  WorkerId worker;
+  TimePoint expires_at;
+  std::optional<AdmissionId> admission = {};  // by its quota
+  bool operator==(const Granted&) const = default;
+};
+struct Delayed {
+  TimePoint until;
+  bool operator==(const Delayed&) const = default;
+};
+struct Blocked {  // by another scheduler on the same store
+  BlockingReason reason{};
+  std::string detail;
+  TimePoint since;
+  bool operator==(const Blocked&) const = default;
+};
+struct WaitingChildren {
+  bool operator==(const WaitingChildren&) const = default;
+};
+struct Active {
+  Lease lease;
+  std::optional<TimePoint> attempt_deadline = {};
+  std::optional<AdmissionId> admission = {};  // by its quota
+  bool operator==(const Active&) const = default;
+};
+
+struct Completed {
+  std::optional<ContentType> content_type = {};  // of the result
+  bool operator==(const Completed&) const = default;
+};
+struct Failed {
+  std::string reason;
+  std::string category;
+  bool operator==(const Failed&) const = default;
+};
+struct Cancelled {
+  std::string reason;
+  std::optional<Fence> by = {};  // the worker that did it; none: an operator
+  bool operator==(const Cancelled&) const = default;
+};
+struct Expired {
+  std::string reason;
+  bool operator==(const Expired&) const = default;
+};
+using Outcome = std::variant<Completed, Failed, Cancelled, Expired>;
+
+struct Ended {
+  TimePoint at;
+  Outcome outcome;
+  bool operator==(const Ended&) const = default;
+};
+
+using State = std::variant<Waiting, Granted, Delayed, WaitingChildren, Active, Ended, Blocked>;
+
+struct ReplayRequest {
+  std::string reason;
+  std::string requested_by;
+  TimePoint at;
+  bool operator==(const ReplayRequest&) const = default;
+};
+
+struct Execution {
+  ExecutionId id;
+  Namespace ns;
+  LaneId lane;
+  Kind kind;
+  std::int32_t priority = 0;
+  Tags tags = {};
+  Policy policy = {};
+  std::optional<IdempotencyKey> idempotency_key = {};
+  std::optional<ContentType> content_type = {};  // of the payload
+  std::optional<TraceParent> traceparent = {};
+  std::uint64_t request_digest = 0;  // of what was submitted; a repeated submit must match it
+  TimePoint created_at;
+  TimePoint queued_at;  // its age in the queue counts from here
+  std::optional<TimePoint> deadline = {};
+  Millis retention = limits::retention_default;
+  std::optional<TimePoint> started_at = {};
+  LeaseEpoch last_epoch{};          // of the newest lease, 0 before the first
+  std::uint32_t attempt_count = 0;  // the next attempt's index
+  std::uint32_t retry_count = 0;
+  std::uint32_t reclaim_count = 0;
+  std::uint32_t replay_count = 0;
+  std::uint32_t unresolved_children = 0;
+  std::optional<Attempt> attempt = {};  // the newest; earlier ones have records of their own
+  std::optional<ReplayRequest> pending_replay = {};  // the next attempt is a replay
+  std::optional<Progress> progress = {};
+  State state = Waiting{};
+  bool operator==(const Execution&) const = default;
+};
+
+StateVector state_vector(const Execution& execution);
+ExecutionState public_state(const Execution& execution);
+ExecutionInfo info_of(const Execution& execution);
+bool has_ended(const Execution& execution);
+
+// No worker may claim a paused execution, whatever its capabilities.
+bool is_pause(BlockingReason reason);
+
+// True while it waits for a worker and needs more than its turn: whether a capable worker, its budgets and
+// its quota let it start is not stored, but derived when somebody asks.
+bool waits_for_needs(const Execution& execution);
+
+// Whether it may be shown in this state: which of `waiting` and `rate_limited` it is may have to be derived.
+bool may_show(const Execution& execution, ExecutionState state);
+
+// Shows that an execution that waits is held back, and by what.
+void show_held_back(ExecutionInfo& info, BlockingReason reason, std::string detail);
+
+// What it holds of its quota: from the grant or the lease until it loses that.
+std::optional<AdmissionId> held_admission(const Execution& execution);
+
+// What the next claim begins. None: the newest attempt goes on where it paused.
+std::optional<AttemptType> next_attempt_type(const Execution& execution);
+
+// True while nobody has it and any worker may who has what it takes: also when a grant ran out, and
+// while it is blocked for want of a budget, a quota or a capable worker; whoever gets these for it may
+// have it.
+bool is_claimable(const Execution& execution, TimePoint now);
+
+// Every lease of the execution in order, as events. `attempts` are all of them, the oldest first.
+LeaseHistory lease_history(const Execution& execution, std::span<const Attempt> attempts);
+
+// Lowest first: a higher priority beats any age, then the older beats the newer.
+std::int64_t ready_score(std::int32_t priority, TimePoint queued_at);
+
+// ---- Time --------------------------------------------------------------------------------------
+
+// What can become due. An execution has at most one timer: that which comes first.
+enum class TimerKind : std::uint8_t {
+  lease_expiry,
+  delay,
+  attempt_timeout,
+  execution_deadline,
+  grant_expiry,
+};
+struct Timer {
+  TimerKind kind{};
+  TimePoint due;
+  auto operator<=>(const Timer&) const = default;
+};
+std::optional<Timer> next_timer(const Execution& execution);
+
+// An ended execution is kept until then; never shorter than its idempotency key is remembered.
+TimePoint retained_until(const Execution& execution);
+TimePoint idempotency_until(const Execution& execution);
+
+}  // namespace ff::core

@@ -1,0 +1,137 @@
+#include "core/quotas/quota.hpp"
+
+#include <flowfabric/limits.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/assert.hpp"
+
+namespace ff::core {
+
+void Window::add(const Place& place) {
+  if (by_admission_.emplace(place.admission, place.at).second) places_.insert(place);
+}
+
+bool Window::remove(const AdmissionId& admission) {
+  const auto found = by_admission_.find(admission);
+  if (found == by_admission_.end()) return false;
+  places_.erase({.at = found->second, .admission = admission});
+  by_admission_.erase(found);
+  return true;
+}
+
+std::optional<TimePoint> Window::find(const AdmissionId& admission) const {
+  const auto found = by_admission_.find(admission);
+  return found == by_admission_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::vector<Place> Window::forget_through(TimePoint time) {
+  const auto end = std::ranges::find_if(places_, [&](const Place& each) { return each.at > time; });
+  std::vector<Place> past(places_.begin(), end);
+  places_.erase(places_.begin(), end);
+  for (const auto& place : past) by_admission_.erase(place.admission);
+  return past;
+}
+
+Millis jitter_of(const QuotaSpec& spec, const AdmissionId& admission) {
+  std::uint64_t random = 0;
+  const auto& bytes = admission.uuid().bytes();
+  for (std::size_t i = 8; i < bytes.size(); ++i) random = random << 8 | bytes[i];
+  const auto choices = static_cast<std::uint64_t>(spec.jitter.count()) + 1;
+  return Millis{static_cast<Millis::rep>(random % choices)};
+}
+
+namespace {
+
+// How many places at the front no longer count; few, if past ones are forgotten at times.
+std::ptrdiff_t past_count(const Quota& quota, TimePoint now) {
+  const auto& places = quota.window.places();
+  const auto counts = [&](const Place& each) { return each.at + quota.spec.window > now; };
+  return std::distance(places.begin(), std::ranges::find_if(places, counts));
+}
+
+std::uint64_t count_in_window(const Quota& quota, TimePoint now) {
+  return quota.window.places().size() - static_cast<std::size_t>(past_count(quota, now));
+}
+
+// When the window has room, if it has none now.
+std::optional<TimePoint> room_at(const Quota& quota, TimePoint now) {
+  const auto& max = quota.spec.max_per_window;
+  const auto count = count_in_window(quota, now);
+  if (!max || count < *max) return std::nullopt;
+  const auto excess = static_cast<std::ptrdiff_t>(count - *max);
+  const auto must_go = std::next(quota.window.places().begin(), past_count(quota, now) + excess);
+  return must_go->at + quota.spec.window;
+}
+
+std::optional<TimePoint> admitted_at(const Quota& quota, const AdmissionId& admission) {
+  const auto holder = quota.holders.find(admission);
+  if (holder != quota.holders.end()) return holder->second.admitted_at;
+  return quota.window.find(admission);
+}
+
+AdmitReply admitted(const AdmissionId& admission, TimePoint at) {
+  return {.admission = Admission{.id = admission, .valid_until = at + limits::admission_valid}};
+}
+
+}  // namespace
+
+Quota make_quota(const CreateQuota& command, TimePoint now) {
+  FF_ASSERT(command.id);
+  return {.id = *command.id, .ns = command.ns, .spec = command.spec, .created_at = now};
+}
+
+QuotaInfo info_of(const Quota& quota, TimePoint now) {
+  return {.id = quota.id,
+          .ns = quota.ns,
+          .spec = quota.spec,
+          .in_window = count_in_window(quota, now),
+          .running = quota.holders.size(),
+          .next_start_at = room_at(quota, now),
+          .created_at = quota.created_at};
+}
+
+std::vector<Place> forget_past(Quota& quota, TimePoint now) {
+  return quota.window.forget_through(now - quota.spec.window);
+}
+
+AdmitReply admit(Quota& quota, const Admit& command, TimePoint now) {
+  if (const auto before = admitted_at(quota, command.admission))
+    return admitted(command.admission, *before);
+  const auto& spec = quota.spec;
+  if (const auto room = room_at(quota, now))
+    return {.refusal = QuotaRefusal::rate,
+            .detail = rate_detail(quota.id, spec),
+            .retry_at = *room + jitter_of(spec, command.admission)};
+  if (spec.max_concurrent && quota.holders.size() >= *spec.max_concurrent)
+    return {.refusal = QuotaRefusal::concurrency, .detail = concurrency_detail(quota.id, spec)};
+  if (spec.max_per_window) quota.window.add({.at = now, .admission = command.admission});
+  if (spec.max_concurrent)
+    quota.holders[command.admission] = {.execution = command.execution, .admitted_at = now};
+  return admitted(command.admission, now);
+}
+
+Release release(Quota& quota, const ReleaseAdmission& command) {
+  Release released{.slot = quota.holders.erase(command.admission) > 0};
+  const bool released_before = quota.spec.max_concurrent && !released.slot;
+  if (!command.unused || released_before) return released;
+  if (const auto at = quota.window.find(command.admission)) {
+    released.place = Place{.at = *at, .admission = command.admission};
+    quota.window.remove(command.admission);
+  }
+  return released;
+}
+
+std::vector<HeldAdmission> held(const Quota& quota, const HeldAdmissions& query) {
+  std::vector<HeldAdmission> found;
+  auto holder = query.after ? quota.holders.upper_bound(*query.after) : quota.holders.begin();
+  for (; holder != quota.holders.end() && found.size() < query.max; ++holder)
+    if (holder->second.admitted_at < query.before)
+      found.push_back({.admission = holder->first,
+                       .execution = holder->second.execution,
+                       .admitted_at = holder->second.admitted_at});
+  return found;
+}
+
+}  // namespace ff::core

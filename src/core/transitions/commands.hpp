@@ -1,0 +1,99 @@
+// What a store is asked to change, beside the operations that are commands themselves (Renew, Complete,
+// Cancel, …): each command names one execution and its reply.
+#pragma once
+
+#include "core/admission.hpp"
+#include "core/execution/execution.hpp"
+
+namespace ff::core {
+
+// What was submitted, under the id that says where it will live (`submit.id` is not looked at).
+struct Create {
+  using Reply = SubmitReply;
+  ExecutionId id;
+  Submit submit;
+  bool minted = false;  // the id was made for this; nothing can have it yet
+  Millis retention_default = limits::retention_default;
+};
+
+// Where a worker's right to a lease comes from.
+enum class LeaseSource : std::uint8_t {
+  ready,  // it is free for any worker
+  grant,  // it was set aside for this worker
+  held,   // this worker has the lease already and only asks again
+};
+
+// Gives an execution to a worker, under a new lease. Repeated with the same lease id and worker it
+// answers as the first time.
+struct LeaseGrant {
+  using Reply = ClaimedExecution;
+  ExecutionId id;
+  LeaseSource source{};
+  WorkerId worker;
+  CapabilitySet capabilities = {};          // looked at when it comes from the ready ones
+  std::optional<Admission> admission = {};  // likewise; by its quota, if it has one
+  LeaseId lease_id;
+  AttemptId attempt_id;
+  Millis lease_ttl;
+};
+
+// Sets a ready execution aside for a worker.
+struct GrantIssue {
+  using Reply = GrantedExecution;
+  ExecutionId id;
+  WorkerId worker;
+  CapabilitySet capabilities = {};
+  std::optional<Admission> admission = {};
+  Millis grant_ttl;
+};
+
+struct UnblockReply {
+  bool changed = false;  // false: it was not blocked for this reason
+  bool operator==(const UnblockReply&) const = default;
+};
+
+// Lets a blocked execution wait for a worker again, if it was blocked for this reason.
+struct Unblock {
+  using Reply = UnblockReply;
+  ExecutionId id;
+  BlockingReason reason{};
+};
+
+// Whether the lease holds. Fails as a change by its worker would.
+struct CheckLease {
+  using Reply = Done;
+  ExecutionId id;
+  Fence fence;
+};
+
+// Whether the execution holds this admission. Of one that is gone: no.
+struct HoldsAdmission {
+  using Reply = bool;
+  ExecutionId id;
+  AdmissionId admission;
+};
+
+struct TimerReply {
+  bool fired = false;  // false: nothing of that kind was due
+  bool operator==(const TimerReply&) const = default;
+};
+
+// Does what is due: ends a lease, a delay, a grant, an attempt or the execution. Safe to repeat.
+struct TimerFire {
+  using Reply = TimerReply;
+  ExecutionId id;
+  TimerKind kind{};
+};
+
+struct RemoveReply {
+  bool removed = false;  // false: it is to be kept longer
+  bool operator==(const RemoveReply&) const = default;
+};
+
+// Forgets an ended execution whose retention has run out. Safe to repeat.
+struct Remove {
+  using Reply = RemoveReply;
+  ExecutionId id;
+};
+
+}  // namespace ff::core

@@ -1,0 +1,30 @@
+#include "core/execution/fence.hpp"
+#include "core/transitions/transitions.hpp"
+
+namespace ff::core {
+
+Decision<Renew> apply(const Execution& execution, const Renew& command, TimePoint now) {
+  auto active = check_fence(execution, command.fence, now);
+  if (!active) return std::unexpected(active.error());
+
+  active->lease.expires_at = now + command.lease_ttl;
+  Execution next = execution;
+  next.state = *active;
+  return Step<RenewReply>{.reply = {active->lease.expires_at}, .next = std::move(next)};
+}
+
+Decision<UpdateProgress> apply(const Execution& execution, UpdateProgress command, TimePoint now) {
+  if (auto active = check_fence(execution, command.fence, now); !active)
+    return std::unexpected(active.error());
+
+  // What is not told this time stays as it was told before.
+  auto progress = execution.progress.value_or(Progress{});
+  progress.at = now;
+  if (command.percent) progress.percent = command.percent;
+  if (!command.message.empty()) progress.message = std::move(command.message);
+  Execution next = execution;
+  next.progress = std::move(progress);
+  return Step<Done>{.reply = {}, .next = std::move(next), .event = EventType::progressed};
+}
+
+}  // namespace ff::core

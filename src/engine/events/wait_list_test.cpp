@@ -1,0 +1,110 @@
+#include "engine/events/wait_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include "base/async/runtime.hpp"
+#include "engine/events/work_waiters.hpp"
+
+namespace ff {
+namespace {
+
+bool woken(Runtime& runtime, Wakeup& wakeup) {
+  return asio::co_spawn(runtime.executor(), wakeup.wait_until(std::chrono::steady_clock::now()),
+                        asio::use_future)
+      .get();
+}
+
+TEST(WaitList, WakesAllWhoWaitForTheSame) {
+  Runtime runtime{1};
+  Wakeup first{runtime.executor()}, second{runtime.executor()}, other{runtime.executor()};
+  WaitList<std::string> list;
+  const WaitList<std::string>::Place a(list, "end", first), b(list, "end", second),
+      c(list, "another", other);
+  list.wake_all("end");
+  EXPECT_TRUE(woken(runtime, first));
+  EXPECT_TRUE(woken(runtime, second));
+  EXPECT_FALSE(woken(runtime, other));
+}
+
+class WorkWaitersTest : public ::testing::Test {
+ protected:
+  using Place = WorkWaiters::Place;
+
+  static std::vector<LaneId> lanes(std::initializer_list<const char*> names) {
+    std::vector<LaneId> all;
+    for (const auto* name : names) all.push_back(*LaneId::parse(name));
+    return all;
+  }
+  std::unique_ptr<Place> wait(std::initializer_list<const char*> names, Wakeup& wakeup,
+                              const CapabilitySet& capabilities = none_) {
+    return std::make_unique<Place>(list_, default_namespace(), lanes(names), capabilities, wakeup);
+  }
+  void offer(const char* lane, CapabilitySet required = {}) {
+    list_.offer({.ns = default_namespace(),
+                 .lane = *LaneId::parse(lane),
+                 .id = {},
+                 .required = std::move(required)});
+  }
+  bool first_woken() { return woken(runtime_, first_); }
+  bool second_woken() { return woken(runtime_, second_); }
+
+  static inline const CapabilitySet none_{};
+  const CapabilitySet gpu_ = *CapabilitySet::parse({"gpu"});
+  Runtime runtime_{1};
+  WorkWaiters list_;
+  Wakeup first_{runtime_.executor()};
+  Wakeup second_{runtime_.executor()};
+};
+
+TEST_F(WorkWaitersTest, AnOfferWakesOneTheLongestWaiting) {
+  const auto a = wait({"mail"}, first_), b = wait({"mail"}, second_);
+  offer("mail");
+  EXPECT_TRUE(first_woken());
+  EXPECT_FALSE(second_woken());
+}
+
+TEST_F(WorkWaitersTest, ASecondOfferWakesTheNext) {
+  const auto a = wait({"mail"}, first_), b = wait({"mail"}, second_);
+  offer("mail");
+  offer("mail");
+  EXPECT_TRUE(first_woken());
+  EXPECT_TRUE(second_woken());
+}
+
+TEST_F(WorkWaitersTest, AnOfferPassesOverThoseWhoCannotRunIt) {
+  const auto a = wait({"mail"}, first_), b = wait({"mail"}, second_, gpu_);
+  offer("mail", gpu_);
+  EXPECT_FALSE(first_woken());
+  EXPECT_TRUE(second_woken());
+}
+
+TEST_F(WorkWaitersTest, AnOfferThatWasNotAcceptedGoesToTheNext) {
+  auto a = wait({"mail"}, first_);
+  const auto b = wait({"mail"}, second_);
+  offer("mail");
+  a.reset();
+  EXPECT_TRUE(second_woken());
+}
+
+TEST_F(WorkWaitersTest, AnAcceptedOfferIsNotPassedOn) {
+  auto a = wait({"mail"}, first_);
+  const auto b = wait({"mail"}, second_);
+  offer("mail");
+  EXPECT_EQ(a->accept()->lane.str(), "mail");
+  a.reset();
+  EXPECT_FALSE(second_woken());
+}
+
+TEST_F(WorkWaitersTest, WaitsForSeveralLanesAtOnceAndNoOther) {
+  const auto a = wait({"mail", "post"}, first_);
+  offer("parcels");
+  EXPECT_FALSE(first_woken());
+  offer("post");
+  EXPECT_TRUE(first_woken());
+}
+
+}  // namespace
+}  // namespace ff

@@ -1,0 +1,76 @@
+// Claims that wait for work.
+#pragma once
+
+#include <flowfabric/capabilities.hpp>
+#include <flowfabric/ids.hpp>
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/async/wakeup.hpp"
+
+namespace ff {
+
+// An execution that became ready, and what a worker must have to run it.
+struct Offer {
+  Namespace ns;
+  LaneId lane;
+  ExecutionId id;
+  CapabilitySet required;
+};
+
+// Each offer wakes one claim: that which has waited longest of those that can run it. If it goes away
+// without looking, the next one gets the offer. Thread-safe.
+class WorkWaiters {
+ public:
+  // A place in the list, for as long as it lives. Take it before looking for work; then nothing that
+  // becomes ready in between is missed.
+  class Place {
+   public:
+    Place(WorkWaiters& list, const Namespace& ns, const std::vector<LaneId>& lanes,
+          const CapabilitySet& capabilities, Wakeup& wakeup);
+    ~Place();
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+    // Sleeps until it is woken or the deadline has passed.
+    asio::awaitable<void> sleep_until(std::chrono::steady_clock::time_point deadline);
+
+    // What it was woken for. From here on the holder answers for it: it takes it, finds nothing, or
+    // offers it to the next one.
+    std::optional<Offer> accept();
+
+   private:
+    friend class WorkWaiters;
+    using Queue = std::pair<Namespace, LaneId>;
+    struct Entry {
+      Queue queue;
+      std::list<Place*>::iterator position;
+    };
+
+    WorkWaiters& list_;
+    const CapabilitySet& capabilities_;
+    Wakeup& wakeup_;
+    std::vector<Entry> entries_;
+    std::optional<Offer> offer_;  // not accepted yet
+  };
+
+  // False if no claim that waits can run it, or each of those has another offer.
+  bool offer(const Offer& offer);
+
+  // Claims under way: those that sleep, and those that are looking for work.
+  std::size_t size() const;
+  std::size_t asleep() const { return asleep_; }
+
+ private:
+  std::atomic<std::size_t> asleep_ = 0;
+  mutable std::mutex mutex_;
+  std::size_t size_ = 0;
+  std::map<Place::Queue, std::list<Place*>> places_;
+};
+
+}  // namespace ff

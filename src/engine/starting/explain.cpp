@@ -1,0 +1,165 @@
+#include "engine/starting/explain.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text/rfc3339.hpp"
+#include "engine/starting/gate.hpp"
+
+namespace ff {
+namespace {
+
+std::string time_text(const std::optional<TimePoint>& time) {
+  return time ? to_rfc3339(*time) : std::string("an unknown time");
+}
+
+Obstacle missing_worker(const ExecutionInfo& info, const std::vector<WorkerInfo>& workers) {
+  const auto& required = info.policy.required_capabilities;
+  if (workers.empty() && !required.empty())
+    return {
+        .reason = BlockingReason::waiting_for_capable_worker,
+        .detail = fmt::format("no worker is alive in namespace {}; it needs the capabilities {}",
+                              info.ns.str(), required.csv()),
+        .remedy = fmt::format("start one for lane {} with the capabilities {}", info.lane.str(),
+                              required.csv())};
+  if (workers.empty())
+    return {.reason = BlockingReason::waiting_for_worker,
+            .detail = fmt::format("no worker is alive in namespace {}", info.ns.str()),
+            .remedy = fmt::format("start one for lane {}", info.lane.str())};
+  const bool capable = std::ranges::any_of(
+      workers, [&](const WorkerInfo& each) { return each.capabilities.covers(required); });
+  if (!capable)
+    return {.reason = BlockingReason::waiting_for_capable_worker,
+            .detail = fmt::format("none of the {} live workers has all of: {}", workers.size(),
+                                  required.csv()),
+            .remedy = fmt::format("start a worker with the capabilities {}", required.csv())};
+  return {.reason = BlockingReason::waiting_for_worker,
+          .detail = fmt::format("no live worker that could run it serves lane {}", info.lane.str()),
+          .remedy = fmt::format("start one for lane {}, or end the draining of those that do",
+                                info.lane.str())};
+}
+
+bool serves(const WorkerInfo& worker, const ExecutionInfo& info) {
+  return !worker.draining && worker.capabilities.covers(info.policy.required_capabilities) &&
+         std::ranges::find(worker.lanes, info.lane) != worker.lanes.end();
+}
+
+std::string remedy_of(const BudgetId& budget, const Result<core::BudgetCheck>& check) {
+  if (!check)
+    return fmt::format(
+        "create it again with this id (ff budgets create --id {} --hard DIMENSION=LIMIT), "
+        "or cancel the execution",
+        budget.str());
+  if (check->next_reset_at)
+    return fmt::format("it resets at {}; to go on now: ff budgets reset {}",
+                       to_rfc3339(*check->next_reset_at), budget.str());
+  return fmt::format("ff budgets reset {}, or make it anew with a higher limit", budget.str());
+}
+
+Async<void> add_budgets(store::Store& store, const Policy& policy, std::vector<Obstacle>& found) {
+  for (const auto& budget : policy.budgets) {
+    const auto check = co_await store.run(core::CheckBudget{budget});
+    if (!check && check.error().code != Errc::budget_not_found)
+      co_return std::unexpected(check.error());
+    if (auto refused = refusal_of(budget, check))
+      found.push_back({.reason = refused->reason,
+                       .detail = std::move(refused->detail),
+                       .remedy = remedy_of(budget, check)});
+  }
+  co_return Result<void>{};
+}
+
+Async<void> add_quota(store::Store& store, const QuotaId& quota, std::vector<Obstacle>& found) {
+  const auto info = co_await store.run(GetQuota{quota});
+  if (!info && info.error().code != Errc::quota_not_found) co_return std::unexpected(info.error());
+  constexpr auto reason = BlockingReason::waiting_for_quota;
+  if (!info) {
+    found.push_back({.reason = reason,
+                     .detail = fmt::format("quota {} does not exist", quota.str()),
+                     .remedy = fmt::format("create it again with this id (ff quotas create --id "
+                                           "{}), or cancel the execution",
+                                           quota.str())});
+    co_return Result<void>{};
+  }
+  const auto& spec = info->spec;
+  if (spec.max_per_window && info->in_window >= *spec.max_per_window)
+    found.push_back(
+        {.reason = reason,
+         .detail = core::rate_detail(quota, spec),
+         .remedy = fmt::format("the window has room again at {}", time_text(info->next_start_at))});
+  if (spec.max_concurrent && info->running >= *spec.max_concurrent)
+    found.push_back(
+        {.reason = reason,
+         .detail = core::concurrency_detail(quota, spec),
+         .remedy = fmt::format("one of the {} that run under it has to end first", info->running)});
+  co_return Result<void>{};
+}
+
+// Of one that nobody has and that is not kept back by itself.
+Async<void> explain_waiting(store::Store& store, Fleet& fleet, const ExecutionInfo& info,
+                            Why& why) {
+  const auto workers = co_await fleet.live(info.ns);
+  if (!workers) co_return std::unexpected(workers.error());
+  const auto able =
+      std::ranges::count_if(*workers, [&](const WorkerInfo& each) { return serves(each, info); });
+  if (able == 0) why.obstacles.push_back(missing_worker(info, *workers));
+  if (auto added = co_await add_budgets(store, info.policy, why.obstacles); !added) co_return added;
+  if (info.policy.quota)
+    if (auto added = co_await add_quota(store, *info.policy.quota, why.obstacles); !added)
+      co_return added;
+  const auto reason = info.state_vector.blocking_reason;
+  if (reason == BlockingReason::paused_by_operator || reason == BlockingReason::paused_by_policy)
+    why.obstacles.push_back({.reason = reason,
+                             .detail = info.blocking_detail.value_or(""),
+                             .remedy = "whoever paused it has to let it go"});
+  if (why.obstacles.empty())
+    why.summary =
+        fmt::format("nothing is in its way: it waits for its turn, and {} live {} can run it", able,
+                    able == 1 ? "worker" : "workers");
+  else
+    why.summary = fmt::format("it waits: {}", why.obstacles.front().detail);
+  co_return Result<void>{};
+}
+
+std::string summary_of_end(const ExecutionInfo& info) {
+  const auto why = info.failure_reason ? info.failure_reason : info.cancel_reason;
+  return fmt::format("it ended ({}{}{}) at {}; ff replay runs it again", to_string(info.state),
+                     why && !why->empty() ? ": " : "", why.value_or(""),
+                     time_text(info.completed_at));
+}
+
+}  // namespace
+
+Async<Why> explain(store::Store& store, Fleet& fleet, const ExecutionInfo& info) {
+  Why why{.id = info.id, .state = info.state, .summary = {}};
+  const auto reason = info.state_vector.blocking_reason;
+  if (is_terminal(info.state)) {
+    why.summary = summary_of_end(info);
+  } else if (info.worker) {
+    why.summary = fmt::format("it runs: worker {} has it, under a lease until {}",
+                              info.worker->str(), time_text(info.lease_expires_at));
+  } else if (info.granted_to) {
+    why.summary = fmt::format("it is set aside for worker {}, which is about to claim it",
+                              info.granted_to->str());
+  } else if (info.state == ExecutionState::delayed) {
+    const auto until = time_text(info.delay_until);
+    why.summary = fmt::format("it is delayed until {}", until);
+    const bool retries = reason == BlockingReason::waiting_for_retry_backoff;
+    why.obstacles.push_back(
+        {.reason = reason,
+         .detail = retries ? fmt::format("it failed ({}) and is tried again at {}",
+                                         info.failure_reason.value_or("no reason given"), until)
+                           : why.summary,
+         .remedy = "it starts by itself then"});
+  } else if (info.state == ExecutionState::waiting_children) {
+    why.summary = "it waits for executions that it depends on";
+    why.obstacles.push_back(
+        {.reason = reason, .detail = why.summary, .remedy = "they have to end first"});
+  } else if (auto told = co_await explain_waiting(store, fleet, info, why); !told) {
+    co_return std::unexpected(told.error());
+  }
+  co_return why;
+}
+
+}  // namespace ff

@@ -1,0 +1,208 @@
+#include "engine/starting/scheduler.hpp"
+
+namespace ff {
+namespace {
+
+// Each round finds work, or something more that has no room.
+constexpr int rounds_max = 1'024;
+
+// Another worker was faster, or it ended; look for something else.
+bool is_gone(const Error& error) {
+  switch (error.code) {
+    case Errc::execution_not_leaseable:
+    case Errc::execution_not_eligible:
+    case Errc::execution_not_found:
+    case Errc::grant_already_exists:
+    case Errc::admission_expired:
+    case Errc::capability_mismatch: return true;
+    default: return false;
+  }
+}
+
+// The lease on an execution for a request, the same whenever it is asked.
+LeaseId lease_of(const RequestId& request, const ExecutionId& execution) {
+  auto bytes = request.uuid().bytes();
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] ^= execution.uuid().bytes()[i];
+  return LeaseId{Uuid{bytes}};
+}
+
+// Whoever asked did not get it, for sure. If that is not sure, it may hold what it was let in with.
+bool is_refused(const Error& error) {
+  switch (error.code) {
+    case Errc::store_unavailable:
+    case Errc::unreachable:
+    case Errc::timed_out:
+    case Errc::malformed_response:
+    case Errc::internal: return false;
+    default: return true;
+  }
+}
+
+store::TakeReady take_for(const auto& wanted, std::size_t max, const Gate::Cycle& cycle) {
+  return {.ns = wanted.ns,
+          .lanes = wanted.lanes,
+          .capabilities = wanted.capabilities,
+          .max = max,
+          .closed = cycle.closed};
+}
+
+}  // namespace
+
+Async<ClaimReply> Scheduler::claim(const Claim& claim) {
+  ClaimReply reply;
+  if (claim.request_id)
+    if (auto before = answered_.find({claim.ns, *claim.request_id}); !before.empty()) {
+      std::vector<Chosen> held;
+      for (const auto& id : before) held.push_back({.id = id});
+      auto leased = co_await store_.run_all(leases_for(claim, held, core::LeaseSource::held));
+      if (auto collected = collect(std::move(leased), reply); !collected)
+        co_return std::unexpected(collected.error());
+      co_return reply;
+    }
+
+  auto cycle = co_await gate_.begin(claim.ns);
+  if (!cycle) co_return std::unexpected(cycle.error());
+  for (int round = 0; round < rounds_max && reply.executions.empty(); ++round) {
+    auto taken = co_await store_.run(take_for(claim, claim.max, *cycle));
+    if (!taken) co_return std::unexpected(taken.error());
+    if (taken->empty()) break;
+    const auto chosen = co_await gate_.admit(*cycle, std::move(*taken));
+    if (!chosen) co_return std::unexpected(chosen.error());
+    auto leased = co_await store_.run_all(leases_for(claim, *chosen, core::LeaseSource::ready));
+    co_await give_back_unused(*chosen, leased);
+    if (auto collected = collect(std::move(leased), reply); !collected)
+      co_return std::unexpected(collected.error());
+  }
+  if (claim.request_id && !reply.executions.empty()) {
+    std::vector<ExecutionId> ids;
+    for (const auto& execution : reply.executions) ids.push_back(execution.id);
+    answered_.add({claim.ns, *claim.request_id}, std::move(ids));
+  }
+  co_return reply;
+}
+
+Async<GrantReply> Scheduler::grant(const Grant& grant) {
+  auto cycle = co_await gate_.begin(grant.ns);
+  if (!cycle) co_return std::unexpected(cycle.error());
+  for (int round = 0; round < rounds_max; ++round) {
+    auto taken = co_await store_.run(take_for(grant, 1, *cycle));
+    if (!taken) co_return std::unexpected(taken.error());
+    if (taken->empty()) break;
+    const auto chosen = co_await gate_.admit(*cycle, std::move(*taken));
+    if (!chosen) co_return std::unexpected(chosen.error());
+    if (chosen->empty()) continue;
+    const auto id = chosen->front().id;
+    std::vector<core::GrantIssue> issues{{.id = id,
+                                          .worker = grant.worker,
+                                          .capabilities = grant.capabilities,
+                                          .admission = chosen->front().admission,
+                                          .grant_ttl = grant.grant_ttl}};
+    auto granted = co_await store_.run_all(std::move(issues));
+    if (granted.front()) co_return GrantReply{std::move(*granted.front())};
+    co_await give_back_unused(*chosen, granted);
+    static_cast<void>(co_await store_.run(store::PutBack{id}));
+    if (!is_gone(granted.front().error())) co_return std::unexpected(granted.front().error());
+  }
+  co_return GrantReply{};
+}
+
+Async<ClaimedExecution> Scheduler::claim(ClaimGranted claim) {
+  core::LeaseGrant lease{.id = claim.id,
+                         .source = core::LeaseSource::grant,
+                         .worker = std::move(claim.worker),
+                         .lease_id = claim.lease_id ? *claim.lease_id : mint<LeaseId>(),
+                         .attempt_id = mint<AttemptId>(),
+                         .lease_ttl = claim.lease_ttl};
+  return store_.run(std::move(lease));
+}
+
+Async<ClaimedExecution> Scheduler::claim(ClaimExecution claim) {
+  const auto execution = co_await store_.run(GetExecution{claim.id});
+  if (!execution) co_return std::unexpected(execution.error());
+  // What somebody has or what has ended needs nothing: it is refused, or told again, without.
+  std::vector<Chosen> chosen{{.id = claim.id}};
+  if (!execution->worker && !is_terminal(execution->state)) {
+    auto admitted =
+        co_await gate_.admit_one(execution->ns, claim.id, core::needs_of(execution->policy));
+    if (!admitted) co_return std::unexpected(admitted.error());
+    chosen.front() = std::move(*admitted);
+  }
+  std::vector<core::LeaseGrant> leases{
+      {.id = claim.id,
+       .source = core::LeaseSource::ready,
+       .worker = std::move(claim.worker),
+       .capabilities = std::move(claim.capabilities),
+       .admission = chosen.front().admission,
+       .lease_id = claim.lease_id ? *claim.lease_id : mint<LeaseId>(),
+       .attempt_id = mint<AttemptId>(),
+       .lease_ttl = claim.lease_ttl}};
+  auto leased = co_await store_.run_all(std::move(leases));
+  co_await give_back_unused(chosen, leased);
+  co_return std::move(leased.front());
+}
+
+// What was let in but did not start gives back its slot and its place. Whether it started may be unknown;
+// then the reconciler finds out, and others may try.
+template <class Reply>
+asio::awaitable<void> Scheduler::give_back_unused(const std::vector<Chosen>& chosen,
+                                                  const std::vector<Result<Reply>>& started) {
+  std::vector<Chosen> unused;
+  std::vector<store::PutBack> unknown;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (started[i]) continue;
+    if (!is_refused(started[i].error()))
+      unknown.push_back({chosen[i].id});
+    else if (chosen[i].admission)
+      unused.push_back(chosen[i]);
+  }
+  if (!unused.empty()) co_await gate_.give_back(std::move(unused));
+  if (!unknown.empty()) co_await store_.run_all(std::move(unknown));
+}
+
+std::vector<core::LeaseGrant> Scheduler::leases_for(const Claim& claim,
+                                                    const std::vector<Chosen>& chosen,
+                                                    core::LeaseSource source) {
+  std::vector<core::LeaseGrant> leases;
+  leases.reserve(chosen.size());
+  for (const auto& [id, quota, admission] : chosen)
+    leases.push_back(
+        {.id = id,
+         .source = source,
+         .worker = claim.worker,
+         .capabilities = claim.capabilities,
+         .admission = admission,
+         .lease_id = claim.request_id ? lease_of(*claim.request_id, id) : mint<LeaseId>(),
+         .attempt_id = mint<AttemptId>(),
+         .lease_ttl = claim.lease_ttl});
+  return leases;
+}
+
+// What was leased must reach the worker, even if something else went wrong beside it.
+Result<void> Scheduler::collect(std::vector<Result<ClaimedExecution>> leased, ClaimReply& reply) {
+  std::optional<Error> failure;
+  for (auto& each : leased) {
+    if (each)
+      reply.executions.push_back(std::move(*each));
+    else if (!is_gone(each.error()))
+      failure = std::move(each.error());
+  }
+  if (failure && reply.executions.empty()) return std::unexpected(std::move(*failure));
+  return {};
+}
+
+std::vector<ExecutionId> Scheduler::Answered::find(const Request& request) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = executions_.find(request);
+  return found == executions_.end() ? std::vector<ExecutionId>{} : found->second;
+}
+
+void Scheduler::Answered::add(const Request& request, std::vector<ExecutionId> executions) {
+  const std::lock_guard lock(mutex_);
+  if (executions_.insert_or_assign(request, std::move(executions)).second)
+    order_.push_back(request);
+  if (order_.size() <= requests_max) return;
+  executions_.erase(order_.front());
+  order_.pop_front();
+}
+
+}  // namespace ff

@@ -1,0 +1,165 @@
+#include "http/client/remote_engine.hpp"
+
+#include <boost/url.hpp>
+
+#include "base/text/utf8.hpp"
+#include "http/client/client.hpp"
+#include "http/transport/tls.hpp"
+#include "http/wire/problem.hpp"
+#include "http/wire/wire.hpp"
+
+namespace ff::http {
+namespace {
+
+namespace urls = boost::urls;
+
+constexpr std::chrono::seconds answer_timeout{30};  // beyond what the operation itself may wait
+
+std::string plain_text(const json::value& value) {
+  if (value.is_string()) return std::string(value.get_string());
+  if (!value.is_array()) return json::serialize(value);
+  std::string list;
+  for (const auto& element : value.get_array())
+    list += (list.empty() ? "" : ",") + plain_text(element);
+  return list;
+}
+
+std::string url_text(const json::value& value) {
+  return urls::encode(plain_text(value), urls::unreserved_chars);
+}
+
+// An operation as a request asks for it.
+struct Question {
+  const Endpoint& endpoint;
+  json::object fields;
+  std::chrono::milliseconds timeout;
+};
+
+// The path with its {names} filled in; these fields are taken out.
+std::string take_path(std::string_view pattern, json::object& fields) {
+  std::string path;
+  while (!pattern.empty()) {
+    const auto open = pattern.find('{');
+    path += pattern.substr(0, open);
+    if (open == std::string_view::npos) break;
+    const auto close = pattern.find('}', open);
+    const auto name = pattern.substr(open + 1, close - open - 1);
+    path += url_text(fields.at(name));
+    fields.erase(name);
+    pattern.remove_prefix(close + 1);
+  }
+  return path;
+}
+
+// "?name=value&…"
+std::string query(const json::object& fields) {
+  std::string text;
+  for (const auto& field : fields)
+    text += (text.empty() ? '?' : '&') + std::string(field.key()) + '=' + url_text(field.value());
+  return text;
+}
+
+Request make_request(const Endpoint& endpoint, json::object fields) {
+  Request request{endpoint.method, "", 11};
+  auto path = take_path(endpoint.path, fields);
+  if (has_body(endpoint.method)) {
+    request.target(path);
+    request.set(beast::http::field::content_type, "application/json");
+    request.body() = json::serialize(fields);
+  } else {
+    request.target(path + query(fields));
+  }
+  return request;
+}
+
+Result<json::object> parse_body(const Response& response) {
+  boost::system::error_code malformed;
+  auto body = json::parse(response.body(), malformed,
+                          json::make_shared_resource<json::monotonic_resource>());
+  if (malformed || !body.is_object())
+    return fail(Errc::malformed_response, fmt::format("the server's answer is not FlowFabric's: {}",
+                                                      printable(response.body())));
+  return std::move(body.get_object());
+}
+
+template <class Reply>
+Result<Reply> parse_reply(Response&& response) {
+  if (response.result() == Status::no_content) return Reply{};
+  const auto body = parse_body(response);
+  if (!body) return std::unexpected(body.error());
+  auto reply = from_reply<Reply>(*body);
+  if (!reply) reply.error().code = Errc::malformed_response;
+  return reply;
+}
+
+template <>
+Result<Bytes> parse_reply(Response&& response) {
+  Bytes reply{.bytes = std::move(response.body()),
+              .absent = response.result() == Status::no_content};
+  const auto type = response[beast::http::field::content_type];
+  if (auto given = ContentType::parse(std::string(type)); given && type != unknown_content_type)
+    reply.content_type = std::move(*given);
+  return reply;
+}
+
+template <class Op>
+std::chrono::milliseconds timeout_of(const Op& operation) {
+  // A renewal that hangs must leave time for the next one.
+  if constexpr (std::same_as<Op, Renew>)
+    return std::clamp<Millis>(operation.lease_ttl / 3, std::chrono::seconds{1}, answer_timeout);
+  else if constexpr (Waiting<Op>)
+    return operation.wait + answer_timeout;
+  else
+    return answer_timeout;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text,
+                                                         const OpenOptions& options) {
+  const auto url = urls::parse_uri(text);
+  const bool has_more = url && ((!url->path().empty() && url->path() != "/") || url->has_query() ||
+                                url->has_userinfo() || url->has_fragment());
+  const bool bad_port = url && url->has_port() && url->port_number() == 0;
+  const bool tls = url && url->scheme() == "https";
+  if (!url || (!tls && url->scheme() != "http") || url->host().empty() || has_more || bad_port)
+    return fail(Errc::invalid_input,
+                fmt::format("'{}' is not the address of a server; one looks like "
+                            "http://127.0.0.1:9090",
+                            printable(text)));
+  if (!std::ranges::all_of(options.token, [](char c) { return c > 0x20 && c < 0x7f; }))
+    return fail(Errc::invalid_input, "the token must be visible ASCII characters, without blanks");
+  std::shared_ptr<TlsContext> context;
+  if (tls) {
+    auto trusting = client_tls(options.ca_file);
+    if (!trusting) return std::unexpected(trusting.error());
+    context = std::move(*trusting);
+  }
+  const std::string usual_port = tls ? "443" : "80";
+  const auto port = url->has_port() ? std::string(url->port()) : usual_port;
+  const auto host = url->host_address();
+  return std::unique_ptr<RemoteEngine>(new RemoteEngine([&](asio::any_io_executor executor) {
+    return std::make_unique<Client>(std::move(executor), host, port, options.token, context);
+  }));
+}
+
+RemoteEngine::~RemoteEngine() = default;
+
+asio::awaitable<void> RemoteEngine::perform(EngineCall& call) {
+  auto question = call.visit([]<class Op>(OperationCall<Op>& each) {
+    return Question{endpoint<Op>, to_fields(each.operation), timeout_of(each.operation)};
+  });
+  auto request = make_request(question.endpoint, std::move(question.fields));
+  auto response = co_await client_->send(std::move(request), question.timeout);
+  if (!response)
+    call.refuse(std::move(response.error()));
+  else if (beast::http::to_status_class(response->result()) !=
+           beast::http::status_class::successful)
+    call.refuse(from_problem(response->result_int(), response->body()));
+  else
+    call.visit([&]<class Op>(OperationCall<Op>& each) {
+      each.reply.emplace(parse_reply<typename Op::Reply>(std::move(*response)));
+    });
+}
+
+}  // namespace ff::http

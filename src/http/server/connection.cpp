@@ -1,0 +1,414 @@
+#include "http/server/connection.hpp"
+
+#include <flowfabric/limits.hpp>
+
+#include <array>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/random.hpp"
+#include "base/text/base64.hpp"
+#include "base/text/utf8.hpp"
+#include "base/version.hpp"
+
+namespace ff::http {
+
+using tcp = asio::ip::tcp;
+
+namespace {
+
+constexpr std::uint32_t header_bytes_max = 16 * 1024;
+// A payload as base64, and room for tags and a policy beside it.
+constexpr std::uint64_t body_bytes_max =
+    base64_encoded_size(limits::payload_bytes_max) + 1024 * 1024;
+constexpr std::uint64_t batch_body_bytes_max =
+    base64_encoded_size(limits::batch_bytes_max) + 4 * 1024 * 1024;
+constexpr std::uint64_t drain_bytes_max = 64 * 1024 * 1024;
+constexpr std::chrono::seconds drain_timeout{5};
+constexpr std::chrono::seconds handshake_timeout{10};
+constexpr std::chrono::milliseconds cancel_again{100};
+constexpr std::size_t request_id_bytes_max = 128;
+constexpr std::size_t target_shown_max = 256;  // in the log
+
+std::uint64_t body_limit(const Route& route) {
+  if (route.is_batch) return batch_body_bytes_max;
+  return body_bytes_max;
+}
+
+Error body_too_large(const Route& route) {
+  return {Errc::payload_too_large,
+          fmt::format("the request body is larger than {} bytes", body_limit(route))};
+}
+
+Error too_many_wait(const Allowance& long_polls) {
+  return {Errc::resource_exhausted,
+          fmt::format("{} requests wait at this server already; try again in a moment",
+                      long_polls.most())};
+}
+
+// How to answer a request that could not be read; none if there is nobody to answer.
+std::optional<Error> explain_unreadable(const error_code& failed, const Route* route) {
+  using beast::http::error;
+  if (failed == error::body_limit && route) return body_too_large(*route);
+  if (failed == error::header_limit || failed == error::buffer_overflow)
+    return Error{Errc::headers_too_large,
+                 fmt::format("the request headers are larger than {} bytes", header_bytes_max)};
+  if (failed == beast::error::timeout)
+    return Error{Errc::request_timeout, "the request did not arrive in time"};
+  const bool hung_up = failed == error::end_of_stream || failed == error::partial_message;
+  if (failed.category() == error_code(error::end_of_stream).category() && !hung_up)
+    return Error{Errc::invalid_input, "this is not an HTTP/1.1 request: " + failed.message()};
+  return std::nullopt;
+}
+
+template <class T>
+asio::awaitable<void> set(T& answer, asio::awaitable<T> call) {
+  answer = co_await std::move(call);
+}
+
+// The client's own, or a new one.
+std::string request_id(std::string_view given) {
+  const bool visible = std::ranges::all_of(given, [](char c) { return c > 0x20 && c < 0x7f; });
+  if (!given.empty() && given.size() <= request_id_bytes_max && visible) return std::string(given);
+  thread_local SystemRandom random;
+  return make_uuid(SystemClock().now(), random).str();
+}
+
+}  // namespace
+
+Connection::Connection(tcp::socket socket, Site& site)
+    : stream_(std::move(socket), site.credentials().tls),
+      site_(site),
+      timer_(strand(), deadline_) {}
+
+asio::awaitable<void> Connection::serve() {
+  allow(handshake_timeout);
+  const auto failed = co_await stream_.accept_handshake();
+  if (is_plain_http(failed)) co_await ask_for_tls();
+  bool more = !failed;
+  while (more && !closing_) more = co_await serve_one();
+  allow_for_ever();
+  timer_.cancel();
+  error_code ignored;
+  stream_.tcp().socket().shutdown(tcp::socket::shutdown_both, ignored);
+}
+
+asio::awaitable<void> Connection::ask_for_tls() {
+  stream_.drop_tls();
+  const Exchange exchange{.id = request_id(""), .began = SteadyClock::now()};
+  const Error error{Errc::invalid_input, "this server speaks TLS; use https:// instead of http://"};
+  co_await refuse(exchange, error);
+}
+
+asio::awaitable<void> Connection::turn_away() {
+  allow(drain_timeout);
+  const Error error{Errc::overloaded,
+                    fmt::format("this server has its {} connections; try again in a moment",
+                                site_.connections.most())};
+  const Exchange exchange{.id = request_id(""), .began = SteadyClock::now()};
+  if (!co_await stream_.accept_handshake()) co_await refuse(exchange, error);
+  allow_for_ever();
+  timer_.cancel();
+}
+
+void Connection::close(bool now) {
+  asio::post(strand(), [self = shared_from_this(), now] {
+    self->closing_ = true;
+    self->stop_waiting();
+    if (now || self->idle_) self->stream_.tcp().cancel();
+  });
+}
+
+// Reads and answers one request; false when the connection is done.
+asio::awaitable<bool> Connection::serve_one() {
+  RequestParser parser;
+  parser.header_limit(header_bytes_max);
+  parser.body_limit(boost::none);  // known once the route is
+  auto failed = co_await read_header(parser);
+  Exchange exchange{.id = request_id(parser.get()["X-Request-Id"]), .began = SteadyClock::now()};
+  if (failed) {
+    if (const auto error = explain_unreadable(failed, nullptr)) co_await refuse(exchange, *error);
+    co_return false;
+  }
+  if (auto admitted = admit(parser, exchange); !admitted) {
+    // What has no body has been read completely; the next request can follow.
+    if (!parser.is_done()) co_await refuse(exchange, admitted.error());
+    co_return parser.is_done() &&
+        co_await send(exchange, error_response(admitted.error()), exchange.keep);
+  }
+  const auto& route = *exchange.found->route;
+  const auto body_size = parser.content_length().value_or(parser.chunked() ? body_limit(route) : 0);
+  auto share = site_.body_bytes.take(body_size);
+  if (!share) {
+    const Error error{Errc::overloaded,
+                      "the server is reading as much as it can; try again in a moment"};
+    co_await refuse(exchange, error);
+    co_return false;
+  }
+  auto request = co_await read_body(parser, route);
+  if (!request) {
+    if (request.error().code != Errc::unreachable) co_await refuse(exchange, request.error());
+    co_return false;
+  }
+  share.shrink_to(request->body().size());
+  exchange.began = SteadyClock::now();
+  co_return co_await answer(exchange, std::move(*request));
+}
+
+asio::awaitable<error_code> Connection::read_header(RequestParser& parser) {
+  error_code failed;
+  idle_ = true;
+  allow(site_.limits.idle_timeout);
+  if (stream_.received() == 0) failed = co_await stream_.receive();
+  idle_ = false;
+  // Nobody has begun to ask: there is nothing to answer either.
+  if (failed) co_return asio::error::eof;
+  allow(site_.limits.header_timeout);
+  failed = co_await stream_.read_header(parser);
+  if (failed && late_) failed = beast::error::timeout;
+  if (failed) co_return failed;
+  // Where the body ends would be anybody's guess.
+  if (parser.get().count(beast::http::field::transfer_encoding) > 0 && !parser.chunked())
+    co_return beast::http::error::bad_transfer_encoding;
+  co_return error_code{};
+}
+
+// Whether the sender may do what it asks for, as far as the header says.
+Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) {
+  const auto& header = parser.get();
+  exchange.method = header.method();
+  exchange.target = header.target();
+  if (parser.keep_alive() && header.version() >= 11) exchange.keep = Keep::open;
+  auto found = find_route(header.method(), header.method_string(), header.target());
+  if (found) exchange.found = std::move(*found);
+  const bool open = found && exchange.found->route->endpoint.role == Role::nobody;
+  if (!open) {
+    auto caller = site_.credentials().access->admit(header[beast::http::field::authorization],
+                                                    SystemClock().now());
+    if (!caller) return std::unexpected(caller.error());
+    exchange.caller = std::move(*caller);
+  }
+  if (!found) return std::unexpected(found.error());
+  const auto& route = *exchange.found->route;
+  if (!exchange.caller.may(route.endpoint.role))
+    return fail(Errc::permission_denied,
+                fmt::format("token '{}' may not do this; it takes one with the role {}",
+                            printable(exchange.caller.name), to_string(route.endpoint.role)));
+  if (parser.content_length().value_or(0) > body_limit(route))
+    return std::unexpected(body_too_large(route));
+  return {};
+}
+
+asio::awaitable<Result<Request>> Connection::read_body(RequestParser& parser, const Route& route) {
+  parser.body_limit(body_limit(route));
+  allow(site_.limits.body_timeout);
+  error_code failed;
+  if (beast::iequals(parser.get()[beast::http::field::expect], "100-continue")) {
+    Response go_on{Status::continue_, 11};
+    failed = co_await stream_.write(go_on);
+  }
+  if (!failed) failed = co_await stream_.read(parser);
+  if (!failed) co_return parser.release();
+  if (late_) failed = beast::error::timeout;
+  if (auto error = explain_unreadable(failed, &route)) co_return std::unexpected(std::move(*error));
+  co_return fail(Errc::unreachable, "");
+}
+
+asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
+  allow_for_ever();
+  const auto& route = *exchange.found->route;
+  const bool wants_stream =
+      route.may_wait && beast::iequals(request[beast::http::field::accept], event_stream_type);
+  const std::string last_event_id(request["Last-Event-ID"]);
+  auto fields = read_fields(std::move(*exchange.found), std::move(request), exchange.caller.ns);
+  Response response;
+  if (!fields) {
+    response = error_response(fields.error());
+  } else {
+    std::optional<NamespaceEngine> scoped;
+    if (exchange.caller.ns) scoped.emplace(site_.engine, *exchange.caller.ns);
+    Engine& engine = scoped ? static_cast<Engine&>(*scoped) : site_.engine;
+    if (wants_stream && route.endpoint.path == endpoint<ReadEvents>.path) {
+      if (!last_event_id.empty()) fields->url["after"] = last_event_id;
+      co_return co_await send_events(exchange, engine, std::move(*fields));
+    }
+    response = co_await run(engine, route, std::move(*fields));
+  }
+  if (closing_) exchange.keep = Keep::close;
+  co_return co_await send(exchange, std::move(response), exchange.keep) &&
+      exchange.keep == Keep::open;
+}
+
+asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
+                                          RequestFields fields) {
+  if (!route.may_wait) {
+    auto response = co_await run_or_apologise(engine, route, std::move(fields));
+    if (route.endpoint.path == endpoint<GetMetrics>.path && response.result() == Status::ok)
+      response.body() += site_.metrics.text({.connections = site_.connections.used(),
+                                             .long_polls = site_.long_polls.used(),
+                                             .body_bytes = site_.body_bytes.used()});
+    co_return response;
+  }
+  const auto share = site_.long_polls.take();
+  if (!share) co_return error_response(too_many_wait(site_.long_polls));
+  Response response;
+  co_await unless_in_vain(set(response, run_or_apologise(engine, route, std::move(fields))));
+  co_return response;
+}
+
+asio::awaitable<Response> Connection::run_or_apologise(Engine& engine, const Route& route,
+                                                       RequestFields fields) {
+  try {
+    co_return co_await http::run(route, engine, std::move(fields));
+  } catch (const std::exception& bug) {
+    log::error("a request to {} failed: {}", route.endpoint.path, bug.what());
+  }
+  co_return error_response({Errc::internal, "the server failed on this request; see its log"});
+}
+
+// Events as they happen, until the client or the server has enough. The connection is done then.
+asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine,
+                                              RequestFields fields) {
+  auto query = from_fields<ReadEvents>(fields);
+  const auto share = site_.long_polls.take();
+  if (!share) query = std::unexpected(too_many_wait(site_.long_polls));
+  Result<std::string> text = "";
+  std::optional<EventStream> events;
+  if (query) {
+    events.emplace(engine, std::move(*query), site_.limits.stream_silence);
+    text = co_await events->begin();
+  } else {
+    text = std::unexpected(query.error());
+  }
+  if (!text) {
+    co_await refuse(exchange, text.error());
+    co_return false;
+  }
+  *text = fmt::format(
+              "HTTP/1.1 200 OK\r\nServer: FlowFabric/{}\r\nX-Request-Id: {}\r\n"
+              "Content-Type: {}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
+              version, exchange.id, event_stream_type) +
+          *text;
+  conclude(exchange, 200);
+  while (text && !closing_ && !gone_) {
+    allow(site_.limits.write_timeout);
+    if (co_await stream_.write(std::move(*text))) break;
+    allow_for_ever();
+    co_await unless_in_vain(set(text, events->next()));
+  }
+  co_return false;
+}
+
+// What waits ends early when its client has gone or the server stops. Whatever it answers then is sent:
+// it may be work that was claimed at the last moment.
+asio::awaitable<void> Connection::unless_in_vain(asio::awaitable<void> waiting) {
+  waiting_ = true;
+  watch_for_hang_up();
+  if (closing_) asio::post(strand(), [self = shared_from_this()] { self->stop_waiting(); });
+  auto guarded = [](asio::awaitable<void> call) -> asio::awaitable<void> {
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_await std::move(call);
+  };
+  co_await asio::co_spawn(strand(), guarded(std::move(waiting)),
+                          asio::bind_cancellation_slot(stop_waiting_.slot(), asio::use_awaitable));
+  waiting_ = false;
+  stream_.tcp().cancel();  // the watch
+  while (receiving_) {
+    co_await asio::post(strand(), asio::use_awaitable);
+    stream_.tcp().cancel();
+  }
+}
+
+void Connection::watch_for_hang_up() {
+  const auto look = [self = shared_from_this()](error_code cancelled) {
+    if (cancelled || !self->waiting_ || std::exchange(self->receiving_, true)) return;
+    asio::co_spawn(self->strand(), self->receive_meanwhile(), asio::detached);
+  };
+  stream_.tcp().socket().async_wait(tcp::socket::wait_read, look);
+}
+
+// Only who reads sees the end. What comes before it, if anything does, is the next request.
+asio::awaitable<void> Connection::receive_meanwhile() {
+  error_code failed;
+  while (waiting_ && !failed && stream_.received() < header_bytes_max)
+    failed = co_await stream_.receive();
+  receiving_ = false;
+  if (!waiting_ || !failed) co_return;
+  gone_ = true;
+  stop_waiting();
+}
+
+void Connection::stop_waiting() { stop_waiting_.emit(asio::cancellation_type::terminal); }
+
+asio::awaitable<void> Connection::refuse(const Exchange& exchange, const Error& error) {
+  const bool sent = co_await send(exchange, error_response(error), Keep::close);
+  if (sent) co_await drain();
+}
+
+// Takes what the client is still sending: closed with unread bytes, the connection would be reset and
+// the answer lost.
+asio::awaitable<void> Connection::drain() {
+  error_code failed;
+  stream_.tcp().socket().shutdown(tcp::socket::shutdown_send, failed);
+  idle_ = true;
+  allow(drain_timeout);
+  std::array<char, 64 * 1024> bytes;
+  std::size_t taken = 0;
+  while (!failed && !closing_ && taken < drain_bytes_max)
+    failed = co_await stream_.discard(bytes, taken);
+}
+
+// False if it could not be sent.
+asio::awaitable<bool> Connection::send(const Exchange& exchange, Response response, Keep keep) {
+  response.set(beast::http::field::server, std::string("FlowFabric/") + version);
+  response.set("X-Request-Id", exchange.id);
+  response.keep_alive(keep == Keep::open);
+  response.prepare_payload();
+  // Nobody reads the body of an answer to HEAD; a client would take it for the next answer.
+  if (exchange.method == Verb::head) response.body().clear();
+  conclude(exchange, response.result_int());
+  allow(site_.limits.write_timeout);
+  const auto failed = co_await stream_.write(response);
+  co_return !failed;
+}
+
+void Connection::allow(std::chrono::milliseconds at_most) {
+  late_ = false;
+  deadline_ = SteadyClock::now() + at_most;
+  if (deadline_ < timer_.expiry()) look_at_the_clock(deadline_);
+}
+
+// One timer for everything that a connection does, one after the other: a deadline that is moved out
+// costs nothing, and is seen when the earlier one has come.
+void Connection::look_at_the_clock(SteadyClock::time_point at) {
+  timer_.expires_at(at);
+  timer_.async_wait([self = shared_from_this()](error_code cancelled) {
+    if (cancelled) return;
+    if (self->deadline_ == SteadyClock::time_point::max()) {
+      self->timer_.expires_at(self->deadline_);
+      return;
+    }
+    const auto now = SteadyClock::now();
+    self->late_ = now >= self->deadline_;
+    if (!self->late_) return self->look_at_the_clock(self->deadline_);
+    self->stream_.tcp().cancel();
+    // What was between two steps has not noticed.
+    self->look_at_the_clock(now + cancel_again);
+  });
+}
+
+void Connection::conclude(const Exchange& exchange, unsigned status) {
+  const Route* route = exchange.found ? exchange.found->route : nullptr;
+  site_.metrics.answered(exchange.method, route, status, SteadyClock::now() - exchange.began);
+  const auto level = route && route->is_audited ? log::Level::info : log::Level::debug;
+  log::at(level, "{} {} {} request={} by={}", beast::http::to_string(exchange.method),
+          printable(exchange.target, target_shown_max), status, exchange.id,
+          printable(exchange.caller.name));
+}
+
+}  // namespace ff::http

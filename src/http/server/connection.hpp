@@ -1,0 +1,87 @@
+// One client's connection to the server.
+#pragma once
+
+#include <flowfabric/engine.hpp>
+
+#include <memory>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "http/server/event_stream.hpp"
+#include "http/server/namespace_engine.hpp"
+#include "http/server/routes.hpp"
+#include "http/server/site.hpp"
+
+namespace ff::http {
+
+// Answers requests one after the other. Everything about it happens on the socket's strand.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(asio::ip::tcp::socket socket, Site& site);
+
+  asio::any_io_executor strand() { return stream_.tcp().get_executor(); }
+
+  // Until the client hangs up or misbehaves, or close() is called.
+  asio::awaitable<void> serve();
+
+  // Says that there are too many already.
+  asio::awaitable<void> turn_away();
+
+  // From any thread: no further request and no more waiting; with `now`, cuts even a running one.
+  void close(bool now);
+
+ private:
+  using SteadyClock = std::chrono::steady_clock;
+  enum class Keep { open, close };
+
+  // A request from its header on: who sent it, and what for.
+  struct Exchange {
+    std::string id;
+    SteadyClock::time_point began;
+    Verb method{};
+    Keep keep = Keep::close;  // afterwards
+    std::string target = {};
+    Caller caller = {};
+    std::optional<Found> found = {};  // none until it is known
+  };
+
+  asio::awaitable<void> ask_for_tls();
+  asio::awaitable<bool> serve_one();
+  asio::awaitable<error_code> read_header(RequestParser& parser);
+  asio::awaitable<Result<Request>> read_body(RequestParser& parser, const Route& route);
+  Result<void> admit(const RequestParser& parser, Exchange& exchange);
+  asio::awaitable<bool> answer(Exchange& exchange, Request request);
+  asio::awaitable<Response> run(Engine& engine, const Route& route, RequestFields fields);
+  asio::awaitable<Response> run_or_apologise(Engine& engine, const Route& route,
+                                             RequestFields fields);
+  asio::awaitable<bool> send_events(Exchange& exchange, Engine& engine, RequestFields fields);
+  asio::awaitable<void> unless_in_vain(asio::awaitable<void> waiting);
+  void watch_for_hang_up();
+  asio::awaitable<void> receive_meanwhile();
+  void stop_waiting();
+  asio::awaitable<void> refuse(const Exchange& exchange, const Error& error);
+  asio::awaitable<void> drain();
+  asio::awaitable<bool> send(const Exchange& exchange, Response response, Keep keep);
+  void conclude(const Exchange& exchange, unsigned status);
+
+  // What follows may take so long; then it is cancelled, and `late_` set.
+  void allow(std::chrono::milliseconds at_most);
+  void allow_for_ever() { deadline_ = SteadyClock::time_point::max(); }
+  void look_at_the_clock(SteadyClock::time_point at);
+
+  Stream stream_;
+  Site& site_;
+  bool idle_ = true;  // no request is at work
+  bool closing_ = false;
+  bool waiting_ = false;    // a long poll
+  bool receiving_ = false;  // what comes in meanwhile
+  bool gone_ = false;       // the client has hung up while it waited
+  SteadyClock::time_point deadline_ = SteadyClock::time_point::max();
+  bool late_ = false;
+  asio::steady_timer timer_;
+  asio::cancellation_signal stop_waiting_;  // ends the long poll that runs
+};
+
+}  // namespace ff::http

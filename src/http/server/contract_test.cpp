@@ -1,0 +1,406 @@
+// The API's document, read aloud to a real server: each does what the other says.
+#include <gmock/gmock.h>
+
+#include "http/server/test_support.hpp"
+#include "http/wire/openapi.hpp"
+#include "http/wire/problem.hpp"
+#include "http/wire/schema_check.hpp"
+#include "tests/support/faulty_env.hpp"
+
+namespace ff::http::test {
+namespace {
+
+constexpr const char* no_such_id = "{fp:7}:01920000-0000-7000-8000-000000000009";
+constexpr const char* no_such_uuid = "01920000-0000-7000-8000-000000000009";
+const std::string admin = bearer("admin-token-0123456789");
+const std::string reader = bearer("read-token-0123456789");
+const std::string team_a = bearer("team-a-token-0123456789");
+
+// A request by its fields; those of the path are filled in, the others go where the method wants them.
+struct Call {
+  std::string method;
+  std::string path;
+  json::object fields = {};
+};
+
+class ContractTest : public HttpTest {
+ protected:
+  ContractTest() {
+    serve({.credentials = {.access = access(
+                               R"({"name":"a","token":"admin-token-0123456789","roles":["admin"]},
+        {"name":"r","token":"read-token-0123456789","roles":["read"]},
+        {"name":"t","token":"team-a-token-0123456789","roles":["read"],"namespace":"a"})")}});
+  }
+
+  // ---- Asking ---------------------------------------------------------------------------------------
+
+  static std::string text_of(const json::value& value) {
+    return value.is_string() ? std::string(value.as_string()) : json::serialize(value);
+  }
+  static Ask to_ask(Call call, const std::string& headers = admin) {
+    Ask ask{.target = call.path, .headers = headers};
+    ask.method.clear();
+    for (char c : call.method) ask.method += static_cast<char>(std::toupper(c));
+    for (auto open = ask.target.find('{'); open != std::string::npos;
+         open = ask.target.find('{', open + 1)) {
+      const auto close = ask.target.find('}', open);
+      const auto name = ask.target.substr(open + 1, close - open - 1);
+      const auto value = text_of(call.fields.at(name));
+      call.fields.erase(name);
+      ask.target.replace(open, close - open + 1, value);
+      open += value.size();
+    }
+    if (call.method == "get" || call.method == "delete") {
+      char separator = '?';
+      for (const auto& field : call.fields)
+        ask.target +=
+            std::exchange(separator, '&') + std::string(field.key()) + "=" + text_of(field.value());
+    } else {
+      ask.body = json::serialize(call.fields);
+    }
+    return ask;
+  }
+  Response send(const Call& call, const std::string& headers = admin) const {
+    return ask(to_ask(call, headers));
+  }
+
+  // ---- What requests are about ----------------------------------------------------------------------
+
+  json::object claimed() const {
+    const auto id = submit(R"({"kind":"k","lane":"held"})", admin);
+    auto fields = claim(id, admin);
+    fields["id"] = id;
+    return fields;
+  }
+  std::string completed(const json::object& with = {{"result", "r"}}) const {
+    auto fields = claimed();
+    for (const auto& field : with) fields[field.key()] = field.value();
+    send({"post", "/v1/executions/{id}/complete", fields});
+    return std::string(fields.at("id").as_string());
+  }
+  std::string granted() const {
+    submit(R"({"kind":"k","lane":"granted"})", admin);
+    const auto reply = body_of(
+        post("/v1/workers/w/claim", R"({"lanes":["granted"],"grant_ttl_ms":60000})", admin));
+    return std::string(reply.at("execution").as_object().at("id").as_string());
+  }
+
+  std::string created(const char* path, const char* body) const {
+    return std::string(body_of(post(path, body, admin)).at("id").as_string());
+  }
+  std::string budget() const { return created("/v1/budgets", R"({"hard_limits":{"tokens":10}})"); }
+  std::string quota() const { return created("/v1/quotas", R"({"max_concurrent":1})"); }
+  std::string registered() const {
+    post("/v1/workers/w/register", "{}", admin);
+    return "w";
+  }
+
+  // The least that an operation about budgets, quotas or workers succeeds with.
+  std::optional<json::object> good_for_admission(const std::string& operation) const {
+    if (operation == "CreateBudget") return json::object{{"hard_limits", {{"tokens", 10}}}};
+    if (operation == "CreateQuota") return json::object{{"max_concurrent", 1}};
+    if (operation == "ReportUsage") {
+      auto fields = claimed();
+      fields["execution_id"] = std::exchange(fields["id"], budget());
+      fields["dimensions"] = {{"tokens", 1}};
+      return fields;
+    }
+    if (operation == "ReleaseUsage")
+      return json::object{{"id", budget()}, {"execution_id", no_such_id}};
+    if (operation.ends_with("Budget")) return json::object{{"id", budget()}};
+    if (operation.ends_with("Quota")) return json::object{{"id", quota()}};
+    if (operation.ends_with("Worker")) return json::object{{"worker", registered()}};
+    return std::nullopt;
+  }
+
+  // The least that an operation succeeds with.
+  json::object good(const std::string& operation) const {
+    static int number = 0;
+    if (auto fields = good_for_admission(operation)) return *fields;
+    const auto id = [&] { return submit(R"({"kind":"k","lane":"ready"})", admin); };
+    if (operation == "Submit") return {{"kind", "k"}};
+    if (operation == "SubmitMany")
+      return {{"executions", json::array{json::object{{"kind", "k"}}}}};
+    if (operation == "GetResult") return {{"id", completed()}};
+    if (operation == "ExplainExecution") return {{"id", id()}};
+    if (operation.starts_with("Get") && operation != "GetMetrics" && operation != "GetOpenApi")
+      return {{"id", id()}};
+    if (operation == "Claim" || operation == "Grant") {
+      id();
+      return {{"worker", "w"}, {"lanes", json::array{"ready"}}};
+    }
+    if (operation == "ClaimGranted") return {{"id", granted()}, {"worker", "w"}};
+    if (operation == "ClaimExecution") return {{"id", id()}, {"worker", "w"}};
+    if (operation == "CompleteMany") return {{"executions", json::array{claimed()}}};
+    if (operation == "Fail") return with(claimed(), "reason", "r");
+    if (operation == "Delay") return with(claimed(), "until_ms", 4'000'000'000'000);
+    if (operation == "RevokeLease") return {{"id", claimed().at("id")}};
+    if (operation == "ChangePriority") return {{"id", id()}, {"priority", 5}};
+    if (operation == "SetTags") return {{"id", id()}, {"set", json::object{{"a.b", "c"}}}};
+    if (operation == "Replay") return {{"id", completed()}};
+    if (operation == "Backup") return {{"name", fmt::format("b{}", ++number)}};
+    for (const char* fenced :
+         {"Renew", "UpdateProgress", "Complete", "HandBack", "WaitForChildren", "Cancel"})
+      if (operation == fenced) return claimed();
+    return {};
+  }
+
+  // What is well said, but not at this time.
+  json::object conflicting(const std::string& operation) const {
+    auto fields = good(operation);
+    if (operation == "Submit") {
+      post("/v1/executions", R"({"kind":"k","idempotency_key":"taken"})", admin);
+      return {{"kind", "other"}, {"idempotency_key", "taken"}};
+    }
+    if (operation == "CreateBudget") return {{"id", budget()}, {"hard_limits", {{"tokens", 11}}}};
+    if (operation == "CreateQuota") return {{"id", quota()}, {"max_concurrent", 2}};
+    if (operation == "ReportUsage") {
+      fields["dedup_key"] = "taken";
+      send({"post", "/v1/budgets/{id}/usage", fields});
+      return with(fields, "dimensions", json::object{{"tokens", 2}});
+    }
+    if (operation == "Backup") {
+      send({"post", "/v1/backups", fields});
+      return fields;
+    }
+    if (operation == "ClaimExecution") return with(claimed_id(), "worker", "w");
+    if (operation == "ClaimGranted") return with(claimed_id(), "worker", "w");
+    if (operation == "GetResult" || operation == "Replay") return claimed_id();
+    if (operation == "Cancel" || operation == "RevokeLease") return {{"id", completed()}};
+    if (operation == "ChangePriority") return with(fields, "id", completed());
+    return with(fields, "lease_id", "01920000-0000-7000-8000-00000000000f");
+  }
+  json::object claimed_id() const { return {{"id", claimed().at("id")}}; }
+  static json::object with(json::object fields, std::string_view name, const auto& value) {
+    fields[name] = json::value_from(value);
+    return fields;
+  }
+
+  // ---- The document ---------------------------------------------------------------------------------
+
+  template <class Each>
+  void for_each_operation(Each each) {
+    for (const auto& path : document_.at("paths").as_object())
+      for (const auto& method : path.value().as_object()) {
+        const auto& described = method.value().as_object();
+        const std::string name(described.at("operationId").as_string());
+        SCOPED_TRACE(name);
+        each(name, Call{std::string(method.key()), std::string(path.key())}, described);
+      }
+  }
+  static const json::object* body_schema(const json::object& described) {
+    const auto* body = described.if_contains("requestBody");
+    if (!body) return nullptr;
+    const auto& types = body->as_object().at("content").as_object();
+    return &types.at("application/json").as_object().at("schema").as_object();
+  }
+
+  // The status, once the answer is seen to be what the document says of it.
+  std::string checked(const json::object& described, const Response& answer) const {
+    const auto status = std::to_string(answer.result_int());
+    const auto& responses = described.at("responses").as_object();
+    const auto* known = responses.if_contains(status);
+    EXPECT_TRUE(known) << status << " is not in the document: " << answer.body();
+    if (!known) return status;
+    const auto* content = known->as_object().if_contains("content");
+    if (!content) {
+      EXPECT_EQ(answer.body(), "");
+      return status;
+    }
+    std::string type(answer[beast::http::field::content_type]);
+    type.resize(std::min(type.size(), type.find(';')));
+    const auto* schema = content->as_object().if_contains(type);
+    if (!schema) schema = content->as_object().if_contains("*/*");
+    EXPECT_TRUE(schema) << type;
+    if (schema && type.ends_with("json")) {
+      EXPECT_EQ(check_(json::parse(answer.body()), schema->as_object().at("schema").as_object()),
+                "")
+          << answer.body();
+    }
+    return status;
+  }
+
+  const json::object document_ = openapi();
+  const SchemaCheck check_{document_};
+};
+
+TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
+  for_each_operation([&](const std::string& name, Call call, const json::object& described) {
+    std::set<std::string> seen;
+    const auto see = [&](const Response& answer) { seen.insert(checked(described, answer)); };
+    const auto& responses = described.at("responses").as_object();
+    const auto named = [&](const char* status) { return responses.contains(status); };
+    const auto ask_for = [&](json::object fields, const std::string& headers = admin) {
+      auto with_fields = call;
+      with_fields.fields = std::move(fields);
+      see(send(with_fields, headers));
+    };
+    const auto missing = [&]() -> json::object {
+      if (call.path.find("{id}") == std::string::npos) return {{"worker", "nobody"}};
+      const bool of_execution = call.path.starts_with("/v1/executions");
+      return with(good(name), "id", of_execution ? no_such_id : no_such_uuid);
+    };
+
+    ask_for(good(name));
+    if (name == "Submit")
+      for (int i = 0; i < 2; ++i) ask_for(with(good(name), "idempotency_key", "twice"));
+    if (name == "SubmitMany")
+      ask_for({{"executions", json::array{json::object{{"kind", "k"}, {"priority", -1}},
+                                          json::object{{"kind", "k"}}}}});
+    if (name == "CompleteMany")
+      ask_for({{"executions", json::array{with(claimed(), "id", no_such_id), claimed()}}});
+    if (name == "Grant") ask_for({{"worker", "w"}, {"lanes", json::array{"nothing-here"}}});
+    if (name == "Claim") ask_for({{"worker", "w"}, {"lanes", json::array{"nothing-here"}}});
+    if (name == "GetResult") ask_for({{"id", completed({})}});
+    if (name == "Fail") {
+      const auto id = submit(R"({"kind":"k","policy":{"retry_policy":{}}})", admin);
+      ask_for(with(with(claim(id, admin), "id", id), "reason", "again"));
+    }
+    ask_for(with(good(name), "no_such_field", 1));
+    if (named("401")) ask_for(good(name), "");
+    if (named("403"))
+      described.at("x-role") != "read" ? ask_for(good(name), reader)
+      : name == "GetMetrics"           ? ask_for({}, team_a)
+                                       : ask_for(with(good(name), "namespace", "b"), team_a);
+    if (name == "CreateBudget" || name == "CreateQuota")
+      for (int i = 0; i < 2; ++i)
+        ask_for(with(good(name), "id", "01920000-0000-7000-8000-000000000002"));
+    if (named("404")) ask_for(missing());
+    if (named("409")) ask_for(conflicting(name));
+    if (body_schema(described)) {
+      call.fields = good(name);
+      auto large = to_ask(call);
+      large.body.clear();
+      large.headers += "Content-Length: 100000000\r\n";
+      see(ask(large));
+      auto odd = to_ask(call);
+      const bool takes_anything = name == "Submit" || name == "Complete";
+      odd.body = "x";
+      odd.headers += takes_anything ? "Content-Type:\r\n" : "Content-Type: text/plain\r\n";
+      see(ask(odd));
+    }
+    if (named("429")) {
+      auto listener = must(Listener::bind("127.0.0.1:0"));
+      const auto port = listener.port();
+      const Server busy(*engine_, std::move(listener), {.limits = {.long_polls = 0}});
+      call.fields = good(name);
+      see(test::ask(port, to_ask(call)));
+    }
+    if (named("503")) {
+      ff::test::TempDirectory temp;
+      ff::test::FaultyEnv disk;
+      const auto broken = open_engine(temp.path(), disk.env());
+      auto listener = must(Listener::bind("127.0.0.1:0"));
+      const auto port = listener.port();
+      const Server server(*broken, std::move(listener));
+      disk.fail(ff::test::DiskFault::full);
+      test::ask(port, {.method = "POST", .target = "/v1/executions", .body = R"({"kind":"k"})"});
+      see(test::ask(port, to_ask(call)));
+    }
+
+    std::set<std::string> said;
+    for (const auto& each : responses)
+      if (each.key() != "default") said.emplace(each.key());
+    EXPECT_EQ(seen, said);
+  });
+}
+
+// A value that no field of this type can have.
+json::value wrong_for(const json::object& schema) {
+  const auto* type = schema.if_contains("type");
+  if (!type || *type == "object" || *type == "array" || *type == "string") return 5;
+  return "wrong";
+}
+
+class FieldsTest : public ContractTest {
+ protected:
+  // Each described field with a wrong value, and one that is not described, at every depth. `make` puts an
+  // object where this one stands in a request; `prefix` is what the server calls it.
+  using Make = std::function<json::object(json::object)>;
+  void try_fields(const Call& call, const json::object& described_schema, const json::object& valid,
+                  const std::string& prefix, const Make& make) {
+    const auto& schema = check_.resolve(described_schema);
+    expect_refused(call, make(with(valid, "no_such_field", 1)), "unknown_field",
+                   prefix + "no_such_field");
+    for (const auto& property : schema.at("properties").as_object()) {
+      const std::string name(property.key());
+      const auto& inner = check_.resolve(property.value().as_object());
+      const auto put = [&](const json::value& value) { return make(with(valid, name, value)); };
+      expect_refused(call, put(wrong_for(inner)), "", prefix + name);
+      if (inner.contains("properties")) try_fields(call, inner, {}, prefix + name + ".", put);
+      if (const auto* items = inner.if_contains("items"); items && has_members(*items))
+        try_fields(call, items->as_object(), first(valid, name), prefix + name + ".",
+                   [&](json::object item) { return put(json::array{std::move(item)}); });
+      if (const auto* alternatives = inner.if_contains("oneOf"))
+        for (const auto& each : alternatives->as_array()) {
+          const auto& alternative = check_.resolve(each.as_object());
+          const auto type = alternative.at("properties").as_object().at("type").as_object();
+          json::object least{{"type", type.at("enum").as_array().at(0)}};
+          if (least.at("type") == "fixed") least["delay_ms"] = 1;
+          try_fields(call, alternative, least, prefix + name + ".", put);
+        }
+    }
+  }
+  bool has_members(const json::value& schema) const {
+    return check_.resolve(schema.as_object()).contains("properties");
+  }
+  static json::object first(const json::object& fields, const std::string& name) {
+    return fields.contains(name) ? fields.at(name).as_array().at(0).as_object() : json::object{};
+  }
+
+  void expect_refused(Call call, json::object fields, const std::string& code,
+                      const std::string& field) const {
+    call.fields = std::move(fields);
+    const auto answer = send(call);
+    EXPECT_EQ(answer.result_int(), 400u) << field;
+    const auto body = body_of(answer);
+    const auto* named = body.if_contains("field");
+    EXPECT_EQ(named ? text_of(*named) : "", field) << answer.body();
+    if (!code.empty())
+      EXPECT_EQ(code_of(answer), code) << field;
+    else
+      EXPECT_NE(code_of(answer), "unknown_field") << field;
+  }
+};
+
+TEST_F(FieldsTest, OfBodiesAreExactlyThoseDescribed) {
+  for_each_operation([&](const std::string& name, const Call& call, const json::object& described) {
+    if (const auto* schema = body_schema(described))
+      try_fields(call, *schema, good(name), "", [](json::object fields) { return fields; });
+  });
+}
+
+TEST_F(FieldsTest, ThatAreRequiredAreMissed) {
+  for_each_operation([&](const std::string& name, const Call& call, const json::object& described) {
+    const auto* schema = body_schema(described);
+    const auto* required = schema ? schema->if_contains("required") : nullptr;
+    if (!required) return;
+    for (const auto& each : required->as_array()) {
+      auto fields = good(name);
+      ASSERT_TRUE(fields.erase(each.as_string())) << each;
+      expect_refused(call, fields, "", text_of(each));
+    }
+  });
+}
+
+TEST_F(FieldsTest, OfQueriesAreExactlyThoseDescribed) {
+  for_each_operation([&](const std::string& name, Call call, const json::object& described) {
+    if (body_schema(described)) return;
+    const auto* parameters = described.if_contains("parameters");
+    expect_refused(call, with(good(name), "no_such_field", 1), "unknown_field", "no_such_field");
+    for (const auto& each : parameters ? parameters->as_array() : json::array{}) {
+      const auto& parameter = each.as_object();
+      if (parameter.at("in") == "header") continue;
+      const auto field = text_of(parameter.at("name"));
+      const auto& schema = check_.resolve(parameter.at("schema").as_object());
+      const bool any_text =
+          schema.at("type") == "string" && !schema.contains("enum") && !schema.contains("pattern");
+      // Text may be anything but too long, a place anything but nonsense.
+      const std::string wrong = any_text ? std::string(300, 'x') : "wrong";
+      expect_refused(call, with(good(name), field, wrong), "", field);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace ff::http::test

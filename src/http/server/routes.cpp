@@ -1,0 +1,275 @@
+#include "http/server/routes.hpp"
+
+#include <vector>
+
+#include <boost/beast/http/field.hpp>
+#include <boost/url.hpp>
+
+#include "base/text/utf8.hpp"
+#include "http/wire/openapi.hpp"
+#include "http/wire/problem.hpp"
+
+namespace ff::http {
+namespace {
+
+namespace urls = boost::urls;
+using Field = beast::http::field;
+
+constexpr std::string_view json_type = "application/json";
+
+Response success(Bytes& bytes, const Words&) {
+  const auto type =
+      bytes.content_type ? std::string_view(bytes.content_type->str()) : unknown_content_type;
+  return make_response(http_status(bytes), type, std::move(bytes.bytes));
+}
+
+Response json_response(Status status, const json::object& fields) {
+  const bool empty = status == Status::no_content;
+  return make_response(status, json_type, empty ? "" : json::serialize(fields));
+}
+
+template <class Reply>
+Response success(Reply& reply, const Words& words) {
+  FieldWriter fields;
+  if (!words.usual.empty())
+    fields.word("status", is_otherwise(reply) ? words.otherwise : words.usual);
+  describe(fields, reply);
+  return json_response(http_status(reply), fields.finish());
+}
+
+template <class Op>
+Result<std::unique_ptr<EngineCall>> read_call(const RequestFields& fields) {
+  auto call = std::make_unique<OperationCall<Op>>(Op{});
+  FieldReader reader(fields.url, fields.body, Source::json);
+  describe(reader, call->operation);
+  if (auto finished = reader.finish(); !finished)
+    return std::unexpected(std::move(finished.error()));
+  return call;
+}
+
+template <class Op>
+Response respond(EngineCall& answered) {
+  auto& reply = *answered.get_if<Op>()->reply;
+  if (!reply) return error_response(reply.error());
+  return success(*reply, endpoint<Op>.words);
+}
+
+Response openapi_response(const RequestFields& fields) {
+  if (auto none = FieldReader(fields.url, fields.body, Source::json).finish(); !none)
+    return error_response(none.error());
+  static const std::string document = json::serialize(openapi());
+  return make_response(Status::ok, json_type, document);
+}
+
+template <class Op>
+Route make_route() {
+  constexpr bool submits = std::same_as<Op, Submit> || std::same_as<Op, SubmitMany>;
+  return {.endpoint = endpoint<Op>,
+          .read = &read_call<Op>,
+          .respond = &respond<Op>,
+          .may_wait = Waiting<Op>,
+          .is_batch = Batched<Op>,
+          .is_audited = is_audited<Op>,
+          .takes_namespace = NamesNamespace<Op> || submits,
+          .takes_key = std::same_as<Op, Submit>,
+          .takes_trace = submits,
+          .raw_body_field = raw_body_field<Op>};
+}
+
+template <class... Ops>
+std::vector<Route> make_routes(OperationList<Ops...>) {
+  std::vector<Route> all{make_route<Ops>()...};
+  all.push_back({.endpoint = openapi_endpoint, .read = nullptr, .respond = nullptr});
+  return all;
+}
+
+// The parts of a path, decoded.
+using Segments = std::vector<std::string>;
+
+// True if `path` has the form of `pattern`. If `fields` are wanted, they get what stands for its {names}.
+bool match_path(std::string_view pattern, const Segments& path, json::object* fields = nullptr) {
+  auto segment = path.begin();
+  pattern.remove_prefix(1);
+  while (true) {
+    const auto slash = pattern.find('/');
+    const auto part = pattern.substr(0, slash);
+    if (segment == path.end()) return false;
+    const bool is_name = part.starts_with('{');
+    if (!is_name && part != *segment) return false;
+    if (is_name && fields) fields->emplace(part.substr(1, part.size() - 2), *segment);
+    ++segment;
+    if (slash == std::string_view::npos) return segment == path.end();
+    pattern.remove_prefix(slash + 1);
+  }
+}
+
+// Adds the parameters of the query to what the path said.
+Result<void> add_query(json::object& fields, const urls::url_view& url) {
+  for (const auto& parameter : url.params()) {
+    if (!is_valid_utf8(parameter.key) || !is_valid_utf8(parameter.value))
+      return fail_field(Errc::invalid_input, printable(parameter.key),
+                        fmt::format("{} must be UTF-8, percent-encoded", printable(parameter.key)));
+    const auto [present, added] =
+        fields.emplace(std::string(parameter.key), std::string(parameter.value));
+    if (!added)
+      return fail_field(Errc::invalid_input, printable(parameter.key),
+                        fmt::format("{} is given twice in the URL", printable(parameter.key)));
+  }
+  return {};
+}
+
+// Execution ids hold braces, which a strict parser refuses; people and scripts write them plainly.
+std::string with_braces_encoded(std::string_view target) {
+  std::string encoded;
+  for (const char c : target) {
+    if (c == '{')
+      encoded += "%7B";
+    else if (c == '}')
+      encoded += "%7D";
+    else
+      encoded += c;
+  }
+  return encoded;
+}
+
+bool is_json(std::string_view content_type) {
+  auto essence = content_type.substr(0, content_type.find(';'));
+  while (essence.ends_with(' ')) essence.remove_suffix(1);
+  return beast::iequals(essence, json_type) || essence.ends_with("+json");
+}
+
+Result<json::object> parse_json(std::string_view text) {
+  boost::system::error_code malformed;
+  auto body = json::parse(text, malformed, json::make_shared_resource<json::monotonic_resource>());
+  if (malformed)
+    return fail(Errc::invalid_json,
+                fmt::format("the body is not valid JSON: {}", malformed.message()));
+  if (!body.is_object()) return fail(Errc::invalid_json, "the body must be a JSON object");
+  return std::move(body.get_object());
+}
+
+Result<json::object> parse_body(const Route& route, Request& request) {
+  const auto type = request[Field::content_type];
+  if (request.body().empty() && (type.empty() || is_json(type))) return json::object{};
+  if (is_json(type)) return parse_json(request.body());
+  if (route.raw_body_field.empty())
+    return fail(Errc::unsupported_media_type, "send the body as Content-Type: application/json");
+  if (type.empty())
+    return fail(Errc::unsupported_media_type,
+                fmt::format("say what the body is: Content-Type: application/json for fields, any "
+                            "other type if it is the {} itself",
+                            route.raw_body_field));
+  json::object body{{route.raw_body_field, std::move(request.body())}};
+  if (type != unknown_content_type) body["content_type"] = type;
+  return body;
+}
+
+// Fields of a submit, or of each one in a batch.
+template <class Add>
+void for_each_submit(const Route& route, RequestFields& fields, Add add) {
+  if (!route.is_batch) return add(fields.body);
+  auto* items = fields.body.if_contains("executions");
+  if (!items || !items->is_array()) return;
+  for (auto& item : items->get_array())
+    if (item.is_object()) add(item.get_object());
+}
+
+void add_if_absent(RequestFields& fields, json::object& body, std::string_view name,
+                   std::string_view value) {
+  if (!fields.url.contains(name)) body.emplace(name, value);
+}
+
+}  // namespace
+
+std::span<const Route> routes() {
+  static const auto table = make_routes(EngineOperations{});
+  return table;
+}
+
+Result<Found> find_route(Verb method, std::string_view method_text, std::string_view raw_target) {
+  const auto target = with_braces_encoded(raw_target);
+  const auto url = urls::parse_origin_form(target);
+  if (!url)
+    return fail(Errc::route_not_found,
+                fmt::format("'{}' is not a valid path", printable(raw_target)));
+
+  Segments path;
+  for (const auto& segment : url->segments()) path.emplace_back(segment);
+  std::string allow;  // the methods that this path knows
+  for (const auto& route : routes()) {
+    if (!match_path(route.endpoint.path, path)) continue;
+    if (route.endpoint.method != method) {
+      allow +=
+          (allow.empty() ? "" : ", ") + std::string(beast::http::to_string(route.endpoint.method));
+      continue;
+    }
+    json::object fields;
+    match_path(route.endpoint.path, path, &fields);
+    if (auto added = add_query(fields, *url); !added) return std::unexpected(added.error());
+    return Found{&route, std::move(fields)};
+  }
+  if (allow.empty())
+    return fail(Errc::route_not_found,
+                fmt::format("there is nothing at {}", printable(raw_target)));
+  return fail(Errc::method_not_allowed,
+              fmt::format("{} does not know the method {}, only {}", printable(raw_target),
+                          printable(method_text), allow),
+              {{"allow", allow}});
+}
+
+Result<RequestFields> read_fields(Found found, Request request,
+                                  const std::optional<Namespace>& default_ns) {
+  const auto& route = *found.route;
+  const std::string key(request["Idempotency-Key"]);
+  const auto trace = TraceParent::parse(std::string(request["traceparent"]));
+  auto body = parse_body(route, request);
+  if (!body) return std::unexpected(body.error());
+  RequestFields fields{.url = std::move(found.url_fields), .body = std::move(*body)};
+
+  if (!key.empty() && !route.takes_key)
+    return fail_field(Errc::invalid_input, "Idempotency-Key",
+                      "the header Idempotency-Key belongs to POST /v1/executions alone; elsewhere, "
+                      "repeat with the same ids");
+  if (!key.empty() && !fields.url.emplace("idempotency_key", key).second)
+    return fail_field(Errc::invalid_input, "idempotency_key",
+                      "idempotency_key is given twice, in the URL and as a header");
+  // A trace that is malformed is left alone, as its standard asks.
+  if (trace && route.takes_trace)
+    for_each_submit(route, fields, [&](json::object& submit) {
+      add_if_absent(fields, submit, "traceparent", trace->str());
+    });
+  if (default_ns && route.takes_namespace)
+    for_each_submit(route, fields, [&](json::object& submit) {
+      add_if_absent(fields, submit, "namespace", default_ns->str());
+    });
+  return fields;
+}
+
+asio::awaitable<Response> run(const Route& route, Engine& engine, RequestFields fields) {
+  if (!route.read) co_return openapi_response(fields);
+  const auto call = route.read(fields);
+  fields = {};  // the operation may wait long
+  if (!call) co_return error_response(call.error());
+  co_await engine.perform(**call);
+  co_return route.respond(**call);
+}
+
+Response make_response(Status status, std::string_view type, std::string body) {
+  Response response{status, 11};
+  if (status != Status::no_content) response.set(Field::content_type, type);
+  response.body() = std::move(body);
+  return response;
+}
+
+Response error_response(const Error& error) {
+  const auto status = static_cast<Status>(info(error.code).http_status);
+  auto response = make_response(status, problem_type, json::serialize(to_problem(error)));
+  for (const auto& detail : error.details)
+    if (detail.name == "allow") response.set(Field::allow, detail.value);
+  if (status == Status::unauthorized) response.set(Field::www_authenticate, "Bearer");
+  if (status == Status::too_many_requests || status == Status::service_unavailable)
+    response.set(Field::retry_after, "1");
+  return response;
+}
+
+}  // namespace ff::http

@@ -1,0 +1,175 @@
+#include "http/wire/descriptions.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ff::http {
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::string_view text;
+  std::string_view type = "";   // only where it has this one
+  std::string_view owner = "";  // only in this struct
+};
+
+constexpr std::array rows{
+    // Of an execution
+    Row{"attempts", "How many attempts have begun.", "integer"},
+    Row{"cancel_reason", "Why it was cancelled."},
+    Row{"content_type", "What the bytes are, such as image/png; handed on as it is."},
+    Row{"deadline_ms", "If it has not ended by then, it expires."},
+    Row{"delay_until_ms", "It does not run before then."},
+    Row{"duplicate", "It was there before, just like this; nothing was changed."},
+    Row{"idempotency_key",
+        "A submit with the same key in the same namespace is the same execution."},
+    Row{"kind", "What to run: it chooses the worker's handler."},
+    Row{"lane", "The queue it waits in."},
+    Row{"namespace", "The tenant it belongs to. Left out: the token's own, or default."},
+    Row{"payload", "The bytes it is given, as text."},
+    Row{"payload_base64", "The bytes it is given, if they are not text."},
+    Row{"priority", "0 to 9000; higher runs first, then older."},
+    Row{"progress", "How far the newest attempt says it is."},
+    Row{"reclaims", "Attempts after a lost lease, since the last replay."},
+    Row{"replays", "How often it was run again after its end."},
+    Row{"result", "The bytes it ends with, as text."},
+    Row{"result_base64", "The bytes it ends with, if they are not text."},
+    Row{"retries", "Failures that were retried, since the last replay."},
+    Row{"started_at_ms", "When the first attempt, or this one, began."},
+    Row{"completed_at_ms", "When it ended, however it did."},
+    Row{"state_vector", "The state in six parts, for tools that want to know more."},
+    Row{"tags", "Texts to find it by."},
+    Row{"traceparent", "The W3C trace it was submitted from; the worker gets it."},
+
+    // Of a policy
+    Row{"attempt_timeout_ms", "How long one attempt may take; running out counts as a failure."},
+    Row{"backoff", "How long to wait before a retry."},
+    Row{"dedup_window_ms", "How long the idempotency key is remembered."},
+    Row{"execution_deadline_ms", "How long it may take from submit to end, all attempts together."},
+    Row{"initial_delay_ms", "Before the first retry."},
+    Row{"jitter", "Spreads each delay over its second half, so that retries do not come in step."},
+    Row{"max_delay_ms", "No delay is longer."},
+    Row{"max_reclaim_count", "How often a worker that vanished is replaced before it fails."},
+    Row{"max_replay_count", "How often it may be run again after its end."},
+    Row{"multiplier", "Each delay is so many times the one before; 1 to 1000."},
+    Row{"required_capabilities", "Only a worker that has all of them gets it."},
+    Row{"retention_ms", "How long it is kept after its end. Left out: as the server is set."},
+    Row{"retry_policy", "Without it a failure is final."},
+    Row{"retryable_categories",
+        "Only failures of these are retried; none named: all but permanent and cancelled."},
+
+    Row{"budget_ids", "What it spends from; it starts only while each of them has room."},
+    Row{"quota_policy_id", "It starts only when this quota lets it."},
+
+    // Of budgets
+    Row{"action", "Of a hard breach by a running execution: what became of it."},
+    Row{"breach", "The first limit that was broken."},
+    Row{"breach_count", "Reports that broke a hard limit."},
+    Row{"dedup_key", "Repeated with the same within a day, a report counts once."},
+    Row{"dimension", "Such as tokens."},
+    Row{"dimensions", "How much was used, by dimension: all of it counts, or nothing."},
+    Row{"enforcement_mode",
+        "strict: hard limits hold; advisory: breaches are counted and told, and nothing waits."},
+    Row{"execution_id", "Who spent it; release takes back what this execution spent."},
+    Row{"exhausted", "While it keeps work from starting: why."},
+    Row{"hard_limits", "By dimension; work that spends from the budget waits from there on."},
+    Row{"last_reset_at_ms", "When usage was last set to zero."},
+    Row{"next_reset_at_ms", "When usage will be zero again."},
+    Row{"on_hard_limit",
+        "What becomes of a running execution whose report would break a hard limit: its attempt "
+        "fails, it is given back until there is room, or only the report is refused; with warn, "
+        "the usage counts."},
+    Row{"on_soft_limit", "Whether a report beyond a soft limit is told."},
+    Row{"released", "What was taken back; nothing if there was nothing, or it was reset since."},
+    Row{"reset_interval_ms", "How often usage is set to zero. Left out: only by hand."},
+    Row{"scope_id", "Whom it is for; for people."},
+    Row{"scope_type", "What it is for, such as tenant or lane; for people."},
+    Row{"soft_limits", "By dimension; a report beyond them is told."},
+    Row{"usage", "Used since the last reset, by dimension.", "object"},
+
+    // Of quotas
+    Row{"in_window", "Starts in the window that ends now."},
+    Row{"jitter_ms", "Spreads the time at which those that were refused are let in."},
+    Row{"max_concurrent", "How many may run at the same time."},
+    Row{"max_per_window", "How many may start in any window."},
+    Row{"next_start_at_ms", "If the window is full: when it has room."},
+    Row{"running", "How many run now.", "integer"},
+    Row{"window_ms", "How long the sliding window is."},
+
+    // Of workers
+    Row{"draining", "It gets no more work, and finishes what it has."},
+    Row{"expires_at_ms", "Unless it is heard of before, it counts as dead from then on."},
+    Row{"known", "It was registered already."},
+    Row{"running", "What it holds now.", "array"},
+    Row{"ttl_ms", "How long it counts as alive after each sign of life."},
+
+    // Of what keeps an execution from running
+    Row{"blocking_detail", "If something keeps it from starting: what."},
+    Row{"obstacles", "What keeps it from running; nothing: it is free to run."},
+    Row{"remedy", "What would let it run."},
+    Row{"summary", "Why it is not running now, in a sentence."},
+
+    // Of a claim and its lease
+    Row{"attempt_deadline_ms", "When this attempt's time runs out."},
+    Row{"attempt_id", "Of the claim; a part of the fence."},
+    Row{"attempt_index", "Counts the attempts, from 0."},
+    Row{"capabilities", "What this worker has; it gets only what needs no more."},
+    Row{"grant_expires_at_ms", "Until then it is set aside for the worker."},
+    Row{"granted_to", "The worker that it is set aside for, under a grant."},
+    Row{"grant_ttl_ms", "How long it is set aside; at most 60000."},
+    Row{"lanes", "The queues to look in; 1 to 64."},
+    Row{"lease_epoch", "Counts the leases of an execution; a part of the fence."},
+    Row{"lease_expires_at_ms", "Until then the worker holds it, unless it renews."},
+    Row{"lease_id", "Of the claim; a part of the fence: whoever lost the lease is refused by it."},
+    Row{"lease_ttl_ms", "How long the lease holds from now on; 1 to 86400000."},
+    Row{"max", "How many executions at most; 1 to 256."},
+    Row{"request_id", "Repeated with the same, a claim gives the same executions."},
+    Row{"resumed", "The attempt began earlier, paused, and goes on."},
+    Row{"worker", "Who runs it: a name that the worker chooses."},
+
+    // Of ends and changes
+    Row{"category", "transient, permanent, timeout, …: what the retry policy decides by.",
+        "string"},
+    Row{"cause", "Why there was another attempt."},
+    Row{"directory", "A data directory of its own, on the server's machine."},
+    Row{"percent", "0 to 100."},
+    Row{"remove", "Keys of tags to take away."},
+    Row{"requested_by", "Who wanted the replay."},
+    Row{"retry_at_ms", "When the next attempt may begin, if there is one."},
+    Row{"set", "Tags to add or change; keys look like app.key."},
+    Row{"until_ms", "When it may go on."},
+
+    // Of lists and events
+    Row{"after", "Where to go on: next of the page before. Left out: from now on.", "string",
+        "ReadEvents"},
+    Row{"after", "Where to go on: next of the page before."},
+    Row{"created_before_ms", "Only those submitted before then."},
+    Row{"created_from_ms", "Only those submitted then or later."},
+    Row{"cursor", "Where to go on: next of the page before."},
+    Row{"limit", "What the dimension is limited to.", "integer", "Breach"},
+    Row{"limit", "How many at most; 1 to 1000."},
+    Row{"missed", "Some events before these are gone: look at what you watch anew."},
+    Row{"next", "Where the next page begins."},
+    Row{"tag", "key=value: only those with this tag."},
+    Row{"types", "Only events of these types; in a query with commas between them."},
+    Row{"wait_ms", "With nothing to answer yet, wait so long for it; at most 60000."},
+
+    // Of the server
+    Row{"code", "What went wrong, for programs.", "string"},
+    Row{"detail", "What went wrong and what to do, for people.", "string", "Problem"},
+    Row{"field", "Which field of the request it is about."},
+    Row{"retryable", "The same request may succeed later."},
+    Row{"scanners", "The background jobs that run."},
+};
+
+}  // namespace
+
+std::string_view description_of(const FieldName& field) {
+  const auto row = std::ranges::find_if(rows, [&](const Row& each) {
+    return each.name == field.name && (each.type.empty() || each.type == field.type) &&
+           (each.owner.empty() || each.owner == field.owner);
+  });
+  return row == rows.end() ? std::string_view{} : row->text;
+}
+
+}  // namespace ff::http

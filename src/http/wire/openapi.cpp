@@ -1,0 +1,272 @@
+#include "http/wire/openapi.hpp"
+
+#include "base/version.hpp"
+#include "http/server/event_stream.hpp"
+#include "http/wire/json_codec.hpp"
+#include "http/wire/problem.hpp"
+#include "http/wire/wire.hpp"
+
+namespace ff::http {
+namespace {
+
+constexpr std::string_view json_type = "application/json";
+
+// An operation as the document sees it.
+struct Operation {
+  std::size_t index;  // in EngineOperations
+  Endpoint at;
+  std::string name;
+  std::string reply_name;
+  void (*describe_request)(Fields&);
+  void (*describe_reply)(Fields&);  // null: the reply is bytes
+  std::string_view raw_body_field;
+  bool creates;
+  bool waits;
+  bool names_namespace;
+
+  template <class... Ops>
+  bool is() const {
+    return ((index == index_of<EngineOperations, Ops>) || ...);
+  }
+};
+
+template <class Op>
+Operation make_operation() {
+  using Reply = typename Op::Reply;
+  Operation made{.index = index_of<EngineOperations, Op>,
+                 .at = endpoint<Op>,
+                 .name = name_of(typeid(Op)),
+                 .reply_name = name_of(typeid(Reply)),
+                 .describe_request = &describe_default<Op>,
+                 .describe_reply = nullptr,
+                 .raw_body_field = raw_body_field<Op>,
+                 .creates = Creates<Reply>,
+                 .waits = Waiting<Op>,
+                 .names_namespace = NamesNamespace<Op>};
+  if constexpr (!is_raw_body<Reply>) made.describe_reply = &describe_default<Reply>;
+  return made;
+}
+
+// What an operation can be refused with, beside what any request can.
+bool may_conflict(const Operation& op) {
+  return op.is<Submit, GetResult, Backup, CreateBudget, CreateQuota, ReportUsage>() ||
+         (op.at.path.starts_with("/v1/executions/{id}/") && op.at.method != Verb::get &&
+          !op.is<SetTags>());
+}
+
+// What is not there if the answer is 404; empty if it cannot be.
+std::string_view may_be_missing(const Operation& op) {
+  if (op.at.path.starts_with("/v1/executions/{id}")) return "there is no such execution";
+  if (op.at.path.starts_with("/v1/budgets/{id}")) return "there is no such budget";
+  if (op.at.path.starts_with("/v1/quotas/{id}")) return "there is no such quota";
+  if (op.is<GetWorker, HeartbeatWorker, DrainWorker>()) return "there is no such worker";
+  return "";
+}
+
+// Whether some token that may read is refused.
+bool may_be_denied(const Operation& op) {
+  return op.at.role > Role::read || op.names_namespace || op.is<GetMetrics>();
+}
+
+// What the operations of a role are for.
+std::string_view tag_of(Role role) {
+  switch (role) {
+    case Role::nobody: return "Health";
+    case Role::read: return "Reading";
+    case Role::submit: return "Submitting and changing";
+    case Role::work: return "Working";
+    case Role::admin: return "Operating";
+  }
+  return "";
+}
+
+json::object content(std::string_view type, json::object schema) {
+  return {{type, json::object{{"schema", std::move(schema)}}}};
+}
+
+json::object problem(std::string_view what) {
+  return {{"description", what}, {"content", content(problem_type, reference("Problem"))}};
+}
+
+json::object problem_schema() {
+  json::object properties;
+  const auto add = [&](std::string_view name, std::string_view type) {
+    properties[name] = described("Problem", name, type_schema(type));
+  };
+  for (const auto* text : {"title", "code", "detail", "field"}) add(text, "string");
+  add("status", "integer");
+  add("retryable", "boolean");
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", json::array{"title", "status", "code", "detail", "retryable"}}};
+}
+
+// The schema of a reply, with its status word.
+json::object reply_schema(const Operation& op, NamedSchemas& named) {
+  const auto& words = op.at.words;
+  if (words.usual.empty()) return named_schema(named, op.reply_name, op.describe_reply);
+  SchemaWriter fields(named, op.reply_name);
+  if (words.otherwise.empty())
+    fields.words("status", {words.usual});
+  else
+    fields.words("status", {words.usual, words.otherwise});
+  op.describe_reply(fields);
+  return fields.finish();
+}
+
+json::object success(const Operation& op, NamedSchemas& named) {
+  if (op.is<GetMetrics>())
+    return {{"description", "Prometheus' text"},
+            {"content", content("text/plain", type_schema("string"))}};
+  if (!op.describe_reply)
+    return {{"description", "the bytes, with the content type they were given"},
+            {"content", content("*/*", json::object{})}};
+  auto types = content(json_type, reply_schema(op, named));
+  if (op.is<ReadEvents>()) types[event_stream_type] = {{"schema", type_schema("string")}};
+  return {{"description", "done"}, {"content", std::move(types)}};
+}
+
+json::object responses(const Operation& op, NamedSchemas& named) {
+  json::object all;
+  all["200"] = success(op, named);
+  if (op.creates) all["201"] = success(op, named);
+  if (op.is<Grant>()) all["204"] = {{"description", "nothing to do"}};
+  if (op.is<GetResult>()) all["204"] = {{"description", "it completed without a result"}};
+  all["400"] = problem("a field is wrong, missing or unknown");
+  if (op.at.role != Role::nobody) {
+    all["401"] = problem("no valid token");
+    if (may_be_denied(op)) all["403"] = problem("the token does not allow this");
+  }
+  if (const auto missing = may_be_missing(op); !missing.empty()) all["404"] = problem(missing);
+  if (may_conflict(op)) all["409"] = problem("its state does not allow this");
+  if (has_body(op.at.method)) {
+    all["413"] = problem("the body is too large");
+    all["415"] = problem("the body has a content type that is not known here");
+  }
+  if (op.waits) all["429"] = problem("too many requests wait already");
+  if (op.is<Health, CheckReady>()) all["503"] = problem("it cannot, or not yet");
+  all["default"] = problem("anything else");
+  return all;
+}
+
+json::object parameter(std::string_view name, std::string_view in, bool required,
+                       json::object schema) {
+  json::object made{{"name", name}, {"in", in}, {"required", required}};
+  if (const auto* text = schema.if_contains("description")) made["description"] = *text;
+  made["schema"] = std::move(schema);
+  return made;
+}
+
+json::object operation(const Operation& op, NamedSchemas& named) {
+  const auto& at = op.at;
+  SchemaWriter writer(named, op.name);
+  op.describe_request(writer);
+  auto fields = writer.finish();
+  auto& properties = fields.at("properties").get_object();
+  const auto is_required = [&](std::string_view name) {
+    const auto* required = fields.if_contains("required");
+    return required && std::ranges::find(required->get_array(), json::value(name)) !=
+                           required->get_array().end();
+  };
+
+  json::array parameters;
+  json::object body = fields;
+  auto& body_properties = body.at("properties").get_object();
+  for (const auto& field : properties) {
+    const std::string_view name = field.key();
+    const bool in_path = at.path.find(fmt::format("{{{}}}", name)) != at.path.npos;
+    if (!in_path && has_body(at.method)) continue;
+    parameters.push_back(parameter(name, in_path ? "path" : "query", in_path || is_required(name),
+                                   field.value().get_object()));
+    body_properties.erase(name);
+  }
+  json::array still_required;
+  for (const auto& field : body_properties)
+    if (is_required(field.key())) still_required.emplace_back(field.key());
+  body.erase("required");
+  if (!still_required.empty()) body["required"] = std::move(still_required);
+  body["additionalProperties"] = false;
+
+  json::object described{
+      {"operationId", op.name}, {"summary", at.summary}, {"tags", json::array{tag_of(at.role)}}};
+  if (op.is<Submit>())
+    parameters.push_back(
+        parameter("Idempotency-Key", "header", false, Codec<IdempotencyKey>::schema(named)));
+  if (op.is<Submit, SubmitMany>())
+    parameters.push_back(
+        parameter("traceparent", "header", false, Codec<TraceParent>::schema(named)));
+  if (op.is<ReadEvents>())
+    parameters.push_back(parameter("Last-Event-ID", "header", false, type_schema("string")));
+  if (!parameters.empty()) described["parameters"] = std::move(parameters);
+  if (has_body(at.method)) {
+    auto types = content(json_type, std::move(body));
+    if (!op.raw_body_field.empty())
+      types["*/*"] = {{"schema", json::object{}},
+                      {"description",
+                       fmt::format("the {} itself; other fields in the query", op.raw_body_field)}};
+    described["requestBody"] = {{"content", std::move(types)}};
+  }
+  described["responses"] = responses(op, named);
+  if (at.role == Role::nobody)
+    described["security"] = json::array{};
+  else
+    described["x-role"] = to_string(at.role);
+  return described;
+}
+
+std::string method_name(Verb method) {
+  std::string name(beast::http::to_string(method));
+  for (char& c : name) c = static_cast<char>(std::tolower(c));
+  return name;
+}
+
+json::object& at_path(json::object& paths, std::string_view path) {
+  return paths.emplace(path, json::object{}).first->value().get_object();
+}
+
+template <class... Ops>
+std::vector<Operation> make_operations(OperationList<Ops...>) {
+  return {make_operation<Ops>()...};
+}
+
+json::object paths(NamedSchemas& named) {
+  json::object all;
+  for (const auto& op : make_operations(EngineOperations{}))
+    at_path(all, op.at.path)[method_name(op.at.method)] = operation(op, named);
+  at_path(all, openapi_endpoint.path)["get"] = {
+      {"operationId", "GetOpenApi"},
+      {"summary", openapi_endpoint.summary},
+      {"tags", json::array{tag_of(openapi_endpoint.role)}},
+      {"responses",
+       json::object{{"200", json::object{{"description", "this document"},
+                                         {"content", content(json_type, json::object{})}}},
+                    {"400", problem("a field is unknown")},
+                    {"401", problem("no valid token")},
+                    {"default", problem("anything else")}}},
+      {"x-role", to_string(openapi_endpoint.role)}};
+  return all;
+}
+
+}  // namespace
+
+json::object openapi() {
+  NamedSchemas named{{"Problem", problem_schema()}};
+  auto all_paths = paths(named);
+  json::object schemas;
+  for (auto& [name, schema] : named) schemas[name] = std::move(schema);
+  return {{"openapi", "3.1.0"},
+          {"info", json::object{{"title", "FlowFabric"},
+                                {"version", version},
+                                {"description",
+                                 "A durable execution engine. Times are milliseconds since the "
+                                 "Unix epoch. Fields that are not described are refused."}}},
+          {"security", json::array{json::object{{"bearer", json::array{}}}}},
+          {"paths", std::move(all_paths)},
+          {"components",
+           json::object{
+               {"securitySchemes",
+                json::object{{"bearer", json::object{{"type", "http"}, {"scheme", "bearer"}}}}},
+               {"schemas", std::move(schemas)}}}};
+}
+
+}  // namespace ff::http

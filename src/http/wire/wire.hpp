@@ -1,0 +1,129 @@
+// The HTTP API: for each operation its method and path, and the JSON fields of request and reply.
+// Server, remote engine, command line and the OpenAPI document all work from here.
+#pragma once
+
+#include <flowfabric/engine.hpp>
+
+#include "http/wire/endpoints.hpp"
+#include "http/wire/json_fields.hpp"
+
+namespace ff::http {
+// What a backoff's field `type` says.
+enum class BackoffType : std::uint8_t { exponential, fixed };
+}  // namespace ff::http
+
+namespace ff {
+FF_NAMES(http::BackoffType, "exponential", "fixed");
+}
+
+namespace ff::http {
+
+// Operations (wire_requests.cpp)
+void describe(Fields& fields, Submit& value);
+void describe(Fields& fields, SubmitMany& value);
+void describe(Fields& fields, GetExecution& value);
+void describe(Fields& fields, GetState& value);
+void describe(Fields& fields, GetPayload& value);
+void describe(Fields& fields, GetAttempts& value);
+void describe(Fields& fields, GetLeaseHistory& value);
+void describe(Fields& fields, ExplainExecution& value);
+void describe(Fields& fields, GetResult& value);
+void describe(Fields& fields, ListExecutions& value);
+void describe(Fields& fields, CountExecutions& value);
+void describe(Fields& fields, ReadEvents& value);
+void describe(Fields& fields, Claim& value);
+void describe(Fields& fields, Grant& value);
+void describe(Fields& fields, ClaimGranted& value);
+void describe(Fields& fields, ClaimExecution& value);
+void describe(Fields& fields, Renew& value);
+void describe(Fields& fields, UpdateProgress& value);
+void describe(Fields& fields, Complete& value);
+void describe(Fields& fields, CompleteMany& value);
+void describe(Fields& fields, Fail& value);
+void describe(Fields& fields, Delay& value);
+void describe(Fields& fields, HandBack& value);
+void describe(Fields& fields, WaitForChildren& value);
+void describe(Fields& fields, Cancel& value);
+void describe(Fields& fields, RevokeLease& value);
+void describe(Fields& fields, ChangePriority& value);
+void describe(Fields& fields, SetTags& value);
+void describe(Fields& fields, Replay& value);
+void describe(Fields& fields, Backup& value);
+void describe(Fields& fields, Health& value);
+void describe(Fields& fields, CheckReady& value);
+void describe(Fields& fields, GetMetrics& value);
+
+// Replies (wire_replies.cpp)
+void describe(Fields& fields, SubmitReply& value);
+void describe(Fields& fields, SubmitManyReply& value);
+void describe(Fields& fields, CompleteManyReply& value);
+void describe(Fields& fields, ExecutionInfo& value);
+void describe(Fields& fields, AttemptInfo& value);
+void describe(Fields& fields, Attempts& value);
+void describe(Fields& fields, LeaseEvent& value);
+void describe(Fields& fields, LeaseHistory& value);
+void describe(Fields& fields, ExecutionList& value);
+void describe(Fields& fields, StateCount& value);
+void describe(Fields& fields, StateCounts& value);
+void describe(Fields& fields, Event& value);
+void describe(Fields& fields, EventPage& value);
+void describe(Fields& fields, ClaimedExecution& value);
+void describe(Fields& fields, ClaimReply& value);
+void describe(Fields& fields, GrantedExecution& value);
+void describe(Fields& fields, GrantReply& value);
+void describe(Fields& fields, RenewReply& value);
+void describe(Fields& fields, Done& value);
+void describe(Fields& fields, EndReply& value);
+void describe(Fields& fields, StateReply& value);
+void describe(Fields& fields, FailReply& value);
+void describe(Fields& fields, RevokeReply& value);
+void describe(Fields& fields, PriorityReply& value);
+void describe(Fields& fields, TagsReply& value);
+void describe(Fields& fields, BackupReply& value);
+void describe(Fields& fields, ReadyReply& value);
+void describe(Fields& fields, HealthReply& value);
+
+// Budgets, quotas and workers (wire_admission.cpp)
+void describe(Fields& fields, BudgetSpec& value);
+void describe(Fields& fields, Breach& value);
+void describe(Fields& fields, CreateBudget& value);
+void describe(Fields& fields, CreateQuota& value);
+void describe(Fields& fields, CreateBudgetReply& value);
+void describe(Fields& fields, CreateQuotaReply& value);
+void describe(Fields& fields, GetBudget& value);
+void describe(Fields& fields, ResetBudget& value);
+void describe(Fields& fields, DeleteBudget& value);
+void describe(Fields& fields, GetQuota& value);
+void describe(Fields& fields, DeleteQuota& value);
+void describe(Fields& fields, ListBudgets& value);
+void describe(Fields& fields, ListQuotas& value);
+void describe(Fields& fields, BudgetInfo& value);
+void describe(Fields& fields, BudgetList& value);
+void describe(Fields& fields, ReportUsage& value);
+void describe(Fields& fields, UsageReply& value);
+void describe(Fields& fields, ReleaseUsage& value);
+void describe(Fields& fields, ReleaseUsageReply& value);
+void describe(Fields& fields, ResetBudgetReply& value);
+void describe(Fields& fields, QuotaSpec& value);
+void describe(Fields& fields, QuotaInfo& value);
+void describe(Fields& fields, QuotaList& value);
+void describe(Fields& fields, RegisterWorker& value);
+void describe(Fields& fields, HeartbeatWorker& value);
+void describe(Fields& fields, DeregisterWorker& value);
+void describe(Fields& fields, GetWorker& value);
+void describe(Fields& fields, DrainWorker& value);
+void describe(Fields& fields, ListWorkers& value);
+void describe(Fields& fields, RegisterReply& value);
+void describe(Fields& fields, WorkerInfo& value);
+void describe(Fields& fields, WorkerStatus& value);
+void describe(Fields& fields, WorkerList& value);
+void describe(Fields& fields, Obstacle& value);
+void describe(Fields& fields, Why& value);
+
+// Parts that several messages share (wire_parts.cpp)
+void describe(Fields& fields, RetryPolicy& value);
+void describe(Fields& fields, Policy& value);
+void describe(Fields& fields, StateVector& value);
+void describe(Fields& fields, Progress& value);
+
+}  // namespace ff::http

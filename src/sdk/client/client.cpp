@@ -1,0 +1,252 @@
+#include <flowfabric/client.hpp>
+
+#include <flowfabric/wait.hpp>
+
+#include <condition_variable>
+#include <span>
+
+#include "core/validation/validate.hpp"
+#include "sdk/client/blocking.hpp"
+#include "sdk/worker/batch.hpp"
+#include "sdk/worker/retry_pause.hpp"
+
+namespace ff {
+namespace {
+
+constexpr Millis follow_wait = std::chrono::seconds{30};
+constexpr Millis follow_pause_min{100};
+constexpr Millis follow_pause_max = std::chrono::seconds{5};
+
+// Into `field`, unless there is no text.
+template <class Id>
+Result<void> parse_optional(std::string text, std::optional<Id>& field) {
+  if (text.empty()) return {};
+  auto parsed = Id::parse(std::move(text));
+  if (!parsed) return std::unexpected(std::move(parsed.error()));
+  field = std::move(*parsed);
+  return {};
+}
+
+Result<Submit> to_operation(NewExecution execution) {
+  auto ns = Namespace::parse(std::move(execution.ns));
+  if (!ns) return std::unexpected(ns.error());
+  auto lane = LaneId::parse(std::move(execution.lane));
+  if (!lane) return std::unexpected(lane.error());
+  auto kind = Kind::parse(std::move(execution.kind));
+  if (!kind) return std::unexpected(kind.error());
+  Submit submit{.ns = std::move(*ns),
+                .lane = std::move(*lane),
+                .kind = std::move(*kind),
+                .priority = execution.priority,
+                .payload = std::move(execution.payload),
+                .delay_until = execution.delay_until,
+                .deadline = execution.deadline,
+                .tags = std::move(execution.tags),
+                .policy = std::move(execution.policy)};
+  for (auto parsed : {parse_optional(std::move(execution.id), submit.id),
+                      parse_optional(std::move(execution.idempotency_key), submit.idempotency_key),
+                      parse_optional(std::move(execution.content_type), submit.content_type),
+                      parse_optional(std::move(execution.traceparent), submit.traceparent)})
+    if (!parsed) return std::unexpected(std::move(parsed.error()));
+  return submit;
+}
+
+Limit limit(const ClientOptions& options, Millis wait = {}, std::stop_token stop = {}) {
+  return {.timeout = std::clamp(wait, Millis{0}, limits::duration_max) + options.timeout,
+          .stop = std::move(stop)};
+}
+
+// The value of a reply that holds one thing.
+template <class Reply, class T>
+Result<T> member(Result<Reply> reply, T Reply::*field) {
+  if (!reply) return std::unexpected(std::move(reply.error()));
+  return std::move((*reply).*field);
+}
+
+template <class Reply>
+Result<void> without_value(const Result<Reply>& reply) {
+  if (!reply) return std::unexpected(reply.error());
+  return {};
+}
+
+}  // namespace
+
+template <class Op>
+Result<typename Op::Reply> Client::call(Op operation) {
+  return run_within(limit(options_), engine_, std::move(operation));
+}
+
+// ---- Submitting ---------------------------------------------------------------------------------
+
+Result<SubmitReply> Client::submit(NewExecution execution) {
+  auto operation = to_operation(std::move(execution));
+  if (!operation) return std::unexpected(operation.error());
+  return call(std::move(*operation));
+}
+
+std::vector<Result<SubmitReply>> Client::submit_many(std::vector<NewExecution> executions) {
+  std::vector<Result<SubmitReply>> replies;
+  std::vector<Submit> submits;
+  std::vector<std::size_t> places;
+  for (auto& execution : executions) {
+    auto submit = to_operation(std::move(execution));
+    // One that is too large would have its whole batch refused.
+    if (submit)
+      if (auto valid = core::validate(*submit, core::any_partition); !valid)
+        submit = std::unexpected(valid.error());
+    replies.push_back(std::unexpected(submit ? Error{} : submit.error()));
+    if (!submit) continue;
+    submits.push_back(std::move(*submit));
+    places.push_back(replies.size() - 1);
+  }
+
+  std::span<Submit> rest(submits);
+  while (!rest.empty()) {
+    const auto count = batch_size(rest, [](const Submit& each) { return each.payload.size(); });
+    const auto batch = rest.first(count);
+    const auto first = submits.size() - rest.size();
+    const auto answer = call(
+        SubmitMany{{std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end())}});
+    for (std::size_t i = 0; i < count; ++i) replies[places[first + i]] = item_result(answer, i);
+    rest = rest.subspan(count);
+  }
+  return replies;
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+Result<std::string> Client::result(const ExecutionId& id, Millis timeout) {
+  return run_within(limit(options_, timeout), engine_, wait_for_result(engine_, id, timeout));
+}
+
+Result<ExecutionInfo> Client::wait(const ExecutionId& id, Millis timeout) {
+  return run_within(limit(options_, timeout), engine_, wait_for_end(engine_, id, timeout));
+}
+
+Result<ExecutionInfo> Client::get(const ExecutionId& id) { return call(GetExecution{id}); }
+
+Result<ExecutionState> Client::state(const ExecutionId& id) {
+  return member(call(GetState{id}), &StateReply::state);
+}
+
+Result<std::string> Client::payload(const ExecutionId& id) {
+  return member(call(GetPayload{id}), &Bytes::bytes);
+}
+
+Result<std::vector<AttemptInfo>> Client::attempts(const ExecutionId& id) {
+  return member(call(GetAttempts{id}), &Attempts::attempts);
+}
+
+Result<std::vector<LeaseEvent>> Client::lease_history(const ExecutionId& id) {
+  return member(call(GetLeaseHistory{id}), &LeaseHistory::events);
+}
+
+Result<std::vector<StateCount>> Client::counts(CountExecutions which) {
+  return member(call(std::move(which)), &StateCounts::counts);
+}
+
+Result<ExecutionList> Client::list(ListExecutions which) { return call(std::move(which)); }
+
+Result<void> Client::for_each(ListExecutions which,
+                              const std::function<bool(const ExecutionInfo&)>& each) {
+  do {
+    auto page = list(which);
+    if (!page) return std::unexpected(page.error());
+    for (const auto& execution : page->executions)
+      if (!each(execution)) return {};
+    which.cursor = std::move(page->next);
+  } while (which.cursor);
+  return {};
+}
+
+// ---- Operating ----------------------------------------------------------------------------------
+
+Result<ExecutionState> Client::cancel(const ExecutionId& id, std::string reason) {
+  return member(call(Cancel{.id = id, .reason = std::move(reason)}), &EndReply::state);
+}
+
+Result<ExecutionState> Client::replay(const ExecutionId& id, std::string reason,
+                                      std::string requested_by) {
+  return member(call(Replay{id, std::move(reason), std::move(requested_by)}), &EndReply::state);
+}
+
+Result<PriorityReply> Client::change_priority(const ExecutionId& id, std::int32_t priority) {
+  return call(ChangePriority{id, priority});
+}
+
+Result<Tags> Client::set_tags(const ExecutionId& id, Tags set, std::vector<std::string> remove) {
+  return member(call(SetTags{id, std::move(set), std::move(remove)}), &TagsReply::tags);
+}
+
+Result<RevokeStatus> Client::revoke_lease(const ExecutionId& id, std::string reason) {
+  return member(call(RevokeLease{.id = id, .reason = std::move(reason)}), &RevokeReply::status);
+}
+
+Result<Why> Client::why(const ExecutionId& id) { return call(ExplainExecution{id}); }
+
+// ---- Budgets, quotas and workers ----------------------------------------------------------------
+
+Result<CreateBudgetReply> Client::create_budget(CreateBudget budget) {
+  return call(std::move(budget));
+}
+Result<BudgetInfo> Client::budget(const BudgetId& id) { return call(GetBudget{id}); }
+Result<BudgetList> Client::budgets(ListBudgets which) { return call(std::move(which)); }
+Result<UsageReply> Client::report_usage(ReportUsage report) { return call(std::move(report)); }
+Result<Amounts> Client::release_usage(const BudgetId& id, const ExecutionId& execution) {
+  return member(call(ReleaseUsage{id, execution}), &ReleaseUsageReply::released);
+}
+Result<void> Client::reset_budget(const BudgetId& id) {
+  return without_value(call(ResetBudget{id}));
+}
+Result<void> Client::delete_budget(const BudgetId& id) {
+  return without_value(call(DeleteBudget{id}));
+}
+
+Result<CreateQuotaReply> Client::create_quota(CreateQuota quota) { return call(std::move(quota)); }
+Result<QuotaInfo> Client::quota(const QuotaId& id) { return call(GetQuota{id}); }
+Result<QuotaList> Client::quotas(ListQuotas which) { return call(std::move(which)); }
+Result<void> Client::delete_quota(const QuotaId& id) {
+  return without_value(call(DeleteQuota{id}));
+}
+
+Result<std::vector<WorkerStatus>> Client::workers(ListWorkers which) {
+  return member(call(std::move(which)), &WorkerList::workers);
+}
+Result<WorkerStatus> Client::worker(GetWorker which) { return call(std::move(which)); }
+Result<WorkerInfo> Client::drain_worker(DrainWorker which) { return call(std::move(which)); }
+
+// ---- Events -------------------------------------------------------------------------------------
+
+Result<EventPage> Client::events(ReadEvents which) {
+  return run_within(limit(options_, which.wait), engine_, which);
+}
+
+Result<void> Client::subscribe(ReadEvents which, const Subscriber& subscriber,
+                               std::stop_token stop) {
+  // A place first: an event during the first wait would be lost with its answer.
+  which.wait = Millis{0};
+  auto page = events(which);
+  SystemRandom random;
+  RetryPause pause(random, follow_pause_min, follow_pause_max);
+  std::mutex mutex;
+  std::condition_variable_any stopped;
+  while (!stop.stop_requested()) {
+    if (page) {
+      pause.reset();
+      if (page->missed && subscriber.on_missed) subscriber.on_missed();
+      for (const auto& event : page->events)
+        if (!subscriber.on_event(event)) return {};
+      which.after = std::move(page->next);
+      which.wait = follow_wait;
+    } else {
+      const bool subscribed = which.wait > Millis{0};
+      if (!subscribed || !page.error().retryable()) return std::unexpected(page.error());
+      std::unique_lock lock(mutex);
+      stopped.wait_for(lock, stop, pause.next(), [] { return false; });
+    }
+    page = run_within(limit(options_, which.wait, stop), engine_, which);
+  }
+  return {};
+}
+
+}  // namespace ff

@@ -1,0 +1,37 @@
+// Telling the engine what came of attempts.
+#pragma once
+
+#include <flowfabric/engine.hpp>
+
+#include "base/async/coroutine_group.hpp"
+#include "base/random.hpp"
+#include "sdk/worker/completions.hpp"
+#include "sdk/worker/held.hpp"
+#include "sdk/worker/outage.hpp"
+
+namespace ff {
+
+// Runs on the worker's strand, as do the coroutines that it spawns.
+class Reports {
+ public:
+  Reports(Engine& engine, Random& random, const WorkerId& worker, asio::any_io_executor strand,
+          CoroutineGroup& coroutines);
+
+  // Again and again until the engine has heard it, the lease is lost, or `held` is done. What the engine
+  // cannot take as a result, such as one that is too large, becomes a failure that says so.
+  asio::awaitable<void> report(std::shared_ptr<Held> held, Outcome outcome);
+
+ private:
+  asio::awaitable<std::optional<Error>> send(Complete completion);
+  template <class Op>
+  asio::awaitable<std::optional<Error>> send(Op operation);
+
+  Engine& engine_;
+  Random& random_;
+  const std::string worker_;
+  const asio::any_io_executor strand_;
+  Completions completions_;
+  Outage outage_;
+};
+
+}  // namespace ff

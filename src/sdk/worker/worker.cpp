@@ -1,0 +1,418 @@
+#include <flowfabric/worker.hpp>
+
+#include <flowfabric/engine.hpp>
+#include <flowfabric/limits.hpp>
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include "base/assert.hpp"
+#include "base/async/coroutine_group.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "core/execution/partitions.hpp"
+#include "core/validation/validate.hpp"
+#include "sdk/worker/registration.hpp"
+#include "sdk/worker/renewals.hpp"
+#include "sdk/worker/reports.hpp"
+#include "sdk/worker/retry_pause.hpp"
+
+namespace ff {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr Millis claim_wait = std::chrono::seconds{20};
+constexpr Millis events_wait = std::chrono::seconds{30};
+constexpr Millis pause_min{100};
+constexpr Millis pause_max = std::chrono::seconds{5};
+constexpr Millis hand_back_limit = std::chrono::seconds{5};
+
+// Most executions are over sooner; only for those that are not, events are followed.
+constexpr Millis follow_after{250};
+
+std::string default_worker_id() {
+  char host[256] = {};
+  if (::gethostname(host, sizeof host - 1) != 0) return fmt::format("worker-{}", ::getpid());
+  return fmt::format("{}-{}", host, ::getpid());
+}
+
+Result<Claim> claim_template(const WorkerOptions& options) {
+  auto worker = WorkerId::parse(options.id.empty() ? default_worker_id() : options.id);
+  if (!worker) return std::unexpected(worker.error());
+  auto ns = Namespace::parse(options.ns);
+  if (!ns) return std::unexpected(ns.error());
+  auto capabilities = CapabilitySet::parse(options.capabilities);
+  if (!capabilities) return std::unexpected(capabilities.error());
+  Claim claim{.worker = std::move(*worker),
+              .ns = std::move(*ns),
+              .lanes = {},
+              .capabilities = std::move(*capabilities),
+              .lease_ttl = options.lease_ttl,
+              .wait = claim_wait};
+  for (const auto& name : options.lanes) {
+    auto lane = LaneId::parse(name);
+    if (!lane) return std::unexpected(lane.error());
+    claim.lanes.push_back(std::move(*lane));
+  }
+  if (auto valid = core::validate(claim, core::partition_count_default); !valid)
+    return std::unexpected(valid.error());
+  return claim;
+}
+
+}  // namespace
+
+// A started worker. Everything but the handlers runs on one strand.
+class Worker::Running {
+ public:
+  Running(Engine& engine, Claim claim, RegisterWorker worker, std::size_t concurrency,
+          std::map<std::string, Handler> handlers)
+      : engine_(engine),
+        claim_(std::move(claim)),
+        concurrency_(concurrency),
+        handlers_(std::move(handlers)),
+        strand_(asio::make_strand(engine.executor())),
+        slots_(strand_),
+        following_(strand_),
+        settled_(strand_),
+        outage_(fmt::format("worker {} cannot claim", claim_.worker.str())),
+        renewals_(engine, random_, claim_.worker, claim_.lease_ttl),
+        reports_(engine, random_, claim_.worker, strand_, coroutines_),
+        registration_(engine, random_, std::move(worker), strand_,
+                      [this] { registration_changed(); }),
+        pool_(concurrency) {
+    coroutines_.spawn(
+        strand_, [this] { return registration_.keep(); }, stop_registering_.slot());
+    spawn([this] { return poll(); });
+    // A renewal tells of a cancellation too; if one is never far away, that is soon enough.
+    if (renewals_.interval() > follow_after)
+      coroutines_.spawn(
+          strand_, [this] { return follow(); }, stop_following_.slot());
+  }
+
+  ~Running() {
+    FF_ASSERT(stopped_);
+    coroutines_.wait();
+    pool_.join();
+  }
+
+  void stop(Millis drain_limit) {
+    if (std::exchange(stopped_, true)) return;
+    asio::co_spawn(strand_, drain(drain_limit), asio::use_future).get();
+  }
+  bool stopped() const { return stopped_; }
+
+ private:
+  using HeldPtr = std::shared_ptr<Held>;
+
+  // ---- Claiming -----------------------------------------------------------------------------------
+
+  asio::awaitable<void> poll() {
+    RetryPause pause(random_, pause_min, pause_max);
+    std::optional<Claim> unanswered;
+    while (!stopping_) {
+      const bool drained = registration_.draining() && !unanswered;
+      if (free_slots() == 0 || drained) {
+        co_await slots_.wait_until(Steady::time_point::max());
+        continue;
+      }
+      const bool repeated = unanswered.has_value();
+      if (!repeated) unanswered = next_claim();
+      Claim claim = *unanswered;
+      if (registration_.draining()) claim.wait = Millis{0};
+      broken_off_ = false;
+      auto reply = co_await asio::co_spawn(
+          strand_, claim_until_broken_off(std::move(claim)),
+          asio::bind_cancellation_slot(break_off_.slot(), asio::use_awaitable));
+      if (reply) {
+        outage_.over();
+        pause.reset();
+        unanswered.reset();
+        for (auto& claimed : reply->executions) take(std::move(claimed), repeated);
+      } else if (!broken_off_) {
+        outage_.failed(reply.error());
+        co_await sleep(slots_, pause.next(), stopping_);
+      }
+    }
+    if (unanswered) co_await ask_for_the_answer(std::move(*unanswered));
+    claiming_ = false;
+    settled_.wake();
+  }
+
+  asio::awaitable<Result<ClaimReply>> claim_until_broken_off(Claim claim) {
+    co_await asio::this_coro::throw_if_cancelled(false);
+    co_return co_await engine_.run(std::move(claim));
+  }
+
+  // A claim that waits would still bring work.
+  void break_off_claim() {
+    broken_off_ = true;
+    break_off_.emit(asio::cancellation_type::terminal);
+    slots_.wake();
+  }
+
+  void registration_changed() {
+    if (registration_.draining()) break_off_claim();
+    slots_.wake();
+    settled_.wake();
+  }
+
+  // Handlers that have returned make room, but what they returned must not pile up.
+  std::size_t free_slots() const {
+    const auto room = 2 * concurrency_ - std::min(held_.size(), 2 * concurrency_);
+    return std::min({concurrency_ - running_, room, std::size_t{limits::claim_batch_max}});
+  }
+
+  // Repeated under its request id, a claim whose answer was lost gives the same executions.
+  Claim next_claim() {
+    Claim claim = claim_;
+    claim.max = static_cast<std::uint32_t>(free_slots());
+    claim.request_id = RequestId{make_uuid(clock_.now(), random_)};
+    return claim;
+  }
+
+  // Stopping broke off a claim; something may have been claimed at that very moment.
+  asio::awaitable<void> ask_for_the_answer(Claim claim) {
+    claim.wait = Millis{0};
+    auto reply = co_await engine_.run(std::move(claim));
+    if (!reply) co_return;
+    for (auto& claimed : reply->executions) take(std::move(claimed), true);
+  }
+
+  void take(ClaimedExecution claimed, bool repeated) {
+    auto context = std::make_shared<Task::Context>(engine_);
+    auto held = std::make_shared<Held>(claimed, claim_.lease_ttl, std::move(context), strand_);
+    if (held_.empty()) following_.wake();
+    held_.push_back(held);
+    // How old a lease is that was asked for twice is not known.
+    const auto first_renewal = repeated ? Millis{0} : renewals_.interval();
+    spawn([this, held, first_renewal] { return renewals_.keep(held, first_renewal); });
+    if (stopping_) return hand_back(held);
+    ++running_;
+    spawn([this, held, task = Task(std::move(claimed), held->context)]() mutable {
+      return work(held, std::move(task));
+    });
+  }
+
+  // ---- Working ------------------------------------------------------------------------------------
+
+  asio::awaitable<void> work(HeldPtr held, Task task) {
+    auto on_the_pool = [&]() -> asio::awaitable<Outcome> { co_return call(task); };
+    auto outcome = co_await asio::co_spawn(pool_, on_the_pool(), asio::use_awaitable);
+    --running_;
+    slots_.wake();
+    held->returned = true;
+    if (held->handed_back || held->done) co_return;
+    if (held->context->cancelled() == CancelReason::budget_exceeded) held->lost = true;
+    co_await reports_.report(held, std::move(outcome));
+    finish(held);
+  }
+
+  Outcome call(Task& task) const {
+    auto handler = handlers_.find(task.kind().str());
+    if (handler == handlers_.end()) handler = handlers_.find("");
+    if (handler == handlers_.end())
+      return Outcome::failed({fmt::format("worker {} has no handler for kind '{}'",
+                                          claim_.worker.str(), task.kind().str())});
+    try {
+      return handler->second(task);
+    } catch (const TaskCancelled& cancelled) {
+      if (cancelled.reason() == CancelReason::timed_out)
+        return Outcome::failed({.reason = "the attempt's time is over", .category = "timeout"});
+      return Outcome::handed_back(cancelled.what());
+    } catch (const TaskFailure& failure) {
+      return Outcome::failed(failure.failure());
+    } catch (const std::exception& failure) {
+      return Outcome::failed({failure.what()});
+    } catch (...) {
+      return Outcome::failed({"the handler threw something that is not a std::exception"});
+    }
+  }
+
+  void hand_back(HeldPtr held) {
+    held->handed_back = true;
+    spawn([this, held]() -> asio::awaitable<void> {
+      co_await reports_.report(held, Outcome::handed_back("the worker stops"));
+      finish(held);
+    });
+  }
+
+  void finish(const HeldPtr& held) {
+    held->done = true;
+    held->renewal.wake();
+    std::erase(held_, held);
+    slots_.wake();
+    settled_.wake();
+  }
+
+  // ---- Hearing of cancellations -------------------------------------------------------------------
+
+  // An event makes the worker renew, and the answer to that says what happened to the lease: an event
+  // may be about an earlier one.
+  asio::awaitable<void> follow() {
+    co_await asio::this_coro::throw_if_cancelled(false);
+    RetryPause pause(random_, pause_min, pause_max);
+    ReadEvents read{.ns = claim_.ns,
+                    .types = {EventType::cancelled, EventType::lease_revoked},
+                    .limit = limits::events_page_max};
+    while (!closed_) {
+      if (!runs_for_long()) {
+        read.after.reset();
+        auto look_again = Steady::time_point::max();
+        if (!held_.empty()) look_again = Steady::now() + follow_after;
+        co_await following_.wait_until(look_again);
+        continue;
+      }
+      read.wait = read.after ? events_wait : Millis{0};
+      ReadEvents next = read;
+      auto page = co_await engine_.run(std::move(next));
+      if (page) {
+        pause.reset();
+        const bool knows_before = read.after && !page->missed;
+        for (const auto& held : held_) {
+          const auto told = std::ranges::find(page->events, held->id, &Event::id);
+          if (!knows_before || told != page->events.end()) held->renewal.wake();
+        }
+        read.after = std::move(page->next);
+      } else if (page.error().retryable()) {
+        co_await sleep(following_, pause.next(), closed_);
+      } else {
+        log::debug("worker {} hears of cancellations only when it renews: {}", claim_.worker.str(),
+                   page.error().message);
+        co_return;
+      }
+    }
+  }
+
+  bool runs_for_long() const {
+    const auto before = Steady::now() - follow_after;
+    return std::ranges::any_of(
+        held_, [&](const HeldPtr& held) { return !held->lost && held->claimed_at <= before; });
+  }
+
+  // ---- Stopping -----------------------------------------------------------------------------------
+
+  asio::awaitable<void> drain(Millis limit) {
+    stopping_ = true;
+    break_off_claim();
+    for (const auto& held : held_) held->context->cancel(CancelReason::worker_stopping);
+    auto until = Steady::time_point::max();
+    if (limit < limits::duration_max) until = Steady::now() + limit;
+    co_await settle(until);
+
+    for (const auto& held : std::vector(held_)) {
+      if (held->lost)
+        finish(held);
+      else if (!held->returned && !held->handed_back)
+        hand_back(held);
+    }
+    const auto last = Steady::now() + hand_back_limit;
+    co_await settle(last);
+
+    closed_ = true;
+    for (const auto& held : std::vector(held_)) {
+      log::warn("worker {} stops and cannot tell; {} is for others when its lease runs out",
+                claim_.worker.str(), held->id.str());
+      finish(held);
+    }
+    stop_following_.emit(asio::cancellation_type::terminal);
+    following_.wake();
+
+    registration_.end();
+    bool in_time = true;
+    while (in_time && !registration_.ended()) in_time = co_await settled_.wait_until(last);
+    stop_registering_.emit(asio::cancellation_type::terminal);
+  }
+
+  // Waits until nothing is in hand and nothing can come.
+  asio::awaitable<void> settle(Steady::time_point until) {
+    while (claiming_ || !held_.empty()) {
+      const bool woken = co_await settled_.wait_until(until);
+      if (!woken) break;
+    }
+  }
+
+  static asio::awaitable<void> sleep(Wakeup& wakeup, Millis time, const bool& over) {
+    const auto until = Steady::now() + time;
+    while (!over && Steady::now() < until) co_await wakeup.wait_until(until);
+  }
+
+  void spawn(CoroutineGroup::Start start) { coroutines_.spawn(strand_, std::move(start)); }
+
+  Engine& engine_;
+  const Claim claim_;
+  const std::size_t concurrency_;
+  const std::map<std::string, Handler> handlers_;
+  const asio::any_io_executor strand_;
+  SystemClock clock_;
+  SystemRandom random_;
+  bool stopped_ = false;  // belongs to the owner's thread, not to the strand
+
+  bool claiming_ = true;     // poll() runs
+  bool broken_off_ = false;  // the claim that is under way
+  bool stopping_ = false;    // claims no more
+  bool closed_ = false;      // and has nothing in hand
+  std::size_t running_ = 0;
+  std::vector<HeldPtr> held_;
+  Wakeup slots_;      // wakes poll(): a slot is free, draining is over, or it is time to stop
+  Wakeup following_;  // wakes follow(): there is something in hand, or it is time to stop
+  Wakeup settled_;    // wakes drain(): something is done
+  asio::cancellation_signal break_off_;  // of the claim that is under way
+  asio::cancellation_signal stop_following_;
+  asio::cancellation_signal stop_registering_;
+  Outage outage_;
+  Renewals renewals_;
+  CoroutineGroup coroutines_;
+  Reports reports_;
+  Registration registration_;
+  asio::thread_pool pool_;
+};
+
+Worker::Worker(Engine& engine, WorkerOptions options)
+    : engine_(engine), options_(std::move(options)) {}
+
+Worker::~Worker() { stop(); }
+
+void Worker::handle(std::string kind, Handler handler) {
+  FF_ASSERT(!running_ || running_->stopped());
+  handlers_.insert_or_assign(std::move(kind), std::move(handler));
+}
+
+Result<void> Worker::start() {
+  if (running_ && !running_->stopped())
+    return fail(Errc::invalid_input, "this worker is started already");
+  auto claim = claim_template(options_);
+  if (!claim) return std::unexpected(claim.error());
+  if (options_.concurrency == 0)
+    return fail(Errc::invalid_input, "a worker's concurrency must be at least 1");
+  if (options_.drain_limit < Millis{0})
+    return fail(Errc::invalid_input, "a worker's drain limit must not be negative");
+  RegisterWorker worker{.worker = claim->worker,
+                        .ns = claim->ns,
+                        .lanes = claim->lanes,
+                        .capabilities = claim->capabilities,
+                        .ttl = options_.alive_ttl};
+  if (worker.ttl < limits::worker_ttl_min || worker.ttl > limits::worker_ttl_max)
+    return fail(Errc::invalid_input,
+                fmt::format("a worker's alive_ttl must be from {} to {} ms",
+                            limits::worker_ttl_min.count(), limits::worker_ttl_max.count()));
+  running_.reset();
+  running_ = std::make_unique<Running>(engine_, std::move(*claim), std::move(worker),
+                                       options_.concurrency, handlers_);
+  return {};
+}
+
+void Worker::stop() {
+  if (running_) running_->stop(options_.drain_limit);
+}
+
+}  // namespace ff

@@ -1,0 +1,69 @@
+// A group of operations that are written together and answered together.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/execution/event.hpp"
+#include "store/embedded/disk/database.hpp"
+#include "store/embedded/shard/hot_records.hpp"
+#include "store/store.hpp"
+
+namespace ff::embedded {
+
+// What may be told to the world once a batch is safe, and not before.
+class Announcements {
+ public:
+  template <class Reply>
+  void add_reply(std::move_only_function<void(Result<Reply>)> done, Result<Reply> reply) {
+    replies_.push_back(
+        [done = std::move(done), reply = std::move(reply)](const Error* fault) mutable {
+          if (fault)
+            done(std::unexpected(*fault));
+          else
+            done(std::move(reply));
+        });
+  }
+  void add_event(core::Happening happening) { events_.push_back(std::move(happening)); }
+  void add_opening(const store::OpeningSink& sink, store::Opening opening) {
+    replies_.push_back([&sink, opening = std::move(opening)](const Error* fault) {
+      if (!fault && sink) sink(opening);
+    });
+  }
+  bool empty() const { return replies_.empty() && events_.empty(); }
+
+  // When they are released, `mark` is raised to `batch`.
+  void mark_synced(std::atomic<BatchNumber>& mark, BatchNumber batch) {
+    mark_ = &mark;
+    batch_ = batch;
+  }
+
+  // With a fault: every reply is that error instead, and there are no events and no openings.
+  void release(const store::EventSink& sink, const Error* fault = nullptr) {
+    if (!fault && mark_) mark_->store(batch_, std::memory_order_release);
+    if (!fault && sink && !events_.empty()) sink(events_);
+    for (auto& reply : replies_) reply(fault);
+  }
+
+ private:
+  std::vector<std::move_only_function<void(const Error*)>> replies_;
+  std::vector<core::Happening> events_;
+  std::atomic<BatchNumber>* mark_ = nullptr;
+  BatchNumber batch_ = 0;
+};
+
+struct Batch {
+  BatchNumber number;
+  Changes changes = {};
+  // By key, what of the changes those who read the database must be told; none: it is erased.
+  std::map<std::string, std::optional<std::string>> unwritten = {};
+  bool must_sync = false;      // holds a change that is acknowledged only when it is on disk
+  Announcements at_once = {};  // what is based on nothing that is not on disk yet
+  Announcements after_sync = {};
+};
+
+}  // namespace ff::embedded

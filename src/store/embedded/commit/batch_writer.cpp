@@ -1,0 +1,31 @@
+#include "store/embedded/commit/batch_writer.hpp"
+
+namespace ff::embedded {
+
+Result<void> BatchWriter::write(Batch& batch) {
+  if (batch.changes.empty()) return {};
+  auto written = parts_.database.write(batch.changes);
+  if (!written) parts_.fault.set(written.error());
+  batch.changes.clear();
+  batch.unwritten.clear();
+  return written;
+}
+
+void BatchWriter::finish(Batch batch) {
+  const auto written = write(batch);
+  const Error* fault = parts_.fault.get();
+  if (!written || fault) {
+    batch.at_once.release(parts_.sink, fault);
+    batch.after_sync.release(parts_.sink, fault);
+    return;
+  }
+  if (batch.must_sync) {
+    last_durable_ = batch.number;
+    batch.after_sync.mark_synced(synced_through_, batch.number);
+  }
+  if (batch.must_sync || !batch.after_sync.empty())
+    parts_.committer.enqueue(std::move(batch.after_sync));
+  batch.at_once.release(parts_.sink);
+}
+
+}  // namespace ff::embedded

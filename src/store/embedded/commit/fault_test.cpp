@@ -1,0 +1,33 @@
+#include "store/embedded/commit/fault.hpp"
+
+#include <gtest/gtest.h>
+
+#include "store/embedded/commit/batch.hpp"
+
+namespace ff::embedded {
+namespace {
+
+TEST(Fault, KeepsTheFirstCause) {
+  Fault fault;
+  EXPECT_EQ(fault.get(), nullptr);
+  fault.set({Errc::store_unavailable, "disk full"});
+  fault.set({Errc::store_unavailable, "something later"});
+  EXPECT_EQ(fault.get()->code, Errc::store_unavailable);
+  EXPECT_NE(fault.get()->message.find("disk full"), std::string::npos);
+}
+
+TEST(Announcements, TellTheFaultInsteadOfTheReply) {
+  Announcements announcements;
+  std::optional<Result<EndReply>> told;
+  int events = 0;
+  announcements.add_reply<EndReply>([&](Result<EndReply> reply) { told = reply; },
+                                    EndReply{ExecutionState::completed});
+  announcements.add_event(core::Happening{});
+  const Error fault{Errc::store_unavailable, "disk full"};
+  announcements.release([&](auto) { ++events; }, &fault);
+  EXPECT_EQ(told->error(), fault);
+  EXPECT_EQ(events, 0);
+}
+
+}  // namespace
+}  // namespace ff::embedded

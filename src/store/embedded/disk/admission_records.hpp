@@ -1,0 +1,32 @@
+// Budgets, quotas and what belongs to them as bytes on disk, as records.hpp does for executions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/budgets/budget.hpp"
+#include "core/quotas/quota.hpp"
+
+namespace ff::embedded {
+
+std::string encode(const core::Budget& budget);
+Result<core::Budget> decode_budget(const BudgetId& id, std::string_view bytes);
+
+// What it was made with; its window and its holders are not in it.
+std::string encode(const core::Quota& quota);
+Result<core::Quota> decode_quota(const QuotaId& id, std::string_view bytes);
+
+// What one execution spent.
+std::string encode_spending(const Amounts& amounts);
+Result<Amounts> decode_spending(std::string_view bytes);
+
+// A report that was applied under a dedup key.
+struct KnownReport {
+  Amounts amounts;
+  std::optional<ExecutionId> execution = {};
+  TimePoint until;  // when it may be forgotten
+};
+std::string encode(const KnownReport& report);
+Result<KnownReport> decode_report(std::string_view bytes);
+
+}  // namespace ff::embedded

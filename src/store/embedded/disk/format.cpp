@@ -1,0 +1,86 @@
+#include "store/embedded/disk/format.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/version.hpp"
+#include "core/execution/partitions.hpp"
+#include "records.pb.h"
+#include "store/embedded/disk/keys.hpp"
+#include "store/embedded/disk/migration.hpp"
+
+namespace ff::embedded {
+namespace {
+
+Result<void> write(Database& database, const proto::Store& record) {
+  Changes changes;
+  changes.put(keys::store, record.SerializeAsString());
+  if (auto written = database.write(changes); !written) return written;
+  return database.sync();
+}
+
+std::unexpected<Error> damaged() {
+  return fail(Errc::store_damaged,
+              "the data directory's own record is damaged; restore it from a backup");
+}
+
+Result<proto::Store> parse(const std::string& bytes) {
+  proto::Store record;
+  if (!record.ParseFromString(bytes) || record.format_version() == 0) return damaged();
+  if (record.format_version() > format_version)
+    return fail(
+        Errc::store_too_new,
+        fmt::format("the data directory has format {}, but FlowFabric {} knows only formats up "
+                    "to {}; use a newer version",
+                    record.format_version(), version, format_version));
+  if (record.partition_count() == 0 ||
+      record.partition_count() > std::numeric_limits<PartitionIndex>::max())
+    return damaged();
+  return record;
+}
+
+Result<std::optional<proto::Store>> read(const Database& database) {
+  const auto stored = database.get(keys::store);
+  if (!stored) return std::unexpected(stored.error());
+  if (!*stored) return std::nullopt;
+  auto record = parse(**stored);
+  if (!record) return std::unexpected(record.error());
+  return std::move(*record);
+}
+
+Format format_of(const proto::Store& record) {
+  return {.version = record.format_version(),
+          .partition_count = static_cast<PartitionIndex>(record.partition_count())};
+}
+
+}  // namespace
+
+Result<std::optional<Format>> read_format(const Database& database) {
+  const auto record = read(database);
+  if (!record) return std::unexpected(record.error());
+  if (!*record) return std::nullopt;
+  return format_of(**record);
+}
+
+Result<Format> load_format(Database& database, TimePoint now) {
+  auto record = read(database);
+  if (!record) return std::unexpected(record.error());
+  if (*record && (*record)->format_version() == format_version) return format_of(**record);
+
+  proto::Store wanted;
+  if (*record) {
+    wanted = std::move(**record);
+    if (auto migrated = migrate(database, wanted.format_version()); !migrated)
+      return std::unexpected(migrated.error());
+  } else {
+    wanted.set_partition_count(core::partition_count_default);
+    wanted.set_created_at_ms(now.time_since_epoch().count());
+  }
+  // Last: if a migration is cut short, it begins again.
+  wanted.set_format_version(format_version);
+  if (auto written = write(database, wanted); !written) return std::unexpected(written.error());
+  return format_of(wanted);
+}
+
+}  // namespace ff::embedded

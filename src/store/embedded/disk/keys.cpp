@@ -1,0 +1,207 @@
+#include "store/embedded/disk/keys.hpp"
+
+#include <algorithm>
+
+namespace ff::embedded::keys {
+namespace {
+
+constexpr std::size_t uuid_size = 16;
+constexpr std::size_t execution_size = 2 + uuid_size;
+constexpr std::size_t moment_size = 8 + execution_size;
+
+// Grows a key part by part.
+class Key {
+ public:
+  explicit Key(std::string_view prefix) {
+    text_.reserve(64);
+    text_ = prefix;
+  }
+  Key& add(const ExecutionId& id) { return number(id.partition()).add(id.uuid()); }
+  template <class Tag>
+  Key& add(const UuidId<Tag>& id) {
+    return add(id.uuid());
+  }
+  Key& add(const Uuid& uuid) {
+    text_.append(uuid.bytes().begin(), uuid.bytes().end());
+    return *this;
+  }
+  Key& add(TimePoint time) {
+    return number(static_cast<std::uint64_t>(time.time_since_epoch().count()));
+  }
+  Key& text(std::string_view text) {
+    number(static_cast<std::uint16_t>(text.size()));
+    return raw(text);
+  }
+  Key& raw(std::string_view text) {
+    text_ += text;
+    return *this;
+  }
+  template <class T>
+  Key& number(T value) {
+    for (std::size_t byte = sizeof value; byte-- > 0;)
+      text_ += static_cast<char>(value >> (8 * byte) & 0xff);
+    return *this;
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+template <class T>
+T big_endian(std::string_view bytes) {
+  T value = 0;
+  for (const char byte : bytes.substr(0, sizeof(T)))
+    value = static_cast<T>(value << 8 | static_cast<std::uint8_t>(byte));
+  return value;
+}
+
+Uuid uuid_of(std::string_view bytes) {
+  Uuid::Bytes uuid;
+  std::copy_n(bytes.begin(), uuid.size(), uuid.begin());
+  return Uuid{uuid};
+}
+
+ExecutionId execution_of(std::string_view bytes) {
+  return {big_endian<PartitionIndex>(bytes), uuid_of(bytes.substr(2))};
+}
+
+TimePoint time_of(std::string_view bytes) {
+  return TimePoint{Millis{static_cast<Millis::rep>(big_endian<std::uint64_t>(bytes))}};
+}
+
+std::unexpected<Error> unknown_form() {
+  return fail(Errc::store_damaged, "the database holds a key of an unknown form");
+}
+
+// Takes a text(…) off the front; empty if it is cut short.
+std::string_view take_text(std::string_view& rest) {
+  if (rest.size() < 2) return {};
+  const auto size = big_endian<std::uint16_t>(rest);
+  const auto text = rest.substr(2, size);
+  rest.remove_prefix(std::min(rest.size(), std::size_t{2} + size));
+  return text;
+}
+
+}  // namespace
+
+std::string live(const ExecutionId& id) { return Key(live_prefix).add(id).take(); }
+std::string live_of(PartitionIndex partition) { return Key(live_prefix).number(partition).take(); }
+std::string ended(const ExecutionId& id) { return Key(ended_prefix).add(id).take(); }
+std::string payload(const ExecutionId& id) { return Key(payload_prefix).add(id).take(); }
+std::string result(const ExecutionId& id) { return Key(result_prefix).add(id).take(); }
+std::string attempts_of(const ExecutionId& id) { return Key(attempt_prefix).add(id).take(); }
+std::string attempt(const ExecutionId& id, std::uint32_t index) {
+  return Key(attempt_prefix).add(id).number(index).take();
+}
+std::string idempotency(const Namespace& ns, const IdempotencyKey& key) {
+  return Key(idempotency_prefix).text(ns.str()).raw(key.str()).take();
+}
+
+std::string by_time_of(const Namespace& ns) { return Key(by_time_prefix).text(ns.str()).take(); }
+std::string by_time(const Namespace& ns, TimePoint created_at, const ExecutionId& id) {
+  return Key(by_time_prefix).text(ns.str()).add(created_at).add(id).take();
+}
+std::string by_tag_of(const Namespace& ns, std::string_view tag, std::string_view value) {
+  return Key(by_tag_prefix).text(ns.str()).text(tag).text(value).take();
+}
+std::string by_tag(const Namespace& ns, std::string_view tag, std::string_view value,
+                   TimePoint created_at, const ExecutionId& id) {
+  return Key(by_tag_of(ns, tag, value)).add(created_at).add(id).take();
+}
+
+std::string moment(const Moment& moment) { return Key("").add(moment.at).add(moment.id).take(); }
+
+Result<Moment> parse_moment(std::string_view bytes) {
+  if (bytes.size() < moment_size) return unknown_form();
+  const auto tail = bytes.substr(bytes.size() - moment_size);
+  return Moment{.at = time_of(tail), .id = execution_of(tail.substr(8))};
+}
+
+std::string retention(TimePoint until, const ExecutionId& id) {
+  return Key(retention_prefix).add(until).add(id).take();
+}
+
+std::string ended_count(std::uint16_t shard, const Namespace& ns, const LaneId& lane) {
+  return Key(ended_count_prefix).number(shard).text(ns.str()).text(lane.str()).take();
+}
+
+Result<EndedCountKey> parse_ended_count(std::string_view key) {
+  if (key.size() < 3) return unknown_form();
+  auto rest = key.substr(3);
+  auto ns = Namespace::parse(std::string(take_text(rest)));
+  auto lane = LaneId::parse(std::string(take_text(rest)));
+  if (!ns || !lane || !rest.empty()) return unknown_form();
+  return EndedCountKey{.shard = big_endian<std::uint16_t>(key.substr(1)),
+                       .ns = std::move(*ns),
+                       .lane = std::move(*lane)};
+}
+
+Result<ExecutionId> execution_id(std::string_view key) {
+  const bool attempt = key.starts_with(attempt_prefix);
+  if (key.size() != 1 + execution_size + (attempt ? 4 : 0)) return unknown_form();
+  return execution_of(key.substr(1));
+}
+
+std::string budget(const BudgetId& id) { return Key(budget_prefix).add(id).take(); }
+Result<BudgetId> parse_budget(std::string_view key) {
+  if (key.size() != 1 + uuid_size) return unknown_form();
+  return BudgetId{uuid_of(key.substr(1))};
+}
+
+std::string ledger_of(const BudgetId& budget) { return Key(ledger_prefix).add(budget).take(); }
+std::string ledger(const BudgetId& budget, const ExecutionId& execution) {
+  return Key(ledger_prefix).add(budget).add(execution).take();
+}
+Result<LedgerKey> parse_ledger(std::string_view key) {
+  if (key.size() != 1 + uuid_size + execution_size) return unknown_form();
+  return LedgerKey{.budget = BudgetId{uuid_of(key.substr(1))},
+                   .execution = execution_of(key.substr(1 + uuid_size))};
+}
+
+namespace {
+
+Result<DedupEntry> dedup_entry(std::string_view bytes) {
+  if (bytes.size() < uuid_size) return unknown_form();
+  auto key = DedupKey::parse(std::string(bytes.substr(uuid_size)));
+  if (!key) return unknown_form();
+  return DedupEntry{.budget = BudgetId{uuid_of(bytes)}, .key = std::move(*key)};
+}
+
+}  // namespace
+
+std::string dedup_of(const BudgetId& budget) { return Key(dedup_prefix).add(budget).take(); }
+std::string dedup(const DedupEntry& entry) {
+  return Key(dedup_prefix).add(entry.budget).raw(entry.key.str()).take();
+}
+Result<DedupEntry> parse_dedup(std::string_view key) { return dedup_entry(key.substr(1)); }
+
+std::string dedup_until(TimePoint until, const DedupEntry& entry) {
+  return Key(dedup_until_prefix).add(until).add(entry.budget).raw(entry.key.str()).take();
+}
+Result<DedupUntil> parse_dedup_until(std::string_view key) {
+  constexpr std::size_t entry_at = 1 + 8;
+  if (key.size() < entry_at) return unknown_form();
+  auto entry = dedup_entry(key.substr(entry_at));
+  if (!entry) return std::unexpected(entry.error());
+  return DedupUntil{.until = time_of(key.substr(1)), .entry = std::move(*entry)};
+}
+
+std::string quota(const QuotaId& id) { return Key(quota_prefix).add(id).take(); }
+Result<QuotaId> parse_quota(std::string_view key) {
+  if (key.size() != 1 + uuid_size) return unknown_form();
+  return QuotaId{uuid_of(key.substr(1))};
+}
+
+std::string place(const QuotaId& quota, const core::Place& place) {
+  return Key(place_prefix).add(quota).add(place.at).add(place.admission).take();
+}
+Result<PlaceKey> parse_place(std::string_view key) {
+  if (key.size() != 1 + uuid_size + 8 + uuid_size) return unknown_form();
+  const auto rest = key.substr(1 + uuid_size);
+  return PlaceKey{
+      .quota = QuotaId{uuid_of(key.substr(1))},
+      .place = {.at = time_of(rest), .admission = AdmissionId{uuid_of(rest.substr(8))}}};
+}
+
+}  // namespace ff::embedded::keys

@@ -1,0 +1,125 @@
+// Keys in the database.
+//
+//   key       := 's'                                     the store's own record
+//              | 'x' execution                           an execution that can still change
+//              | 'z' execution                           one that has ended
+//              | 'p' execution                           its payload
+//              | 'r' execution                           its result
+//              | 'a' execution index:be32                an attempt before the newest
+//              | 'i' text(ns) idempotency_key            who was submitted with it
+//              | 'n' text(ns) created_at:be64 execution                    to list, by time
+//              | 't' text(ns) text(tag) text(value) created_at:be64 execution   likewise, by tag
+//              | 'e' retained_until:be64 execution       to forget, by time
+//              | 'c' shard:be16 text(ns) text(lane)      how many have ended, by state
+//              | 'b' budget                              a budget
+//              | 'l' budget execution                    what an execution spent of it
+//              | 'd' budget dedup_key                    a report that is known
+//              | 'f' until:be64 budget dedup_key         to forget that, by time
+//              | 'q' quota                               a quota
+//              | 'u' quota at:be64 admission             a start that counts in its window
+//   execution := partition:be16 uuid:16
+//   budget, quota, admission := uuid:16
+//   text(t)   := length:be16 bytes                       so that no two keys can look alike
+#pragma once
+
+#include <flowfabric/ids.hpp>
+#include <flowfabric/time.hpp>
+
+#include <string>
+#include <string_view>
+
+#include "core/quotas/quota.hpp"
+
+namespace ff::embedded::keys {
+
+inline constexpr std::string_view store = "s";
+inline constexpr std::string_view probe = "w";  // nothing but proof that writing works
+inline constexpr std::string_view live_prefix = "x";
+inline constexpr std::string_view ended_prefix = "z";
+inline constexpr std::string_view payload_prefix = "p";
+inline constexpr std::string_view result_prefix = "r";
+inline constexpr std::string_view attempt_prefix = "a";
+inline constexpr std::string_view idempotency_prefix = "i";
+inline constexpr std::string_view by_time_prefix = "n";
+inline constexpr std::string_view by_tag_prefix = "t";
+inline constexpr std::string_view retention_prefix = "e";
+inline constexpr std::string_view ended_count_prefix = "c";
+inline constexpr std::string_view budget_prefix = "b";
+inline constexpr std::string_view ledger_prefix = "l";
+inline constexpr std::string_view dedup_prefix = "d";
+inline constexpr std::string_view dedup_until_prefix = "f";
+inline constexpr std::string_view quota_prefix = "q";
+inline constexpr std::string_view place_prefix = "u";
+
+std::string live(const ExecutionId& id);
+std::string live_of(PartitionIndex partition);  // the prefix of a partition's
+std::string ended(const ExecutionId& id);
+std::string payload(const ExecutionId& id);
+std::string result(const ExecutionId& id);
+std::string attempts_of(const ExecutionId& id);
+std::string attempt(const ExecutionId& id, std::uint32_t index);
+std::string idempotency(const Namespace& ns, const IdempotencyKey& key);
+
+std::string by_time_of(const Namespace& ns);
+std::string by_time(const Namespace& ns, TimePoint created_at, const ExecutionId& id);
+std::string by_tag_of(const Namespace& ns, std::string_view tag, std::string_view value);
+std::string by_tag(const Namespace& ns, std::string_view tag, std::string_view value,
+                   TimePoint created_at, const ExecutionId& id);
+// What stands behind the prefix in both of these: when, and who.
+struct Moment {
+  TimePoint at;
+  ExecutionId id;
+};
+std::string moment(const Moment& moment);
+Result<Moment> parse_moment(std::string_view bytes);  // the last 26 bytes count
+
+std::string retention(TimePoint until, const ExecutionId& id);
+
+std::string ended_count(std::uint16_t shard, const Namespace& ns, const LaneId& lane);
+struct EndedCountKey {
+  std::uint16_t shard;
+  Namespace ns;
+  LaneId lane;
+};
+Result<EndedCountKey> parse_ended_count(std::string_view key);
+
+// The execution that a key of the kinds x, z, p, r, a is about.
+Result<ExecutionId> execution_id(std::string_view key);
+
+std::string budget(const BudgetId& id);
+Result<BudgetId> parse_budget(std::string_view key);
+
+std::string ledger_of(const BudgetId& budget);  // the prefix of a budget's
+std::string ledger(const BudgetId& budget, const ExecutionId& execution);
+struct LedgerKey {
+  BudgetId budget;
+  ExecutionId execution;
+};
+Result<LedgerKey> parse_ledger(std::string_view key);
+
+struct DedupEntry {
+  BudgetId budget;
+  DedupKey key;
+};
+std::string dedup_of(const BudgetId& budget);
+std::string dedup(const DedupEntry& entry);
+Result<DedupEntry> parse_dedup(std::string_view key);
+
+std::string dedup_until(TimePoint until, const DedupEntry& entry);
+struct DedupUntil {
+  TimePoint until;
+  DedupEntry entry;
+};
+Result<DedupUntil> parse_dedup_until(std::string_view key);
+
+std::string quota(const QuotaId& id);
+Result<QuotaId> parse_quota(std::string_view key);
+
+std::string place(const QuotaId& quota, const core::Place& place);
+struct PlaceKey {
+  QuotaId quota;
+  core::Place place;
+};
+Result<PlaceKey> parse_place(std::string_view key);
+
+}  // namespace ff::embedded::keys

@@ -1,0 +1,69 @@
+#include "store/embedded/disk/migration.hpp"
+
+#include <map>
+
+#include "base/log.hpp"
+#include "store/embedded/disk/keys.hpp"
+#include "store/embedded/disk/records.hpp"
+
+namespace ff::embedded {
+namespace {
+
+constexpr std::size_t chunk_max = 1'000;
+
+class Migration {
+ public:
+  explicit Migration(Database& database) : database_(database) {}
+
+  Result<void> run() {
+    for (const auto prefix : {keys::live_prefix, keys::ended_prefix})
+      if (auto rewritten = rewrite(prefix); !rewritten) return rewritten;
+    for (const auto& [lane, counts] : ended_)
+      changes_.put(keys::ended_count(0, lane.first, lane.second), encode_ended(counts));
+    if (auto written = database_.write(changes_); !written) return written;
+    log::info("brought the data directory to a newer format, executions={}", count_);
+    return database_.sync();
+  }
+
+ private:
+  Result<void> rewrite(std::string_view prefix) {
+    return database_.for_each(
+        {.prefix = std::string(prefix)},
+        [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
+          const auto id = keys::execution_id(key);
+          if (!id) return std::unexpected(id.error());
+          const auto execution = decode(*id, value);
+          if (!execution) return std::unexpected(execution.error());
+          add(key, *execution);
+          if (++count_ % chunk_max != 0) return Database::Next::go_on;
+          if (auto written = database_.write(changes_); !written)
+            return std::unexpected(written.error());
+          changes_.clear();
+          return Database::Next::go_on;
+        });
+  }
+
+  void add(std::string_view key, const core::Execution& execution) {
+    changes_.put(key, encode(execution));
+    changes_.put(keys::by_time(execution.ns, execution.created_at, execution.id), "");
+    if (!core::has_ended(execution)) return;
+    changes_.put(keys::retention(core::retained_until(execution), execution.id), "");
+    const auto state = static_cast<std::size_t>(core::public_state(execution));
+    ++ended_[{execution.ns, execution.lane}][state];
+  }
+
+  Database& database_;
+  Changes changes_;
+  std::size_t count_ = 0;
+  std::map<std::pair<Namespace, LaneId>, CountByState> ended_;
+};
+
+}  // namespace
+
+Result<void> migrate(Database& database, std::uint32_t from_format) {
+  // Formats 3 and 4 added what a record may say and new kinds of records; older records stay as they
+  // are.
+  return from_format >= 2 ? Result<void>{} : Migration(database).run();
+}
+
+}  // namespace ff::embedded

@@ -1,0 +1,291 @@
+#include "store/embedded/resources/budgets.hpp"
+
+#include <flowfabric/limits.hpp>
+
+#include "core/refusals.hpp"
+#include "store/embedded/disk/keys.hpp"
+
+namespace ff::embedded {
+namespace {
+
+using Next = Database::Next;
+
+// How many known reports are forgotten at a time; the rest waits for the next time.
+constexpr std::size_t reports_forgotten_max = 50'000;
+
+store::Opening opening_of(const core::Budget& budget) { return {.ns = budget.ns, .of = budget.id}; }
+
+Result<std::vector<std::string>> keys_of(const std::string& prefix, Turn& turn) {
+  std::vector<std::string> found;
+  auto visited = turn.for_each({.prefix = prefix},
+                               [&](std::string_view key, std::string_view) -> Result<Next> {
+                                 found.emplace_back(key);
+                                 return Next::go_on;
+                               });
+  if (!visited) return std::unexpected(visited.error());
+  return found;
+}
+
+Result<Amounts> spending_of(const BudgetId& budget, const ExecutionId& execution, Turn& turn) {
+  const auto stored = turn.get(keys::ledger(budget, execution));
+  if (!stored) return std::unexpected(stored.error());
+  return *stored ? decode_spending(**stored) : Amounts{};
+}
+
+Result<std::optional<KnownReport>> known_report(const ReportUsage& report, Turn& turn) {
+  if (!report.dedup_key) return std::nullopt;
+  const auto stored = turn.get(keys::dedup({.budget = report.id, .key = *report.dedup_key}));
+  if (!stored) return std::unexpected(stored.error());
+  if (!*stored) return std::nullopt;
+  auto known = decode_report(**stored);
+  if (!known) return std::unexpected(known.error());
+  return std::move(*known);
+}
+
+void remember(const ReportUsage& report, const std::optional<KnownReport>& before, Turn& turn) {
+  if (!report.dedup_key) return;
+  const keys::DedupEntry entry{.budget = report.id, .key = *report.dedup_key};
+  if (before) turn.erase(keys::dedup_until(before->until, entry));
+  const auto until = turn.now() + limits::usage_dedup_window;
+  turn.put(keys::dedup(entry),
+           encode(KnownReport{
+               .amounts = report.amounts, .execution = report.execution, .until = until}));
+  turn.put(keys::dedup_until(until, entry), "");
+}
+
+}  // namespace
+
+Result<void> Budgets::restore(const Database& database) {
+  return database.for_each({.prefix = std::string(keys::budget_prefix)},
+                           [this](std::string_view key, std::string_view value) -> Result<Next> {
+                             const auto id = keys::parse_budget(key);
+                             if (!id) return std::unexpected(id.error());
+                             auto budget = decode_budget(*id, value);
+                             if (!budget) return std::unexpected(budget.error());
+                             if (const auto due = budget->next_reset_at) resets_.emplace(*due, *id);
+                             shelf_.add(std::move(*budget));
+                             return Next::go_on;
+                           });
+}
+
+Result<Budgets::Entry*> Budgets::load(const BudgetId& id, Turn& turn) {
+  if (auto* entry = shelf_.find(id, turn)) return entry;
+  return core::refusals::not_found(id);
+}
+
+void Budgets::save(Entry& entry, core::Budget next, Turn& turn) {
+  if (const auto due = entry.thing.next_reset_at) resets_.erase({*due, next.id});
+  if (const auto due = next.next_reset_at) resets_.emplace(*due, next.id);
+  turn.put(keys::budget(next.id), encode(next));
+  entry.thing = std::move(next);
+  entry.changed_by(turn);
+}
+
+Result<void> Budgets::reset(Entry& entry, Reset when, Turn& turn) {
+  const bool due = core::is_reset_due(entry.thing, turn.now());
+  if (when == Reset::if_due && !due) return {};
+  const auto spendings = keys_of(keys::ledger_of(entry.thing.id), turn);
+  if (!spendings) return std::unexpected(spendings.error());
+  for (const auto& key : *spendings) turn.erase(key);
+  auto next = entry.thing;
+  if (due)
+    core::reset_by_schedule(next, turn.now());
+  else
+    core::reset(next, turn.now());
+  save(entry, std::move(next), turn);
+  turn.tell(opening_of(entry.thing));
+  return {};
+}
+
+Result<CreateBudgetReply> Budgets::execute(const CreateBudget& command, Turn& turn) {
+  auto budget = core::make_budget(command, turn.now());
+  const auto id = budget.id;
+  if (const auto* known = shelf_.find(id, turn)) {
+    if (known->thing.ns != command.ns || known->thing.spec != command.spec)
+      return core::refusals::duplicate_mismatch(id);
+    return CreateBudgetReply{.id = id, .duplicate = true};
+  }
+  if (shelf_.count(command.ns) >= limits::budgets_max)
+    return core::refusals::too_many_budgets(command.ns);
+  turn.tell(opening_of(budget));
+  auto& entry = shelf_.add(budget);
+  save(entry, std::move(budget), turn);
+  return CreateBudgetReply{.id = id};
+}
+
+Result<BudgetInfo> Budgets::execute(const GetBudget& query, Turn& turn) {
+  const auto entry = load(query.id, turn);
+  if (!entry) return std::unexpected(entry.error());
+  return core::info_of((*entry)->thing, turn.now());
+}
+
+Result<BudgetList> Budgets::execute(const ListBudgets& query, Turn& turn) {
+  BudgetList page;
+  for (const auto* budget :
+       shelf_.list(query.ns, query.after, query.limit + std::size_t{1}, turn)) {
+    if (page.budgets.size() == query.limit) {
+      page.next = page.budgets.back().id;
+      break;
+    }
+    page.budgets.push_back(core::info_of(*budget, turn.now()));
+  }
+  return page;
+}
+
+Result<UsageReply> Budgets::execute(const ReportUsage& command, Turn& turn) {
+  const auto entry = load(command.id, turn);
+  if (!entry) return std::unexpected(entry.error());
+  const auto known = known_report(command, turn);
+  if (!known) return std::unexpected(known.error());
+  if (*known && (*known)->until > turn.now()) {
+    if ((*known)->amounts != command.amounts || (*known)->execution != command.execution)
+      return core::refusals::duplicate_mismatch(command.id, *command.dedup_key);
+    return UsageReply{.outcome = UsageOutcome::already_applied};
+  }
+  if (auto settled = reset(**entry, Reset::if_due, turn); !settled)
+    return std::unexpected(settled.error());
+
+  auto spent = command.execution ? spending_of(command.id, *command.execution, turn) : Amounts{};
+  if (!spent) return std::unexpected(spent.error());
+  auto next = (*entry)->thing;
+  auto reported = core::report(next, command.amounts, turn.now());
+  if (!reported) return std::unexpected(reported.error());
+  save(**entry, std::move(next), turn);
+  if (!reported->applied) return std::move(reported->reply);
+  remember(command, *known, turn);
+  note_spending(command, std::move(*spent), turn);
+  return std::move(reported->reply);
+}
+
+void Budgets::note_spending(const ReportUsage& report, Amounts spent, Turn& turn) {
+  if (!report.execution) return;
+  core::add(spent, report.amounts);
+  if (!spent.empty()) turn.put(keys::ledger(report.id, *report.execution), encode_spending(spent));
+}
+
+Result<ReleaseUsageReply> Budgets::execute(const ReleaseUsage& command, Turn& turn) {
+  const auto entry = load(command.id, turn);
+  if (!entry) return std::unexpected(entry.error());
+  if (auto settled = reset(**entry, Reset::if_due, turn); !settled)
+    return std::unexpected(settled.error());
+  auto spent = spending_of(command.id, command.execution, turn);
+  if (!spent) return std::unexpected(spent.error());
+  if (spent->empty()) return ReleaseUsageReply{};
+  auto next = (*entry)->thing;
+  core::take_back(next, *spent);
+  turn.erase(keys::ledger(command.id, command.execution));
+  save(**entry, std::move(next), turn);
+  turn.tell(opening_of((*entry)->thing));
+  return ReleaseUsageReply{.released = std::move(*spent)};
+}
+
+Result<ResetBudgetReply> Budgets::execute(const ResetBudget& command, Turn& turn) {
+  const auto entry = load(command.id, turn);
+  if (!entry) return std::unexpected(entry.error());
+  if (auto done = reset(**entry, Reset::now, turn); !done) return std::unexpected(done.error());
+  return ResetBudgetReply{.next_reset_at = (*entry)->thing.next_reset_at};
+}
+
+Result<ResetBudgetReply> Budgets::execute(const core::ResetIfDue& command, Turn& turn) {
+  const auto entry = load(command.budget, turn);
+  if (!entry) return std::unexpected(entry.error());
+  if (auto done = reset(**entry, Reset::if_due, turn); !done) return std::unexpected(done.error());
+  return ResetBudgetReply{.next_reset_at = (*entry)->thing.next_reset_at};
+}
+
+Result<Done> Budgets::execute(const DeleteBudget& command, Turn& turn) {
+  const auto entry = load(command.id, turn);
+  if (!entry) return std::unexpected(entry.error());
+  std::vector<std::string> gone{keys::budget(command.id)};
+  const auto spendings = keys_of(keys::ledger_of(command.id), turn);
+  if (!spendings) return std::unexpected(spendings.error());
+  std::ranges::copy(*spendings, std::back_inserter(gone));
+  auto visited = turn.for_each({.prefix = keys::dedup_of(command.id)},
+                               [&](std::string_view key, std::string_view value) -> Result<Next> {
+                                 const auto dedup = keys::parse_dedup(key);
+                                 if (!dedup) return std::unexpected(dedup.error());
+                                 const auto known = decode_report(value);
+                                 if (!known) return std::unexpected(known.error());
+                                 gone.emplace_back(key);
+                                 gone.push_back(keys::dedup_until(known->until, *dedup));
+                                 return Next::go_on;
+                               });
+  if (!visited) return std::unexpected(visited.error());
+  for (const auto& key : gone) turn.erase(key);
+  if (const auto due = (*entry)->thing.next_reset_at) resets_.erase({*due, command.id});
+  turn.tell(opening_of((*entry)->thing));
+  shelf_.erase(command.id, turn.durable_in());
+  return Done{};
+}
+
+Result<core::BudgetCheck> Budgets::execute(const core::CheckBudget& query, Turn& turn) {
+  const auto entry = load(query.budget, turn);
+  if (!entry) return std::unexpected(entry.error());
+  return core::check((*entry)->thing, turn.now());
+}
+
+Result<core::BudgetsDue> Budgets::execute(const core::ResetsDue& query, Turn& turn) {
+  core::BudgetsDue reply;
+  for (const auto& [due, id] : resets_) {
+    const bool later = due > turn.now();
+    if (later || reply.due.size() == query.max) {
+      reply.next = std::max(due, turn.now());
+      break;
+    }
+    reply.due.push_back(id);
+  }
+  return reply;
+}
+
+Result<std::vector<ExecutionId>> Budgets::execute(const core::LedgerOf& query, Turn& turn) {
+  if (const auto* entry = shelf_.find(query.budget, turn);
+      !entry || core::is_reset_due(entry->thing, turn.now()))
+    return std::vector<ExecutionId>{};
+  Range range{.prefix = keys::ledger_of(query.budget)};
+  if (query.after) range.after = keys::ledger(query.budget, *query.after);
+  std::vector<ExecutionId> found;
+  auto visited = turn.for_each(range, [&](std::string_view key, std::string_view) -> Result<Next> {
+    if (found.size() == query.max) return Next::stop;
+    const auto parsed = keys::parse_ledger(key);
+    if (!parsed) return std::unexpected(parsed.error());
+    found.push_back(parsed->execution);
+    return Next::go_on;
+  });
+  if (!visited) return std::unexpected(visited.error());
+  return found;
+}
+
+Result<Done> Budgets::execute(const core::ForgetSpending& command, Turn& turn) {
+  auto* entry = shelf_.find(command.budget, turn);
+  const auto key = keys::ledger(command.budget, command.execution);
+  const auto stored = turn.get(key);
+  if (!stored) return std::unexpected(stored.error());
+  if (!entry || !*stored) return Done{};
+  turn.erase(key);
+  entry->changed_by(turn);
+  return Done{};
+}
+
+Result<Done> Budgets::execute(const core::ReconcileBudgets&, Turn& turn) {
+  std::vector<std::string> past;
+  auto visited =
+      turn.for_each({.prefix = std::string(keys::dedup_until_prefix)},
+                    [&](std::string_view key, std::string_view) -> Result<Next> {
+                      const auto parsed = keys::parse_dedup_until(key);
+                      if (!parsed) return std::unexpected(parsed.error());
+                      if (parsed->until > turn.now() || past.size() >= 2 * reports_forgotten_max)
+                        return Next::stop;
+                      past.emplace_back(key);
+                      past.push_back(keys::dedup(parsed->entry));
+                      return Next::go_on;
+                    });
+  if (!visited) return std::unexpected(visited.error());
+  for (const auto& key : past) turn.erase(key);
+  return Done{};
+}
+
+Result<std::vector<BudgetId>> Budgets::execute(const core::AllBudgets& query, Turn&) {
+  return shelf_.ids(query.after, query.max);
+}
+
+}  // namespace ff::embedded

@@ -1,0 +1,149 @@
+#include "store/embedded/resources/quotas.hpp"
+
+#include <flowfabric/limits.hpp>
+
+#include "core/refusals.hpp"
+#include "store/embedded/disk/admission_records.hpp"
+#include "store/embedded/disk/keys.hpp"
+
+namespace ff::embedded {
+namespace {
+
+using Next = Database::Next;
+
+store::Opening opening_of(const core::Quota& quota) { return {.ns = quota.ns, .of = quota.id}; }
+
+}  // namespace
+
+Result<void> Quotas::restore(const Database& database) {
+  auto quotas =
+      database.for_each({.prefix = std::string(keys::quota_prefix)},
+                        [this](std::string_view key, std::string_view value) -> Result<Next> {
+                          const auto id = keys::parse_quota(key);
+                          if (!id) return std::unexpected(id.error());
+                          auto quota = decode_quota(*id, value);
+                          if (!quota) return std::unexpected(quota.error());
+                          shelf_.add(std::move(*quota));
+                          return Next::go_on;
+                        });
+  if (!quotas) return quotas;
+  return database.for_each({.prefix = std::string(keys::place_prefix)},
+                           [this](std::string_view key, std::string_view) -> Result<Next> {
+                             const auto parsed = keys::parse_place(key);
+                             if (!parsed) return std::unexpected(parsed.error());
+                             const auto entry = shelf_.entries().find(parsed->quota);
+                             if (entry != shelf_.entries().end())
+                               entry->second.thing.window.add(parsed->place);
+                             return Next::go_on;
+                           });
+}
+
+void Quotas::hold(const core::Execution& execution, TimePoint now) {
+  const auto held = core::held_admission(execution);
+  if (!held || !execution.policy.quota) return;
+  const auto entry = shelf_.entries().find(*execution.policy.quota);
+  if (entry == shelf_.entries().end() || !entry->second.thing.spec.max_concurrent) return;
+  const auto* active = std::get_if<core::Active>(&execution.state);
+  entry->second.thing.holders[*held] = {.execution = execution.id,
+                                        .admitted_at = active ? active->lease.acquired_at : now};
+}
+
+Result<Quotas::Entry*> Quotas::load(const QuotaId& id, Turn& turn) {
+  if (auto* entry = shelf_.find(id, turn)) return entry;
+  return core::refusals::not_found(id);
+}
+
+void Quotas::forget_past(Entry& entry, Turn& turn) {
+  const auto past = core::forget_past(entry.thing, turn.now());
+  for (const auto& place : past) turn.erase(keys::place(entry.thing.id, place));
+  if (!past.empty()) entry.changed_by(turn);
+}
+
+Result<CreateQuotaReply> Quotas::execute(const CreateQuota& command, Turn& turn) {
+  auto quota = core::make_quota(command, turn.now());
+  const auto id = quota.id;
+  if (const auto* known = shelf_.find(id, turn)) {
+    if (known->thing.ns != command.ns || known->thing.spec != command.spec)
+      return core::refusals::duplicate_mismatch(id);
+    return CreateQuotaReply{.id = id, .duplicate = true};
+  }
+  if (shelf_.count(command.ns) >= limits::quotas_max)
+    return core::refusals::too_many_quotas(command.ns);
+  turn.put(keys::quota(id), encode(quota));
+  turn.tell(opening_of(quota));
+  shelf_.add(std::move(quota), turn.durable_in());
+  return CreateQuotaReply{.id = id};
+}
+
+Result<QuotaInfo> Quotas::execute(const GetQuota& query, Turn& turn) {
+  const auto entry = load(query.id, turn);
+  if (!entry) return std::unexpected(entry.error());
+  return core::info_of((*entry)->thing, turn.now());
+}
+
+Result<QuotaList> Quotas::execute(const ListQuotas& query, Turn& turn) {
+  QuotaList page;
+  for (const auto* quota : shelf_.list(query.ns, query.after, query.limit + std::size_t{1}, turn)) {
+    if (page.quotas.size() == query.limit) {
+      page.next = page.quotas.back().id;
+      break;
+    }
+    page.quotas.push_back(core::info_of(*quota, turn.now()));
+  }
+  return page;
+}
+
+Result<Done> Quotas::execute(const DeleteQuota& command, Turn& turn) {
+  const auto entry = load(command.id, turn);
+  if (!entry) return std::unexpected(entry.error());
+  const auto& quota = (*entry)->thing;
+  for (const auto& place : quota.window.places()) turn.erase(keys::place(command.id, place));
+  turn.erase(keys::quota(command.id));
+  turn.tell(opening_of(quota));
+  shelf_.erase(command.id, turn.durable_in());
+  return Done{};
+}
+
+Result<core::AdmitReply> Quotas::execute(const core::Admit& command, Turn& turn) {
+  const auto entry = load(command.quota, turn);
+  if (!entry) return std::unexpected(entry.error());
+  forget_past(**entry, turn);
+  auto& quota = (*entry)->thing;
+  const bool had_place = quota.window.find(command.admission).has_value();
+  auto reply = core::admit(quota, command, turn.now());
+  if (const auto at = quota.window.find(command.admission); at && !had_place) {
+    turn.put(keys::place(quota.id, {.at = *at, .admission = command.admission}), "");
+    (*entry)->changed_by(turn);
+  }
+  return reply;
+}
+
+// Of a quota that is gone nothing is held.
+Result<Done> Quotas::execute(const core::ReleaseAdmission& command, Turn& turn) {
+  auto* entry = shelf_.find(command.quota, turn);
+  if (!entry) return Done{};
+  const auto released = core::release(entry->thing, command);
+  if (released.place) {
+    turn.erase(keys::place(command.quota, *released.place));
+    entry->changed_by(turn);
+  }
+  if (released.freed()) turn.tell(opening_of(entry->thing));
+  return Done{};
+}
+
+Result<std::vector<core::HeldAdmission>> Quotas::execute(const core::HeldAdmissions& query,
+                                                         Turn& turn) {
+  const auto* entry = shelf_.find(query.quota, turn);
+  return entry ? core::held(entry->thing, query) : std::vector<core::HeldAdmission>{};
+}
+
+Result<Done> Quotas::execute(const core::ReconcileQuotas&, Turn& turn) {
+  for (auto& [id, entry] : shelf_.entries()) forget_past(entry, turn);
+  return Done{};
+}
+
+Result<std::vector<QuotaId>> Quotas::execute(const core::AllQuotas& query, Turn&) {
+  return shelf_.ids(query.after, query.max);
+}
+
+}  // namespace ff::embedded

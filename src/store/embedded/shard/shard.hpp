@@ -1,0 +1,119 @@
+// A shard: one thread that owns some partitions, so that the state machine needs no locks.
+#pragma once
+
+#include <flowfabric/time.hpp>
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/transitions/transitions.hpp"
+#include "store/embedded/commit/batch_writer.hpp"
+#include "store/embedded/commit/mailbox.hpp"
+#include "store/embedded/shard/indexes.hpp"
+#include "store/store.hpp"
+
+namespace ff::embedded {
+
+// A shard's part of a count; of all namespaces, if none is named.
+struct CountShare {
+  using Reply = std::vector<LaneCount>;
+  std::optional<Namespace> ns = {};
+  std::optional<LaneId> lane = {};
+};
+
+// What a shard is asked: the calls of the store that are about one execution or partition, and its part
+// of those that are about all.
+using ShardCall = store::AnyCallOf<OperationList<
+    core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail, Delay,
+    HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
+    core::TimerFire, core::Remove, GetExecution, GetPayload, store::ReadResult, GetAttempts,
+    GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare,
+    core::CheckLease, core::HoldsAdmission, store::CountWaiting>>;
+
+// Drains its mailbox, applies the calls, writes them as one batch, and lets the committer answer those
+// that wait for the disk (group commit). start() may be called from any thread.
+class Shard {
+ public:
+  struct Parts {
+    std::uint16_t number;
+    Database& database;
+    Committer& committer;
+    Fault& fault;
+    const Clock& clock;
+    const store::EventSink& sink;
+    store::ReadyQueue& ready;
+    store::Durability durability;
+    std::size_t hot_bytes_max;
+  };
+
+  explicit Shard(Parts parts);  // outlives the committer, which tells it what is synced
+
+  // Before run(): fills the indexes with what is on disk.
+  Indexes& indexes() { return indexes_; }
+  void run() {
+    mailbox_.run([this](std::vector<ShardCall> calls) { process(std::move(calls)); });
+  }
+
+  void start(std::vector<ShardCall> calls) { mailbox_.put(std::move(calls)); }
+  void stop() { mailbox_.stop(); }  // finishes what is in the mailbox
+
+ private:
+  void process(std::vector<ShardCall> calls);
+  template <class Op>
+  void process(store::Call<Op>& call, Batch& batch);
+  void finish(Batch batch);
+  Result<void> write(Batch& batch);
+
+  // What a command does is core's decision, carried out in `batch`. These need more than that:
+  template <class Command>
+  Result<typename Command::Reply> execute(Command command, Batch& batch) {
+    return change(std::move(command), batch);
+  }
+  Result<SubmitReply> execute(core::Create command, Batch& batch);
+  Result<ClaimedExecution> execute(core::LeaseGrant command, Batch& batch);
+  Result<ExecutionInfo> execute(const GetExecution& query, Batch& batch);
+  Result<Bytes> execute(const GetPayload& query, Batch& batch);
+  Result<Bytes> execute(const store::ReadResult& query, Batch& batch);
+  Result<Attempts> execute(const GetAttempts& query, Batch& batch);
+  Result<LeaseHistory> execute(const GetLeaseHistory& query, Batch& batch);
+  Result<std::vector<LaneCount>> execute(const CountShare& query, Batch& batch);
+  Result<Done> execute(const store::PutBack& query, Batch& batch);
+  Result<Done> execute(const core::CheckLease& query, Batch& batch);
+  Result<bool> execute(const core::HoldsAdmission& query, Batch& batch);
+  Result<store::DueReply> execute(const store::TimersDue& query, Batch& batch);
+  Result<std::vector<store::WaitingCount>> execute(const store::CountWaiting& query, Batch& batch);
+  Result<store::ReconcileReply> execute(const store::Reconcile& query, Batch& batch);
+
+  template <class Command>
+  Result<typename Command::Reply> change(Command command, Batch& batch);
+  // `before` is what the command was applied to; null: it is new.
+  template <class Command>
+  void carry_out(HotRecord* before, core::Step<typename Command::Reply>& step, Batch& batch);
+  void forget(const core::Execution& execution, Batch& batch);
+  void write_indexes(const core::Execution* before, const core::Execution& next, Batch& batch);
+
+  bool all_synced(const Batch& batch) const;
+
+  // The execution, from memory or disk; null if there is none.
+  Result<HotRecord*> find(const ExecutionId& id);
+  Result<HotRecord*> load(const ExecutionId& id);
+  Result<HotRecord*> find_by_key(const Submit& submit);
+  Result<std::string> payload_of(HotRecord& record, const Batch& batch);
+  Result<std::string> stored_payload(const ExecutionId& id);
+  Result<std::vector<core::Attempt>> attempts_of(const HotRecord& record, Batch& batch);
+  TimePoint now();
+
+  Parts parts_;
+  BatchWriter writer_;
+  Indexes indexes_;
+  HotRecords hot_;
+  std::set<Indexes::QueueKey> ended_changed_;  // lanes whose count of ended ones must be written
+  std::map<std::string, IdempotencyEntry> new_keys_;  // of this batch, not written yet
+  std::set<ExecutionId> removed_;                     // likewise
+  TimePoint last_now_{};                              // time never runs backwards in here
+  bool based_on_unsynced_ = false;                    // what the current call answers must wait
+  Mailbox<ShardCall> mailbox_;                        // last: its thread uses all of the above
+};
+
+}  // namespace ff::embedded

@@ -1,0 +1,342 @@
+#include "store/embedded/tools/check.hpp"
+
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "store/embedded/disk/admission_records.hpp"
+#include "store/embedded/disk/directory.hpp"
+#include "store/embedded/disk/format.hpp"
+#include "store/embedded/disk/keys.hpp"
+#include "store/embedded/disk/records.hpp"
+#include "store/embedded/tools/backup.hpp"
+
+namespace ff::embedded {
+namespace {
+
+using Next = Database::Next;
+using Counts = std::map<std::pair<Namespace, LaneId>, CountByState>;
+
+constexpr std::size_t problems_max = 100;
+
+class Check {
+ public:
+  Check(const Database& database, const CheckOptions& options)
+      : database_(database), options_(options) {}
+
+  Result<CheckReport> run() {
+    using Step = Result<void> (Check::*)();
+    for (const Step step :
+         {&Check::live, &Check::ended, &Check::belongings, &Check::by_time, &Check::by_tag,
+          &Check::retention, &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
+          &Check::reports, &Check::reports_by_time, &Check::quotas, &Check::windows})
+      if (auto done = (this->*step)(); !done) return std::unexpected(done.error());
+    return std::move(report_);
+  }
+
+ private:
+  using Visitor = std::function<Result<void>(std::string_view key, std::string_view value)>;
+
+  Result<void> each(std::string_view prefix, const Visitor& visit) {
+    return database_.for_each({.prefix = std::string(prefix)},
+                              [&](std::string_view key, std::string_view value) -> Result<Next> {
+                                if (options_.on_entry) options_.on_entry();
+                                if (auto visited = visit(key, value); !visited)
+                                  return std::unexpected(visited.error());
+                                return Next::go_on;
+                              });
+  }
+
+  void problem(std::string text) {
+    ++report_.problem_count;
+    if (report_.problems.size() < problems_max) report_.problems.push_back(std::move(text));
+  }
+
+  Result<bool> exists(std::string_view key) {
+    const auto value = database_.get(key);
+    if (!value) return std::unexpected(value.error());
+    return value->has_value();
+  }
+
+  Result<void> must_exist(std::string_view key, const ExecutionId& id, std::string_view what) {
+    const auto there = exists(key);
+    if (!there) return std::unexpected(there.error());
+    if (!*there) problem(fmt::format("execution {}: its {} is missing", id.str(), what));
+    return {};
+  }
+
+  // The record of an execution, or none (and a problem) if it cannot be read.
+  Result<std::optional<core::Execution>> load(const ExecutionId& id) {
+    for (const auto& key : {keys::live(id), keys::ended(id)}) {
+      const auto bytes = database_.get(key);
+      if (!bytes) return std::unexpected(bytes.error());
+      if (!*bytes) continue;
+      auto execution = decode(id, **bytes);
+      if (execution) return std::move(*execution);
+    }
+    return std::nullopt;
+  }
+
+  Result<void> live() { return records(keys::live_prefix, false, report_.live); }
+  Result<void> ended() { return records(keys::ended_prefix, true, report_.ended); }
+
+  Result<void> records(std::string_view prefix, bool should_have_ended, std::size_t& count) {
+    return each(prefix, [&](std::string_view key, std::string_view value) -> Result<void> {
+      ++count;
+      const auto id = keys::execution_id(key);
+      if (!id) return problem("a record has a key of an unknown form"), Result<void>{};
+      const auto execution = decode(*id, value);
+      if (!execution) return problem(execution.error().message), Result<void>{};
+      return record(*execution, should_have_ended);
+    });
+  }
+
+  Result<void> record(const core::Execution& execution, bool should_have_ended) {
+    const auto& id = execution.id;
+    if (core::has_ended(execution) != should_have_ended)
+      problem(fmt::format("execution {}: is {} but stored among those that {}", id.str(),
+                          to_string(core::public_state(execution)),
+                          should_have_ended ? "have ended" : "have not ended"));
+    if (auto there = must_exist(keys::payload(id), id, "payload"); !there) return there;
+    if (auto there = must_exist(keys::by_time(execution.ns, execution.created_at, id), id,
+                                "entry in the index by time");
+        !there)
+      return there;
+    for (const auto& [tag, value] : execution.tags)
+      if (auto there = must_exist(keys::by_tag(execution.ns, tag, value, execution.created_at, id),
+                                  id, "entry in the index by tag");
+          !there)
+        return there;
+    if (!should_have_ended) return {};
+    const auto state = static_cast<std::size_t>(core::public_state(execution));
+    ++ended_counts_[{execution.ns, execution.lane}][state];
+    const auto twice = exists(keys::live(id));
+    if (!twice) return std::unexpected(twice.error());
+    if (*twice) problem(fmt::format("execution {}: is stored as live and as ended", id.str()));
+    return must_exist(keys::retention(core::retained_until(execution), id), id,
+                      "entry in the index by retention");
+  }
+
+  // Payloads, results and attempts belong to an execution.
+  Result<void> belongings() {
+    for (const auto prefix : {keys::payload_prefix, keys::result_prefix, keys::attempt_prefix}) {
+      auto visited = each(prefix, [&](std::string_view key, std::string_view) -> Result<void> {
+        const auto id = keys::execution_id(key);
+        if (!id) return problem("a record has a key of an unknown form"), Result<void>{};
+        for (const auto& owner : {keys::live(*id), keys::ended(*id)}) {
+          const auto there = exists(owner);
+          if (!there) return std::unexpected(there.error());
+          if (*there) return {};
+        }
+        problem(
+            fmt::format("execution {}: is gone, but its data ('{}') is not", id->str(), prefix));
+        return {};
+      });
+      if (!visited) return visited;
+    }
+    return {};
+  }
+
+  // Each entry must be the one that its execution calls for.
+  using ExpectedKeys = std::function<std::vector<std::string>(const core::Execution&)>;
+  Result<void> index(std::string_view prefix, const ExpectedKeys& expected) {
+    return each(prefix, [&](std::string_view key, std::string_view) -> Result<void> {
+      ++report_.index_entries;
+      const auto moment = keys::parse_moment(key);
+      if (!moment) return problem("an index entry has an unknown form"), Result<void>{};
+      const auto execution = load(moment->id);
+      if (!execution) return std::unexpected(execution.error());
+      const auto wanted = *execution ? expected(**execution) : std::vector<std::string>{};
+      if (std::ranges::find(wanted, key) == wanted.end())
+        problem(fmt::format("execution {}: an entry of index '{}' is not true of it",
+                            moment->id.str(), prefix));
+      return {};
+    });
+  }
+
+  Result<void> by_time() {
+    return index(keys::by_time_prefix, [](const core::Execution& execution) {
+      return std::vector{keys::by_time(execution.ns, execution.created_at, execution.id)};
+    });
+  }
+  Result<void> by_tag() {
+    return index(keys::by_tag_prefix, [](const core::Execution& execution) {
+      std::vector<std::string> entries;
+      for (const auto& [tag, value] : execution.tags)
+        entries.push_back(
+            keys::by_tag(execution.ns, tag, value, execution.created_at, execution.id));
+      return entries;
+    });
+  }
+  Result<void> retention() {
+    return index(keys::retention_prefix, [](const core::Execution& execution) {
+      std::vector<std::string> entries;
+      if (core::has_ended(execution))
+        entries.push_back(keys::retention(core::retained_until(execution), execution.id));
+      return entries;
+    });
+  }
+
+  Result<void> idempotency() {
+    return each(
+        keys::idempotency_prefix,
+        [&](std::string_view key, std::string_view value) -> Result<void> {
+          ++report_.index_entries;
+          const auto entry = decode_idempotency(value);
+          if (!entry) return problem(entry.error().message), Result<void>{};
+          const auto execution = load(entry->id);
+          if (!execution) return std::unexpected(execution.error());
+          const auto& named = *execution;
+          if (!named || !named->idempotency_key ||
+              keys::idempotency(named->ns, *named->idempotency_key) != key)
+            problem(fmt::format("execution {}: an idempotency key names it, but not it the key",
+                                entry->id.str()));
+          return {};
+        });
+  }
+
+  Result<void> counts() {
+    Counts stored;
+    auto visited = each(keys::ended_count_prefix,
+                        [&](std::string_view key, std::string_view value) -> Result<void> {
+                          const auto place = keys::parse_ended_count(key);
+                          const auto share = decode_ended(value);
+                          if (!place || !share)
+                            return problem("a counter is damaged"), Result<void>{};
+                          auto& lane = stored[{place->ns, place->lane}];
+                          for (std::size_t state = 0; state < lane.size(); ++state)
+                            lane[state] += (*share)[state];
+                          return {};
+                        });
+    if (!visited) return visited;
+    std::erase_if(stored, [](const auto& lane) { return lane.second == CountByState{}; });
+    for (const auto& [lane, counts] : stored) ended_counts_.try_emplace(lane);
+    for (const auto& [lane, counts] : ended_counts_)
+      if (stored[lane] != counts)
+        problem(fmt::format("namespace {} lane '{}': the count of ended executions is wrong",
+                            lane.first.str(), lane.second.str()));
+    return {};
+  }
+
+  // A record that its key and its bytes must be read from; `what` it is.
+  template <class Key, class Record>
+  bool readable(const Result<Key>& key, const Result<Record>& record, std::string_view what) {
+    if (!key)
+      problem(fmt::format("{} has a key of an unknown form", what));
+    else if (!record)
+      problem(record.error().message);
+    return key && record;
+  }
+
+  // Of the budget or quota that a record belongs to.
+  Result<void> owner_must_exist(std::string_view owner_key, std::string_view owner,
+                                std::string_view what) {
+    const auto there = exists(owner_key);
+    if (!there) return std::unexpected(there.error());
+    if (!*there) problem(fmt::format("{}: is gone, but {} is not", owner, what));
+    return {};
+  }
+  Result<void> must_exist(const BudgetId& budget, std::string_view what) {
+    return owner_must_exist(keys::budget(budget), "budget " + budget.str(), what);
+  }
+
+  Result<void> budgets() {
+    return each(keys::budget_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  ++report_.budgets;
+                  const auto id = keys::parse_budget(key);
+                  readable(id, decode_budget(id.value_or(BudgetId{}), value), "a budget");
+                  return {};
+                });
+  }
+  Result<void> quotas() {
+    return each(keys::quota_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  ++report_.quotas;
+                  const auto id = keys::parse_quota(key);
+                  readable(id, decode_quota(id.value_or(QuotaId{}), value), "a quota");
+                  return {};
+                });
+  }
+
+  Result<void> ledgers() {
+    return each(keys::ledger_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  const auto parsed = keys::parse_ledger(key);
+                  if (!readable(parsed, decode_spending(value), "what an execution spent"))
+                    return {};
+                  return must_exist(parsed->budget, "what an execution spent of it");
+                });
+  }
+
+  Result<void> reports() {
+    return each(keys::dedup_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  const auto entry = keys::parse_dedup(key);
+                  const auto known = decode_report(value);
+                  if (!readable(entry, known, "a usage report")) return {};
+                  const auto timed = exists(keys::dedup_until(known->until, *entry));
+                  if (!timed) return std::unexpected(timed.error());
+                  if (!*timed)
+                    problem(fmt::format("budget {}: a usage report would never be forgotten",
+                                        entry->budget.str()));
+                  return must_exist(entry->budget, "a usage report to it");
+                });
+  }
+
+  Result<void> reports_by_time() {
+    return each(keys::dedup_until_prefix,
+                [&](std::string_view key, std::string_view) -> Result<void> {
+                  ++report_.index_entries;
+                  const auto parsed = keys::parse_dedup_until(key);
+                  if (!parsed) return problem("an index entry has an unknown form"), Result<void>{};
+                  const auto bytes = database_.get(keys::dedup(parsed->entry));
+                  if (!bytes) return std::unexpected(bytes.error());
+                  const auto known = *bytes ? decode_report(**bytes) : KnownReport{};
+                  if (!*bytes || (known && known->until != parsed->until))
+                    problem(fmt::format("budget {}: an entry of index '{}' is not true of it",
+                                        parsed->entry.budget.str(), keys::dedup_until_prefix));
+                  return {};
+                });
+  }
+
+  Result<void> windows() {
+    return each(keys::place_prefix, [&](std::string_view key, std::string_view) -> Result<void> {
+      ++report_.index_entries;
+      const auto parsed = keys::parse_place(key);
+      if (!parsed)
+        return problem("a start in a quota's window has an unknown form"), Result<void>{};
+      return owner_must_exist(keys::quota(parsed->quota), "quota " + parsed->quota.str(),
+                              "a start in its window");
+    });
+  }
+
+  const Database& database_;
+  const CheckOptions& options_;
+  CheckReport report_;
+  Counts ended_counts_;
+};
+
+}  // namespace
+
+Result<CheckReport> check(const std::filesystem::path& directory, const CheckOptions& options) {
+  std::error_code failed;
+  if (!options.env && !std::filesystem::is_directory(database_directory(directory), failed))
+    return fail(Errc::invalid_input,
+                fmt::format("{} is not a data directory: it has no database", directory.string()));
+  const auto lock = DirectoryLock::acquire(directory);
+  if (!lock) return std::unexpected(lock.error());
+  const auto database =
+      Database::open({.directory = database_directory(directory), .env = options.env});
+  if (!database) return std::unexpected(database.error());
+  const auto format = read_format(**database);
+  if (!format) return std::unexpected(format.error());
+  if (!*format || (*format)->version != format_version)
+    return fail(Errc::store_damaged,
+                "the data directory is not of this version's format; open it once with this "
+                "version's server, which brings it up to date");
+  return Check(**database, options).run();
+}
+
+}  // namespace ff::embedded

@@ -1,0 +1,285 @@
+#include "store/valkey/boot/boot.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/log.hpp"
+#include "core/execution/partitions.hpp"
+#include "store/valkey/boot/library.hpp"
+#include "store/valkey/calls/fields.hpp"
+#include "store/valkey/keys.hpp"
+
+namespace ff::valkey {
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+std::unexpected<Error> unexpected_reply(std::string_view command, const Reply& reply) {
+  return fail(Errc::malformed_response,
+              fmt::format("Valkey answered {} with {}", command, printable(to_text(reply))));
+}
+
+asio::awaitable<void> pause(Millis duration) {
+  asio::steady_timer timer(co_await asio::this_coro::executor, duration);
+  co_await timer.async_wait(asio::use_awaitable);
+}
+
+// A command to every primary; all must give an answer that is not an error.
+Async<std::vector<Reply>> ask_all(Client& client, std::vector<std::string> command) {
+  std::vector<Reply> replies;
+  auto nodes = client.nodes();
+  for (const auto& node : nodes) {
+    Request request{.command = command, .route = node.name};
+    auto reply = co_await client.run(std::move(request));
+    if (!reply) co_return std::unexpected(reply.error());
+    if (const auto* error = reply->as_error())
+      co_return fail(Errc::malformed_response,
+                     fmt::format("Valkey at {} refused {}: {}", node.name.text, command.front(),
+                                 printable(error->text)));
+    replies.push_back(std::move(*reply));
+  }
+  co_return replies;
+}
+
+std::string_view line_value(std::string_view info, std::string_view name) {
+  std::size_t from = 0;
+  while (from < info.size()) {
+    const auto end = std::min(info.find('\n', from), info.size());
+    auto line = info.substr(from, end - from);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.starts_with(name) && line.size() > name.size() && line[name.size()] == ':')
+      return line.substr(name.size() + 1);
+    from = end + 1;
+  }
+  return {};
+}
+
+Async<void> ping(Client& client) {
+  Request request{.command = {"PING"}};
+  auto reply = co_await client.run(std::move(request));
+  if (!reply) co_return std::unexpected(reply.error());
+  if (const auto* text = reply->as_text(); !text || *text != "PONG")
+    co_return unexpected_reply("PING", *reply);
+  co_return Result<void>{};
+}
+
+Async<void> check_versions(Client& client) {
+  std::vector<std::string> command{"INFO", "server"};
+  auto infos = co_await ask_all(client, std::move(command));
+  if (!infos) co_return std::unexpected(infos.error());
+  for (const auto& info : *infos) {
+    const auto* text = info.as_text();
+    if (!text) co_return unexpected_reply("INFO server", info);
+    if (auto fine = check_version(*text); !fine) co_return std::unexpected(fine.error());
+  }
+  co_return Result<void>{};
+}
+
+// A cluster in the middle of an upgrade has old nodes for a moment.
+Async<void> wait_for_version(Client& client, Millis budget) {
+  const auto deadline = Steady::now() + budget;
+  Millis wait{200};
+  while (true) {
+    auto fine = co_await check_versions(client);
+    const bool final_answer =
+        fine || (!fine.error().retryable() && fine.error().code != Errc::store_too_old);
+    if (final_answer || Steady::now() + wait > deadline) co_return fine;
+    log::warn("valkey is not usable yet, trying again: {}", fine.error().message);
+    co_await pause(wait);
+    wait = std::min(wait * 2, Millis{5000});
+  }
+}
+
+struct PartitionCounts {
+  PartitionIndex flows = 0, budgets = 0, quotas = 0;
+};
+
+std::optional<PartitionCounts> read_counts(const Reply& reply) {
+  const auto* list = reply.as_array();
+  if (!list || list->size() != 3) return std::nullopt;
+  const auto count = [&](std::size_t i) {
+    const auto* text = (*list)[i].as_text();
+    return text ? parse_number<PartitionIndex>(*text).value_or(0) : PartitionIndex{0};
+  };
+  const PartitionCounts counts{.flows = count(0), .budgets = count(1), .quotas = count(2)};
+  const bool fine = counts.flows > 0 && counts.budgets > 0 && counts.quotas > 0;
+  return fine ? std::optional(counts) : std::nullopt;
+}
+
+// Both in one step: created if there is none, and read back.
+Async<PartitionCounts> partition_config(Client& client, PartitionIndex wanted) {
+  const auto count = std::to_string(wanted == 0 ? core::partition_count_default : wanted);
+  const std::string key(keys::partition_config);
+  Request request{.command = {"FCALL", "ff_partition_counts", "1", key, count, "32", "32"},
+                  .route = slot_of(key)};
+  auto reply = co_await client.run(std::move(request));
+  if (!reply) co_return std::unexpected(reply.error());
+  const auto stored = read_counts(*reply);
+  if (!stored) co_return unexpected_reply("ff_partition_counts", *reply);
+  if (wanted != 0 && stored->flows != wanted)
+    co_return fail(
+        Errc::invalid_input,
+        fmt::format("this store was made with {} partitions, but {} are asked for; the number "
+                    "cannot change: leave the setting out, or use another store",
+                    stored->flows, wanted));
+  co_return *stored;
+}
+
+std::string setting(const std::vector<Reply>& pairs, std::string_view name) {
+  for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
+    if (const auto* key = pairs[i].as_text(), *value = pairs[i + 1].as_text();
+        key && value && *key == name)
+      return *value;
+  return {};
+}
+
+std::string loss_of(const std::vector<Reply>& config, std::string_view replication) {
+  const auto aof = setting(config, "appendonly");
+  const auto fsync = setting(config, "appendfsync");
+  std::string loss;
+  if (aof == "yes" && fsync == "always")
+    loss = "a crash loses nothing";
+  else if (aof == "yes" && fsync == "everysec")
+    loss = "a power cut or a crash of the machine loses up to a second (appendfsync everysec)";
+  else if (aof == "yes")
+    loss = "a crash of the machine loses what the system had not written yet (appendfsync no)";
+  else if (!setting(config, "save").empty())
+    loss = "a crash loses everything since the last snapshot (no append-only file)";
+  else
+    loss = "a restart loses everything (neither append-only file nor snapshots)";
+  const auto replicas = line_value(replication, "connected_slaves");
+  if (replicas.empty() || replicas == "0")
+    loss += "; there is no replica to take over";
+  else
+    loss +=
+        fmt::format("; a failover to one of {} replicas loses what it had not received", replicas);
+  return loss;
+}
+
+// Managed servers may forbid CONFIG: then nothing is known, and that is said.
+Async<std::vector<std::string>> losses(Client& client) {
+  std::vector<std::string> all;
+  for (const auto& node : client.nodes()) {
+    Request ask_config{.command = {"CONFIG", "GET", "appendonly", "appendfsync", "save"},
+                       .route = node.name};
+    auto config = co_await client.run(std::move(ask_config));
+    Request ask_info{.command = {"INFO", "replication"}, .route = node.name};
+    auto info = co_await client.run(std::move(ask_info));
+    const auto* pairs = config ? config->as_array() : nullptr;
+    const auto* replication = info ? info->as_text() : nullptr;
+    all.push_back(fmt::format("{}: {}", node.name.text,
+                              pairs && replication
+                                  ? loss_of(*pairs, *replication)
+                                  : std::string("its persistence settings cannot be read")));
+  }
+  co_return all;
+}
+
+std::optional<LibraryVersion> parse_version(std::string_view text) {
+  const auto dot = text.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto major = parse_number<int>(text.substr(0, dot));
+  const auto minor = parse_number<int>(text.substr(dot + 1));
+  if (!major || !minor) return std::nullopt;
+  return LibraryVersion{*major, *minor};
+}
+
+bool is_function_not_found(const Reply& reply) {
+  const auto* error = reply.as_error();
+  return error && error->text.find("Function not found") != std::string::npos;
+}
+
+enum class Found : std::uint8_t { serves, missing, older };
+
+Async<Found> look_at_library(Client& client, const NodeName& node) {
+  Request request{.command = {"FCALL", "ff_version", "0"}, .route = node};
+  auto reply = co_await client.run(std::move(request));
+  if (!reply) co_return std::unexpected(reply.error());
+  if (is_function_not_found(*reply)) co_return Found::missing;
+  const auto* text = reply->as_text();
+  const auto version = text ? parse_version(*text) : std::nullopt;
+  if (!version)
+    co_return fail(
+        Errc::store_too_new,
+        fmt::format(
+            "Valkey at {} holds a function library that is not FlowFabric's own (ff_version "
+            "says {}); use another Valkey, or remove it with FUNCTION DELETE flowfabric",
+            node.text, printable(to_text(*reply))));
+  if (version->major > library_version.major)
+    co_return fail(
+        Errc::store_too_new,
+        fmt::format("Valkey at {} holds function library {}.{}, this program is made for {}.{}; "
+                    "upgrade this program",
+                    node.text, version->major, version->minor, library_version.major,
+                    library_version.minor));
+  co_return *version < library_version ? Found::older : Found::serves;
+}
+
+Async<void> load_library(Client& client, const NodeName& node) {
+  Request request{.command = {"FUNCTION", "LOAD", "REPLACE", std::string(library_text())},
+                  .route = node};
+  auto reply = co_await client.run(std::move(request));
+  if (!reply) co_return std::unexpected(reply.error());
+  if (const auto* error = reply->as_error())
+    co_return fail(Errc::store_not_writable,
+                   fmt::format("the function library cannot be loaded into Valkey at {}: {}",
+                               node.text, printable(error->text)));
+  log::info("valkey={} function library {}.{} loaded", node.text, library_version.major,
+            library_version.minor);
+  co_return Result<void>{};
+}
+
+}  // namespace
+
+Result<void> check_version(std::string_view info) {
+  auto version = line_value(info, "valkey_version");
+  if (version.empty())
+    return fail(
+        Errc::store_too_old,
+        fmt::format("this server is not Valkey (it says redis_version {}); FlowFabric needs "
+                    "Valkey 8.0 or later",
+                    printable(line_value(info, "redis_version"))));
+  const auto major = parse_number<int>(version.substr(0, version.find('.')));
+  constexpr int required = 8;
+  if (!major || *major < required)
+    return fail(
+        Errc::store_too_old,
+        fmt::format("valkey version too low: detected {}, required >= 8.0; upgrade the server",
+                    printable(version)));
+  return {};
+}
+
+Async<void> ensure_library(Client& client) {
+  for (const auto& node : client.nodes()) {
+    const auto found = co_await look_at_library(client, node.name);
+    if (!found) co_return std::unexpected(found.error());
+    if (*found == Found::serves) continue;
+    if (auto loaded = co_await load_library(client, node.name); !loaded)
+      co_return std::unexpected(loaded.error());
+    const auto now = co_await look_at_library(client, node.name);
+    if (!now) co_return std::unexpected(now.error());
+    if (*now != Found::serves)
+      co_return fail(
+          Errc::store_not_writable,
+          fmt::format("Valkey at {} does not keep the function library", node.name.text));
+  }
+  co_return Result<void>{};
+}
+
+Async<Booted> boot(Client& client, BootOptions options) {
+  if (auto alive = co_await ping(client); !alive) co_return std::unexpected(alive.error());
+  if (auto fine = co_await wait_for_version(client, options.version_budget); !fine)
+    co_return std::unexpected(fine.error());
+  if (auto loaded = co_await ensure_library(client); !loaded)
+    co_return std::unexpected(loaded.error());
+  const auto partitions = co_await partition_config(client, options.partitions);
+  if (!partitions) co_return std::unexpected(partitions.error());
+  auto told = co_await losses(client);
+  if (!told) co_return std::unexpected(told.error());
+  co_return Booted{.partitions = partitions->flows,
+                   .budget_partitions = partitions->budgets,
+                   .quota_partitions = partitions->quotas,
+                   .losses = std::move(*told)};
+}
+
+}  // namespace ff::valkey

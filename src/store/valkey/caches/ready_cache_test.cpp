@@ -1,0 +1,261 @@
+#include "store/valkey/caches/ready_cache.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ff::valkey {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const IndexName eligible{
+    .queue = default_lane().str(), .partition = 7, .index = ReadyIndex::eligible};
+const IndexName reclaimable{
+    .queue = default_lane().str(), .partition = 7, .index = ReadyIndex::reclaimable};
+
+// The higher its number, the newer it is.
+IndexedReady waiting(std::uint8_t number, std::int32_t priority = 0) {
+  Uuid::Bytes bytes{};
+  bytes[15] = number;
+  const TimePoint queued_at{Millis{1'800'000'000'000 + number}};
+  return {.ready = {.id = ExecutionId{eligible.partition, Uuid{bytes}},
+                    .ns = default_namespace(),
+                    .lane = default_lane(),
+                    .priority = priority,
+                    .queued_at = queued_at},
+          .index = eligible,
+          .score = core::ready_score(priority, queued_at)};
+}
+
+IndexedReady of(core::Needs needs, IndexedReady ready) {
+  ready.ready.needs = std::move(needs);
+  return ready;
+}
+IndexedReady lost(IndexedReady ready) {
+  ready.index = reclaimable;
+  return ready;
+}
+
+const core::Needs gpu{.capabilities = *CapabilitySet::parse({"gpu"})};
+const core::Needs costly{.budgets = {*BudgetId::parse("aaaaaaaa-0000-4000-8000-000000000000")}};
+
+IndexEntry entry(const IndexedReady& ready) { return {ready.score, ready.ready.id}; }
+IndexLook::Kind kind(core::Needs needs) {
+  return {.ns = default_namespace(), .needs = std::move(needs)};
+}
+
+store::TakeReady up_to(std::size_t max) {
+  return {.ns = default_namespace(), .lanes = {default_lane()}, .capabilities = {}, .max = max};
+}
+store::TakeReady with_gpu() {
+  auto query = up_to(1);
+  query.capabilities = gpu.capabilities;
+  return query;
+}
+
+std::vector<int> take(ReadyCache& cache, std::size_t max) {
+  std::vector<int> numbers;
+  for (const auto& [id, needs] : cache.take(up_to(max))) numbers.push_back(id.uuid().bytes()[15]);
+  return numbers;
+}
+
+std::size_t look(ReadyCache& cache, const IndexLook& found) {
+  ReadyCache::Look looking(cache);
+  return looking.take_in(found).size();
+}
+
+TEST(ReadyCache, GivesTheBestFirst) {
+  ReadyCache cache;
+  for (const auto& ready : {waiting(2), waiting(1), waiting(3, 5)}) cache.put(ready);
+  EXPECT_THAT(take(cache, 3), ElementsAre(3, 1, 2));
+  EXPECT_THAT(take(cache, 3), IsEmpty());
+}
+
+TEST(ReadyCache, FollowsAChangedPriority) {
+  ReadyCache cache;
+  cache.put(waiting(1));
+  cache.put(waiting(2));
+  cache.put(waiting(2, 9));
+  EXPECT_THAT(take(cache, 3), ElementsAre(2, 1));
+}
+
+TEST(ReadyCache, OffersAgainWhatIsPutBack) {
+  ReadyCache cache;
+  cache.put(waiting(1));
+  EXPECT_THAT(take(cache, 1), ElementsAre(1));
+  cache.put_back(waiting(1).ready.id);
+  EXPECT_THAT(take(cache, 1), ElementsAre(1));
+  cache.erase(waiting(1).ready.id);
+  cache.put_back(waiting(1).ready.id);
+  EXPECT_THAT(take(cache, 1), IsEmpty());
+}
+
+TEST(ReadyCache, ShowsAGroupOfWhichValkeyHasMoreThanIsKnown) {
+  ReadyCache cache(/*group_max=*/2);
+  for (std::uint8_t number = 1; number <= 3; ++number) cache.put(of(costly, waiting(number)));
+  for (std::uint8_t number = 1; number <= 2; ++number) cache.erase(waiting(number).ready.id);
+  const auto groups = cache.peek({.members_max = 1, .needing = {costly.budgets[0]}});
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].needs, costly);
+  EXPECT_THAT(groups[0].best, SizeIs(1));
+}
+
+TEST(ReadyCache, EventsDuringALookAreNewerThanItsAnswer) {
+  ReadyCache cache;
+  cache.put(waiting(1));
+  const IndexLook found{.index = eligible, .found = {waiting(1), waiting(2)}};
+  {
+    ReadyCache::Look looking(cache);
+    cache.erase(waiting(1).ready.id);
+    EXPECT_THAT(looking.take_in(found), ElementsAre(waiting(2).ready));
+    EXPECT_THAT(looking.take_in(found), IsEmpty());
+  }
+  EXPECT_THAT(take(cache, 2), ElementsAre(2));
+}
+
+TEST(ReadyCache, KeepsTheBestOfALongBacklogAndLooksForTheRest) {
+  ReadyCache cache(/*group_max=*/2);
+  for (std::uint8_t number = 1; number <= 5; ++number) cache.put(waiting(number));
+  EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty());
+  EXPECT_THAT(take(cache, 5), ElementsAre(1, 2));
+  const auto gaps = cache.gaps(up_to(1));
+  ASSERT_THAT(gaps, SizeIs(1));
+  EXPECT_EQ(gaps[0].index, eligible);
+  EXPECT_EQ(gaps[0].after, entry(waiting(2)));
+}
+
+TEST(ReadyCache, LooksNoMoreWhenTheEndWasSeen) {
+  ReadyCache cache;
+  look(cache, {.index = eligible, .stopped_at = entry(waiting(1)), .totals = {{{kind({}), 9}}}});
+  EXPECT_THAT(cache.gaps(up_to(1)), SizeIs(1));
+  look(cache, {.index = eligible, .after = entry(waiting(1)), .totals = {{{kind({}), 9}}}});
+  EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty());
+}
+
+TEST(ReadyCache, LooksNoMoreWhenAllThatAreCountedAreKnown) {
+  ReadyCache cache;
+  look(cache, {.index = eligible,
+               .stopped_at = entry(waiting(9)),
+               .found = {waiting(1)},
+               .totals = {{{kind({}), 1}, {kind(gpu), 1'000}}}});
+  EXPECT_THAT(take(cache, 1), ElementsAre(1));
+  EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty());
+}
+
+TEST(ReadyCache, WorkThatAWorkerMayNotHaveCausesNoLook) {
+  ReadyCache cache;
+  look(cache, {.index = eligible,
+               .stopped_at = entry(waiting(2)),
+               .found = {of(gpu, waiting(1))},
+               .totals = {{{kind(gpu), 3'000}, {kind(costly), 3'000}}}});
+  auto broke = up_to(1);
+  broke.closed.budgets = {costly.budgets.front()};
+  EXPECT_THAT(cache.gaps(broke), IsEmpty());
+  EXPECT_THAT(cache.gaps(up_to(1)), SizeIs(1));  // for the costly ones
+  broke.capabilities = gpu.capabilities;
+  EXPECT_THAT(cache.gaps(broke), IsEmpty());  // it knows one with gpu
+  EXPECT_THAT(cache.take(broke), SizeIs(1));
+  EXPECT_THAT(cache.gaps(broke), SizeIs(1));
+}
+
+TEST(ReadyCache, ALookGoesOnWhereTheLastOneStopped) {
+  ReadyCache cache;
+  const std::map<IndexLook::Kind, std::uint64_t> totals{{kind(gpu), 3'000}, {kind({}), 1}};
+  look(cache, {.index = eligible, .stopped_at = entry(waiting(10)), .totals = totals});
+  EXPECT_EQ(cache.gaps(up_to(1)).at(0).after, entry(waiting(10)));
+  look(cache, {.index = eligible,
+               .after = entry(waiting(10)),
+               .stopped_at = entry(waiting(20)),
+               .totals = totals});
+  EXPECT_EQ(cache.gaps(up_to(1)).at(0).after, entry(waiting(20)));
+  look(cache, {.index = eligible,
+               .after = entry(waiting(20)),
+               .stopped_at = entry(waiting(30)),
+               .found = {waiting(25)},
+               .totals = totals});
+  EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty());
+  EXPECT_THAT(take(cache, 1), ElementsAre(25));
+}
+
+// A look that began further on says nothing of what stands before it.
+TEST(ReadyCache, ALookDoesNotPassOverOthersOfAGroup) {
+  ReadyCache cache;
+  const std::map<IndexLook::Kind, std::uint64_t> totals{{kind(gpu), 3'000}, {kind({}), 1}};
+  look(cache, {.index = eligible,
+               .stopped_at = entry(waiting(10)),
+               .found = {of(gpu, waiting(1))},
+               .cut = {{kind(gpu), entry(waiting(1))}},
+               .totals = totals});
+  EXPECT_EQ(look(cache, {.index = eligible,
+                         .after = entry(waiting(10)),
+                         .stopped_at = entry(waiting(20)),
+                         .found = {of(gpu, waiting(11))},
+                         .totals = totals}),
+            0u);
+  EXPECT_THAT(cache.take(with_gpu()), SizeIs(1));
+  EXPECT_EQ(cache.gaps(with_gpu()).at(0).after, entry(waiting(1)));
+}
+
+TEST(ReadyCache, AnArrivalBehindOthersIsLeftToALook) {
+  ReadyCache cache;
+  look(cache, {.index = eligible,
+               .stopped_at = entry(waiting(5)),
+               .found = {waiting(5)},
+               .totals = {{{kind({}), 100}}}});
+  cache.put(waiting(9));
+  cache.put(waiting(2));
+  EXPECT_THAT(take(cache, 9), ElementsAre(2, 5));
+  EXPECT_THAT(cache.gaps(up_to(1)), SizeIs(1));
+}
+
+// The look may have passed the place of one that came after it.
+TEST(ReadyCache, AnArrivalDuringALookIsKept) {
+  ReadyCache cache;
+  const IndexLook start{
+      .index = eligible, .stopped_at = entry(waiting(5)), .totals = {{{kind({}), 1}}}};
+  look(cache, start);
+  {
+    ReadyCache::Look looking(cache);
+    cache.put(waiting(9));
+    looking.take_in({.index = eligible, .after = entry(waiting(5))});
+  }
+  EXPECT_THAT(take(cache, 1), ElementsAre(9));
+}
+
+TEST(ReadyCache, LostWorkThatWasNotSeenIsForAnyWorker) {
+  ReadyCache cache;
+  look(cache, {.index = reclaimable,
+               .stopped_at = entry(waiting(1)),
+               .found = {of(gpu, lost(waiting(1)))}});
+  const auto gaps = cache.gaps(up_to(1));
+  ASSERT_THAT(gaps, SizeIs(1));
+  EXPECT_EQ(gaps[0].index, reclaimable);
+  look(cache, {.index = reclaimable, .after = gaps[0].after, .found = {lost(waiting(2))}});
+  EXPECT_THAT(take(cache, 1), ElementsAre(2));
+  EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty());
+}
+
+// Programs of the contract put executions of all namespaces into a lane's own queue.
+TEST(ReadyCache, WorkOfOtherNamespacesInAQueueIsFoundThere) {
+  ReadyCache cache;
+  auto other = waiting(1);
+  other.ready.ns = *Namespace::parse("acme");
+  const IndexLook::Kind theirs{.ns = other.ready.ns, .needs = {}};
+  look(cache, {.index = eligible,
+               .stopped_at = entry(waiting(2)),
+               .found = {other},
+               .cut = {{theirs, entry(other)}},
+               .totals = {{{kind({}), 100}}}});
+  auto query = up_to(1);
+  query.ns = other.ready.ns;
+  EXPECT_THAT(cache.take(query), SizeIs(1));
+  const auto gaps = cache.gaps(query);
+  ASSERT_THAT(gaps, SizeIs(1));
+  EXPECT_EQ(gaps[0].index, eligible);
+  EXPECT_EQ(gaps[0].after, entry(other));
+}
+
+}  // namespace
+}  // namespace ff::valkey

@@ -1,0 +1,54 @@
+#include "store/valkey/caches/timer_mirror.hpp"
+
+namespace ff::valkey {
+
+void TimerMirror::put(const ExecutionId& id, const std::optional<core::Timer>& timer) {
+  const std::lock_guard lock(mutex_);
+  erase(id);
+  if (!timer || timer->due > known_until_) return;
+  timers_[timer->kind].emplace(timer->due, id);
+  by_id_.emplace(id, *timer);
+}
+
+void TimerMirror::put_earliest(const ExecutionId& id, const core::Timer& timer) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = by_id_.find(id);
+    if (known != by_id_.end() && known->second.due <= timer.due) return;
+  }
+  put(id, timer);
+}
+
+void TimerMirror::erase(const ExecutionId& id) {
+  const auto found = by_id_.find(id);
+  if (found == by_id_.end()) return;
+  timers_[found->second.kind].erase({found->second.due, id});
+  by_id_.erase(found);
+}
+
+store::DueReply TimerMirror::due(const store::TimersDue& query, TimePoint now) const {
+  const std::lock_guard lock(mutex_);
+  store::DueReply reply;
+  const auto found = timers_.find(query.kind);
+  if (found == timers_.end()) return reply;
+  for (const auto& [due, id] : found->second) {
+    if (due > now || reply.due.size() == query.max) {
+      reply.next = due;
+      break;
+    }
+    reply.due.push_back(id);
+  }
+  return reply;
+}
+
+TimePoint TimerMirror::known_until() const {
+  const std::lock_guard lock(mutex_);
+  return known_until_;
+}
+
+void TimerMirror::looked_up(TimePoint until) {
+  const std::lock_guard lock(mutex_);
+  known_until_ = until;
+}
+
+}  // namespace ff::valkey

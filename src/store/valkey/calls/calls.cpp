@@ -1,0 +1,380 @@
+#include "store/valkey/calls/calls.hpp"
+
+#include "core/refusals.hpp"
+#include "core/transitions/transitions.hpp"
+#include "store/valkey/calls/event_message.hpp"
+#include "store/valkey/calls/fields.hpp"
+#include "store/valkey/calls/policy_json.hpp"
+#include "store/valkey/keys.hpp"
+
+namespace ff::valkey {
+namespace {
+
+std::string text_of(TimePoint time) { return std::to_string(time.time_since_epoch().count()); }
+std::string text_of(Millis duration) { return std::to_string(duration.count()); }
+std::string text_of(LeaseEpoch epoch) { return std::to_string(std::to_underlying(epoch)); }
+template <class T>
+std::string text_or_none(const std::optional<T>& value) {
+  if (!value) return {};
+  if constexpr (requires { value->str(); })
+    return value->str();
+  else
+    return text_of(*value);
+}
+
+template <class... More>
+std::vector<std::string> with_fence(const Fence& fence, More... more) {
+  return {fence.lease_id.str(), text_of(fence.lease_epoch), fence.attempt_id.str(),
+          std::move(more)...};
+}
+
+std::vector<std::string> with_admission(std::vector<std::string> arguments,
+                                        const std::optional<core::Admission>& admission) {
+  arguments.push_back(admission ? admission->id.str() : "");
+  arguments.push_back(admission ? text_of(admission->valid_until) : "");
+  return arguments;
+}
+
+// Eight bytes: of every waiting execution there is one.
+std::string raw_bytes(std::uint64_t number) {
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift);
+  return bytes;
+}
+
+std::string_view name_of(core::LeaseSource source) {
+  switch (source) {
+    case core::LeaseSource::ready: return "ready";
+    case core::LeaseSource::grant: return "grant";
+    case core::LeaseSource::held: return "held";
+  }
+  return "";
+}
+
+}  // namespace
+
+// ---- What is sent ---------------------------------------------------------------------------------
+
+// Nothing can have a minted id yet, so that nothing is overwritten.
+bool sends_payload_ahead(const core::Create& command) {
+  constexpr std::size_t worth_it = 256;
+  return command.minted && !command.submit.idempotency_key &&
+         command.submit.payload.size() >= worth_it;
+}
+
+FunctionCall call_for(core::Create& command) {
+  auto& submit = command.submit;
+  auto digest = raw_bytes(core::request_digest(submit));
+  const auto& policy = submit.policy;
+  const auto retention = policy.retention.value_or(command.retention_default);
+  const bool usual_window = policy.dedup_window == Policy{}.dedup_window;
+  std::vector<std::string> arguments{
+      submit.ns.str(),
+      submit.lane.str(),
+      submit.kind.str(),
+      std::to_string(submit.priority),
+      sends_payload_ahead(command) ? "#" : "=" + std::move(submit.payload),
+      std::move(digest),
+      text_or_none(submit.delay_until),
+      text_or_none(submit.deadline),
+      text_or_none(submit.idempotency_key),
+      submit.idempotency_key && !usual_window ? text_of(policy.dedup_window) : "",
+      retention == limits::retention_default ? "" : text_of(retention),
+      text_or_none(submit.content_type),
+      text_or_none(submit.traceparent),
+      to_policy_json(policy),
+      policy.required_capabilities.csv(),
+      text_or_none(policy.attempt_timeout),
+      text_or_none(policy.execution_deadline),
+      std::string(command.id.uuid().bytes().begin(), command.id.uuid().bytes().end())};
+  for (auto& [key, value] : submit.tags) {
+    arguments.push_back(key);
+    arguments.push_back(std::move(value));
+  }
+  return {"ff_submit", std::move(arguments)};
+}
+
+FunctionCall call_for(core::GrantIssue& command) {
+  return {"ff_grant", with_admission({command.worker.str(), command.capabilities.csv(),
+                                      text_of(command.grant_ttl)},
+                                     command.admission)};
+}
+
+FunctionCall call_for(core::LeaseGrant& command) {
+  return {"ff_lease", with_admission({std::string(name_of(command.source)), command.worker.str(),
+                                      command.capabilities.csv(), command.lease_id.str(),
+                                      command.attempt_id.str(), text_of(command.lease_ttl)},
+                                     command.admission)};
+}
+
+FunctionCall call_for(core::Unblock& command) {
+  return {"ff_unblock", {std::string(to_string(command.reason))}};
+}
+
+FunctionCall call_for(Renew& command) {
+  return {"ff_renew", with_fence(command.fence, text_of(command.lease_ttl))};
+}
+
+FunctionCall call_for(UpdateProgress& command) {
+  return {"ff_progress",
+          with_fence(command.fence, command.percent ? std::to_string(*command.percent) : "",
+                     std::move(command.message))};
+}
+
+FunctionCall call_for(Complete& command) {
+  return {"ff_complete",
+          with_fence(command.fence, std::string(command.result ? "1" : "0"),
+                     std::move(command.result).value_or(""), text_or_none(command.content_type))};
+}
+
+FunctionCall call_for(Fail& command) {
+  return {"ff_fail",
+          with_fence(command.fence, std::move(command.reason), std::move(command.category))};
+}
+
+FunctionCall call_for(Delay& command) {
+  return {"ff_pause", with_fence(command.fence, std::string("worker_delay"), text_of(command.until),
+                                 std::string())};
+}
+
+FunctionCall call_for(HandBack& command) {
+  return {"ff_pause", with_fence(command.fence, std::string("handed_back"), std::string(),
+                                 std::move(command.reason))};
+}
+
+FunctionCall call_for(WaitForChildren& command) {
+  return {"ff_pause",
+          with_fence(command.fence, std::string("waiting_children"), std::string(), std::string())};
+}
+
+FunctionCall call_for(Cancel& command) {
+  std::vector<std::string> arguments{std::move(command.reason)};
+  if (command.fence) std::ranges::move(with_fence(*command.fence), std::back_inserter(arguments));
+  return {"ff_cancel", std::move(arguments)};
+}
+
+FunctionCall call_for(RevokeLease& command) {
+  return {"ff_revoke", {text_or_none(command.lease_id), std::move(command.reason)}};
+}
+
+FunctionCall call_for(ChangePriority& command) {
+  return {"ff_set_priority", {std::to_string(command.priority)}};
+}
+
+FunctionCall call_for(SetTags& command) {
+  std::vector<std::string> arguments{std::to_string(limits::tags_max),
+                                     std::to_string(command.set.size())};
+  for (auto& [key, value] : command.set) {
+    arguments.push_back(key);
+    arguments.push_back(std::move(value));
+  }
+  std::ranges::move(command.remove, std::back_inserter(arguments));
+  return {"ff_set_tags", std::move(arguments)};
+}
+
+FunctionCall call_for(Replay& command) {
+  return {"ff_replay", {std::move(command.reason), std::move(command.requested_by)}};
+}
+
+FunctionCall call_for(core::TimerFire& command) {
+  return {"ff_fire_timer", {std::string(valkey::name_of(command.kind))}};
+}
+
+FunctionCall call_for(core::Remove&) { return {"ff_remove"}; }
+
+// ---- What comes back ------------------------------------------------------------------------------
+
+std::string Answer::text() {
+  auto* text = next_ < values_.size() ? values_[next_].as_text() : nullptr;
+  ++next_;
+  if (text) return std::move(*text);
+  malformed_ = true;
+  return {};
+}
+
+std::int64_t Answer::number() {
+  const auto parsed = parse_number<std::int64_t>(text());
+  if (!parsed) malformed_ = true;
+  return parsed.value_or(0);
+}
+
+std::vector<Reply> Answer::list() {
+  auto* list = next_ < values_.size() ? values_[next_].as_array() : nullptr;
+  ++next_;
+  if (list) return std::move(*list);
+  malformed_ = true;
+  return {};
+}
+
+std::optional<TimePoint> Answer::optional_time() {
+  const auto told = text();
+  if (told.empty()) return std::nullopt;
+  const auto parsed = parse_number<std::int64_t>(told);
+  if (!parsed) malformed_ = true;
+  return TimePoint{Millis{parsed.value_or(0)}};
+}
+
+namespace {
+
+EndReply read_state(Answer& answer) { return {answer.word<ExecutionState>()}; }
+
+template <class Text>
+std::optional<Text> read_optional(Answer& answer) {
+  const auto told = answer.text();
+  if (told.empty()) return std::nullopt;
+  auto parsed = Text::parse(told);
+  answer.expect(parsed.has_value());
+  return parsed ? std::optional(std::move(*parsed)) : std::nullopt;
+}
+
+}  // namespace
+
+SubmitReply read_answer(const core::Create& command, Answer& answer) {
+  SubmitReply reply{.id = command.id, .duplicate = answer.duplicate()};
+  reply.state = answer.word<ExecutionState>();
+  if (reply.duplicate) reply.id = answer.id<ExecutionId>();
+  return reply;
+}
+
+GrantedExecution read_answer(const core::GrantIssue& command, Answer& answer) {
+  return {.id = command.id, .grant_expires_at = answer.time()};
+}
+
+ClaimedExecution read_answer(const core::LeaseGrant& command, Answer& answer) {
+  ClaimedExecution claimed{.id = command.id,
+                           .ns = {},
+                           .lane = {},
+                           .kind = {},
+                           .payload = {},
+                           .fence = {},
+                           .lease_expires_at = {}};
+  claimed.ns = answer.id<Namespace>();
+  claimed.lane = answer.id<LaneId>();
+  claimed.kind = answer.id<Kind>();
+  claimed.content_type = read_optional<ContentType>(answer);
+  claimed.traceparent = read_optional<TraceParent>(answer);
+  claimed.attempt_index = static_cast<std::uint32_t>(answer.number());
+  claimed.attempt_type = answer.word<AttemptType>();
+  claimed.resumed = answer.text() == "1";
+  claimed.fence.lease_id = answer.id<LeaseId>();
+  claimed.fence.lease_epoch = LeaseEpoch{static_cast<std::uint64_t>(answer.number())};
+  claimed.fence.attempt_id = answer.id<AttemptId>();
+  claimed.lease_expires_at = answer.time();
+  claimed.attempt_deadline = answer.optional_time();
+  claimed.deadline = answer.optional_time();
+  claimed.budgets = ids_in<BudgetId>(answer.text());
+  while (!answer.at_end()) {
+    auto key = answer.text();
+    claimed.tags[std::move(key)] = answer.text();
+  }
+  return claimed;
+}
+
+core::UnblockReply read_answer(const core::Unblock&, Answer& answer) {
+  return {answer.text() == "1"};
+}
+RenewReply read_answer(const Renew&, Answer& answer) { return {answer.time()}; }
+Done read_answer(const UpdateProgress&, Answer&) { return {}; }
+EndReply read_answer(const Complete&, Answer& answer) { return read_state(answer); }
+
+FailReply read_answer(const Fail&, Answer& answer) {
+  FailReply reply{.state = answer.word<ExecutionState>()};
+  reply.retry_at = answer.optional_time();
+  return reply;
+}
+
+EndReply read_answer(const Delay&, Answer& answer) { return read_state(answer); }
+EndReply read_answer(const HandBack&, Answer& answer) { return read_state(answer); }
+EndReply read_answer(const WaitForChildren&, Answer& answer) { return read_state(answer); }
+EndReply read_answer(const Cancel&, Answer& answer) { return read_state(answer); }
+
+RevokeReply read_answer(const RevokeLease&, Answer& answer) {
+  RevokeReply reply{.status = answer.word<RevokeStatus>()};
+  reply.lease_epoch = LeaseEpoch{static_cast<std::uint64_t>(answer.number())};
+  return reply;
+}
+
+PriorityReply read_answer(const ChangePriority& command, Answer& answer) {
+  return {.before = static_cast<std::int32_t>(answer.number()), .after = command.priority};
+}
+
+TagsReply read_answer(const SetTags&, Answer& answer) {
+  TagsReply reply;
+  while (!answer.at_end()) {
+    auto key = answer.text();
+    reply.tags[std::move(key)] = answer.text();
+  }
+  return reply;
+}
+
+EndReply read_answer(const Replay&, Answer& answer) { return read_state(answer); }
+core::TimerReply read_answer(const core::TimerFire&, Answer& answer) {
+  return {answer.text() == "1"};
+}
+core::RemoveReply read_answer(const core::Remove&, Answer& answer) {
+  return {answer.text() == "1"};
+}
+
+std::unexpected<Error> refused(const RefusalContext& context, const std::vector<Reply>& reply) {
+  namespace refusals = core::refusals;
+  const auto detail = [&](std::size_t i) {
+    const auto* text = i + 2 < reply.size() ? reply[i + 2].as_text() : nullptr;
+    return text ? *text : std::string{};
+  };
+  const auto state_in = [&](std::size_t i) {
+    return from_name<ExecutionState>(detail(i)).value_or(ExecutionState::waiting);
+  };
+  const auto* name = reply.size() > 1 ? reply[1].as_text() : nullptr;
+  const auto code = name ? errc_from_name(*name) : std::nullopt;
+  const auto& id = context.id;
+  switch (code.value_or(Errc::internal)) {
+    case Errc::execution_not_found: return refusals::not_found(id);
+    case Errc::duplicate_mismatch: {
+      const auto existing = ExecutionId::parse(detail(0));
+      return refusals::duplicate_mismatch(existing ? *existing : id, context.by_idempotency_key);
+    }
+    case Errc::execution_not_active:
+      return refusals::not_active(
+          id, {.state = state_in(4),
+               .outcome = from_name<TerminalOutcome>(detail(0)).value_or(TerminalOutcome::none),
+               .phase = from_name<LifecyclePhase>(detail(2)).value_or(LifecyclePhase::runnable),
+               .epoch = LeaseEpoch{parse_number<std::uint64_t>(detail(1)).value_or(0)},
+               .attempt_id = detail(3)});
+    case Errc::lease_revoked: return refusals::lease_revoked(id);
+    case Errc::lease_expired: return refusals::lease_expired(id);
+    case Errc::stale_lease: {
+      const auto current = LeaseId::parse(detail(0));
+      if (context.expected_lease && current)
+        return refusals::another_lease(id, *context.expected_lease, *current);
+      return refusals::stale_lease(id);
+    }
+    case Errc::execution_not_leaseable:
+      if (detail(0) == "held") return refusals::not_held(id, context.worker);
+      return refusals::cannot_be_claimed(*code, id, state_in(0));
+    case Errc::execution_not_eligible:
+      if (context.worker.str().empty()) return refusals::priority_after_end(id, state_in(0));
+      return refusals::cannot_be_claimed(*code, id, state_in(0));
+    case Errc::capability_mismatch: return refusals::capability_mismatch(id, detail(0));
+    case Errc::grant_already_exists: return refusals::set_aside(id);
+    case Errc::admission_expired:
+      return refusals::admission_expired(id, QuotaId::parse(detail(0)).value_or(QuotaId{}));
+    case Errc::invalid_claim_grant: return refusals::no_grant(id, context.worker);
+    case Errc::claim_grant_expired: return refusals::grant_expired(id);
+    case Errc::invalid_input:
+      return refusals::too_many_tags(id, parse_number<std::size_t>(detail(0)).value_or(0));
+    case Errc::execution_not_terminal: return refusals::not_terminal(id, state_in(0));
+    case Errc::max_replays_exhausted:
+      return refusals::replays_exhausted(id, parse_number<std::uint32_t>(detail(0)).value_or(0));
+    default: break;
+  }
+  if (name && *name == "payload_missing")
+    return fail(Errc::store_unavailable,
+                "Valkey did not keep the payload; is it out of memory? Nothing was submitted: try "
+                "again");
+  return fail(Errc::internal,
+              fmt::format("the function library refused something about execution {} as '{}', "
+                          "which this version does not know",
+                          id.str(), name ? *name : ""));
+}
+
+}  // namespace ff::valkey

@@ -1,0 +1,137 @@
+#include "store/valkey/calls/event_message.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "store/valkey/calls/fields.hpp"
+#include "store/valkey/keys.hpp"
+
+namespace ff::valkey {
+namespace {
+
+constexpr char separator = '\x1f';
+constexpr std::size_t parts_always = 15;
+constexpr std::size_t parts_max = 19;  // with those about budgets and quotas
+
+constexpr std::array<std::string_view, 5> timer_names{"lease_expiry", "delay", "attempt_timeout",
+                                                      "execution_deadline", "grant_expiry"};
+
+using Parts = std::array<std::string_view, parts_max>;
+
+bool split(std::string_view text, Parts& parts) {
+  for (std::size_t i = 0; i < parts_max; ++i) {
+    const auto end = text.find(separator);
+    parts[i] = text.substr(0, end);
+    if (end == std::string_view::npos) return i + 1 == parts_always || i + 1 == parts_max;
+    text.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+std::optional<TimePoint> time_in(std::string_view text) {
+  const auto ms = parse_number<std::int64_t>(text);
+  return ms ? std::optional(TimePoint{Millis{*ms}}) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> split_csv(std::string_view csv) {
+  std::vector<std::string> tokens;
+  while (!csv.empty()) {
+    const auto end = std::min(csv.find(','), csv.size());
+    tokens.emplace_back(csv.substr(0, end));
+    csv.remove_prefix(std::min(end + 1, csv.size()));
+  }
+  return tokens;
+}
+
+CapabilitySet capabilities_in(std::string_view csv) {
+  auto set = CapabilitySet::parse(split_csv(csv));
+  return set ? std::move(*set) : CapabilitySet{};
+}
+
+core::Needs needs_in(std::string_view capabilities, std::string_view budgets,
+                     std::string_view quota) {
+  core::Needs needs{.capabilities = capabilities_in(capabilities),
+                    .budgets = ids_in<BudgetId>(budgets)};
+  std::ranges::sort(needs.budgets);
+  if (const auto id = QuotaId::parse(quota)) needs.quota = *id;
+  return needs;
+}
+
+core::Needs needs_in(std::string_view joined) {
+  const auto quota = joined.rfind(separator);
+  if (quota == std::string_view::npos || quota == 0) return {};
+  const auto budgets = joined.rfind(separator, quota - 1);
+  if (budgets == std::string_view::npos) return {};
+  return needs_in(joined.substr(0, budgets), joined.substr(budgets + 1, quota - budgets - 1),
+                  joined.substr(quota + 1));
+}
+
+std::int32_t priority_in(const std::string& text) {
+  return static_cast<std::int32_t>(std::strtod(text.c_str(), nullptr));
+}
+
+// As placement.ready_score in the function library.
+std::int64_t score_in(const std::string& priority, TimePoint queued_at) {
+  constexpr double priority_step = 1e12;
+  const auto gain = std::strtod(priority.c_str(), nullptr) * priority_step;
+  return queued_at.time_since_epoch().count() - std::llround(gain);
+}
+
+std::optional<core::TimerKind> timer_kind_from(std::string_view name) {
+  const auto* const found = std::ranges::find(timer_names, name);
+  if (found == timer_names.end()) return std::nullopt;
+  return static_cast<core::TimerKind>(found - timer_names.begin());
+}
+
+std::string_view name_of(core::TimerKind kind) { return timer_names[std::to_underlying(kind)]; }
+
+std::optional<EventMessage> parse_event(std::string_view text) {
+  Parts parts;
+  if (!split(text, parts)) return std::nullopt;
+  const auto type = from_name<EventType>(parts[1]);
+  const auto at = time_in(parts[2]);
+  const auto id = ExecutionId::parse(parts[3]);
+  auto ns = Namespace::parse(std::string(parts[4]));
+  auto lane = LaneId::parse(std::string(parts[5]));
+  auto kind = Kind::parse(std::string(parts[6]));
+  const auto attempts = parse_number<std::uint32_t>(parts[8]);
+  const auto queued_at = time_in(parts[11]);
+  if (!type || !at || !id || !ns || !lane || !kind || !attempts || !queued_at) return std::nullopt;
+
+  EventMessage message{.origin = std::string(parts[0]), .happening = {}, .indexed = {}};
+  auto& happening = message.happening;
+  happening.event = {.type = *type,
+                     .at = *at,
+                     .id = *id,
+                     .ns = *ns,
+                     .lane = *lane,
+                     .kind = std::move(*kind),
+                     // A word of other programs means that it waits for something.
+                     .state = from_name<ExecutionState>(parts[7]).value_or(ExecutionState::waiting),
+                     .attempts = *attempts};
+  happening.claimable = parts[9] == "1";
+  auto needs = needs_in(parts[12], parts[15], parts[16]);
+  happening.required = needs.capabilities;
+  if (const auto freed = AdmissionId::parse(parts[17]); freed && needs.quota)
+    happening.freed = core::Happening::Freed{.quota = *needs.quota, .admission = *freed};
+  const auto timer = timer_kind_from(parts[13]);
+  const auto due = time_in(parts[14]);
+  if (timer && due) happening.timer = core::Timer{.kind = *timer, .due = *due};
+  // Without a worker and active: it has lost its worker.
+  const bool lost = happening.event.state == ExecutionState::active;
+  message.indexed = {.ready = {.id = *id,
+                               .ns = *ns,
+                               .lane = *lane,
+                               .priority = priority_in(std::string(parts[10])),
+                               .queued_at = *queued_at,
+                               .needs = std::move(needs)},
+                     .index = {.queue = keys::queue(*ns, *lane),
+                               .partition = id->partition(),
+                               .index = lost ? ReadyIndex::reclaimable : ReadyIndex::eligible},
+                     .score = score_in(std::string(parts[10]), *queued_at)};
+  return message;
+}
+
+}  // namespace ff::valkey

@@ -1,0 +1,41 @@
+// What the function library tells of a change: in the reply to whoever made it, and to everyone else on
+// the partition's channel.
+#pragma once
+
+#include "core/execution/event.hpp"
+#include "store/valkey/caches/ready_cache.hpp"
+
+namespace ff::valkey {
+
+struct EventMessage {
+  std::string origin;  // who made the change
+  core::Happening happening;
+  IndexedReady indexed;  // what to know of it if it is claimable
+};
+
+// None if it is not one of ours.
+std::optional<EventMessage> parse_event(std::string_view text);
+
+CapabilitySet capabilities_in(std::string_view csv);
+core::Needs needs_in(std::string_view capabilities, std::string_view budgets,
+                     std::string_view quota);
+// The three, joined by byte 31.
+core::Needs needs_in(std::string_view joined);
+
+std::vector<std::string> split_csv(std::string_view csv);
+// Those that are ids; others count for nothing.
+template <class Id>
+std::vector<Id> ids_in(std::string_view csv) {
+  std::vector<Id> ids;
+  for (const auto& text : split_csv(csv))
+    if (auto id = Id::parse(text)) ids.push_back(*id);
+  return ids;
+}
+
+// Other programs may write a fraction; the whole part counts, but for the score.
+std::int32_t priority_in(const std::string& text);
+std::int64_t score_in(const std::string& priority, TimePoint queued_at);
+std::optional<core::TimerKind> timer_kind_from(std::string_view name);
+std::string_view name_of(core::TimerKind kind);
+
+}  // namespace ff::valkey

@@ -1,0 +1,82 @@
+#include "store/valkey/calls/event_message.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace ff::valkey {
+namespace {
+
+constexpr auto text =
+    "me.1\x1f"
+    "claimed\x1f"
+    "1800000000001\x1f"
+    "{fp:7}:01234567-89ab-cdef-0123-456789abcdef\x1f"
+    "acme\x1f"
+    "mail\x1f"
+    "send\x1f"
+    "active\x1f"
+    "2\x1f"
+    "1\x1f"
+    "5\x1f"
+    "1800000000000\x1f"
+    "cuda,gpu\x1f"
+    "lease_expiry\x1f"
+    "1800000030000";
+
+TEST(EventMessage, TellsEverything) {
+  const auto message = parse_event(text);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->origin, "me.1");
+  const auto& [event, claimable, required, freed, timer, reminder] = message->happening;
+  EXPECT_EQ(event.type, EventType::claimed);
+  EXPECT_EQ(event.at, TimePoint{Millis{1'800'000'000'001}});
+  EXPECT_EQ(event.id.partition(), 7);
+  EXPECT_EQ(event.ns.str(), "acme");
+  EXPECT_EQ(event.lane.str(), "mail");
+  EXPECT_EQ(event.kind.str(), "send");
+  EXPECT_EQ(event.state, ExecutionState::active);
+  EXPECT_EQ(event.attempts, 2u);
+  EXPECT_TRUE(claimable);
+  EXPECT_EQ(required.csv(), "cuda,gpu");
+  EXPECT_EQ(timer,
+            (core::Timer{core::TimerKind::lease_expiry, TimePoint{Millis{1'800'000'030'000}}}));
+  EXPECT_FALSE(reminder);
+  EXPECT_FALSE(freed);
+  EXPECT_EQ(message->indexed.ready.priority, 5);
+  EXPECT_EQ(message->indexed.ready.queued_at, TimePoint{Millis{1'800'000'000'000}});
+}
+
+constexpr auto budget_a = "aaaaaaaa-0000-4000-8000-000000000000";
+constexpr auto budget_b = "bbbbbbbb-0000-4000-8000-000000000000";
+constexpr auto quota = "cccccccc-0000-4000-8000-000000000000";
+constexpr auto token = "dddddddd-0000-4000-8000-000000000000";
+
+TEST(EventMessage, TellsOfBudgetsAndQuotaIfThereAreAny) {
+  const auto message = parse_event(
+      fmt::format("{}\x1f{},{}\x1f{}\x1f{}\x1f{}", text, budget_b, budget_a, quota, token, 1));
+  ASSERT_TRUE(message);
+  const auto& needs = message->indexed.ready.needs;
+  EXPECT_EQ(needs.capabilities.csv(), "cuda,gpu");
+  EXPECT_EQ(needs.budgets, (std::vector{*BudgetId::parse(budget_a), *BudgetId::parse(budget_b)}));
+  EXPECT_EQ(needs.quota, *QuotaId::parse(quota));
+  EXPECT_EQ(message->happening.freed,
+            (core::Happening::Freed{*QuotaId::parse(quota), *AdmissionId::parse(token)}));
+}
+
+TEST(EventMessage, WhatIsNotOneIsNone) {
+  EXPECT_FALSE(parse_event(""));
+  EXPECT_FALSE(parse_event("hello"));
+  EXPECT_FALSE(parse_event(std::string(text) + "\x1fmore"));
+  EXPECT_FALSE(parse_event(std::string(14, '\x1f')));
+}
+
+TEST(EventMessage, TimersHaveTheirNames) {
+  for (const auto kind :
+       {core::TimerKind::lease_expiry, core::TimerKind::delay, core::TimerKind::attempt_timeout,
+        core::TimerKind::execution_deadline, core::TimerKind::grant_expiry})
+    EXPECT_EQ(timer_kind_from(name_of(kind)), kind);
+  EXPECT_FALSE(timer_kind_from("midnight"));
+}
+
+}  // namespace
+}  // namespace ff::valkey

@@ -1,0 +1,19 @@
+// An execution as it stands in Valkey, read back into what core knows.
+#pragma once
+
+#include <vector>
+
+#include "core/execution/execution.hpp"
+#include "valkey/protocol/reply.hpp"
+
+namespace ff::valkey {
+
+struct Record {
+  core::Execution execution;            // with its newest attempt
+  std::vector<core::Attempt> attempts;  // those that were asked for, the oldest first
+};
+
+// Of ff_get's reply: core, tags, policy, attempts.
+Result<Record> read_record(const ExecutionId& id, std::vector<Reply> parts);
+
+}  // namespace ff::valkey

@@ -1,0 +1,21 @@
+// Many requests at once, from a coroutine.
+#pragma once
+
+#include <flowfabric/async.hpp>
+
+#include <functional>
+#include <vector>
+
+#include "valkey/protocol/reply.hpp"
+#include "valkey/protocol/request.hpp"
+
+namespace ff::valkey {
+
+using RequestDone = std::move_only_function<void(Result<Reply>)>;
+using SendRequest = std::function<void(Request, RequestDone)>;
+
+// Sends all, then waits for all; replies in the order of the requests.
+asio::awaitable<std::vector<Result<Reply>>> send_all(std::vector<Request> requests,
+                                                     SendRequest send);
+
+}  // namespace ff::valkey
