@@ -57,7 +57,7 @@ using AttemptId = UuidId<struct AttemptTag>;
 using RequestId = UuidId<struct RequestTag>;
 using BudgetId = UuidId<struct BudgetTag>;
 using QuotaId = UuidId<struct QuotaTag>;
-using AdmissionId = UuidId<struct AdmissionTag>;  // one start that a quota let in
+using QuotaTokenId = UuidId<struct QuotaTokenTag>;  // one start that a quota let in
 
 // Which characters a text id may hold.
 enum class TextAlphabet : std::uint8_t {

@@ -52,7 +52,7 @@ inline constexpr Millis worker_ttl_max = std::chrono::hours{1};
 // How long an execution pauses that a budget has room for, but not enough.
 inline constexpr Millis suspend_pause = std::chrono::seconds{10};
 // How long a start that a quota let in may take to become a lease or a grant.
-inline constexpr Millis admission_valid = std::chrono::seconds{30};
+inline constexpr Millis quota_token_valid = std::chrono::seconds{30};
 
 inline constexpr Millis lease_ttl_min{1};
 inline constexpr Millis lease_ttl_max = std::chrono::hours{24};

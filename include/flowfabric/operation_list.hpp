@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <type_traits>
 
 namespace ff {
 
@@ -31,5 +32,24 @@ concept ListedIn = detail::position<Op>(List{})
 // The operation's position in the list.
 template <class List, ListedIn<List> Op>
 inline constexpr std::size_t index_of = detail::position<Op>(List{});
+
+namespace detail {
+
+template <class... First, class... Second>
+OperationList<First..., Second...> operator+(OperationList<First...>, OperationList<Second...>);
+
+template <auto keep, class... Ops>
+auto filtered(OperationList<Ops...>) -> decltype((
+    OperationList<>{} + ... +
+    std::conditional_t<keep.template operator()<Ops>(), OperationList<Ops>, OperationList<>>{}));
+
+}  // namespace detail
+
+template <class First, class Second>
+using Joined = decltype(detail::operator+(First{}, Second{}));
+
+// Those for which `keep.operator()<Op>()` is true.
+template <class List, auto keep>
+using Filtered = decltype(detail::filtered<keep>(List{}));
 
 }  // namespace ff

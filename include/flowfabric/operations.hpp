@@ -2,13 +2,16 @@
 // The same structs travel through C++, HTTP and the store.
 #pragma once
 
-#include <flowfabric/admission.hpp>
+#include <flowfabric/budgets.hpp>
 #include <flowfabric/events.hpp>
 #include <flowfabric/ids.hpp>
 #include <flowfabric/limits.hpp>
+#include <flowfabric/operation_row.hpp>
 #include <flowfabric/policy.hpp>
+#include <flowfabric/quotas.hpp>
 #include <flowfabric/states.hpp>
 #include <flowfabric/time.hpp>
+#include <flowfabric/workers.hpp>
 
 #include <map>
 #include <optional>
@@ -54,7 +57,7 @@ struct ExecutionInfo {
   std::optional<WorkerId> worker = {};  // who runs it, while active
   std::optional<TimePoint> lease_expires_at = {};
   std::optional<WorkerId> granted_to = {};  // the worker that it is set aside for
-  std::optional<Progress> progress = {};  // as the newest attempt told it
+  std::optional<Progress> progress = {};    // as the newest attempt told it
   std::optional<std::string> failure_reason = {};
   std::optional<std::string> failure_category = {};
   std::optional<std::string> cancel_reason = {};
@@ -78,6 +81,13 @@ struct SubmitReply {
 // both) makes the call safe to repeat; without an id, the engine mints one.
 struct Submit {
   using Reply = SubmitReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions",
+                                             Role::submit,
+                                             "Submit an execution",
+                                             {"created", "duplicate"}}};
   std::optional<ExecutionId> id = {};
   std::optional<IdempotencyKey> idempotency_key = {};
   Namespace ns = default_namespace();
@@ -101,6 +111,10 @@ struct SubmitManyReply {
 // Many at once: each is accepted or refused on its own.
 struct SubmitMany {
   using Reply = SubmitManyReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .http = {HttpMethod::post, "/v1/executions/batch", Role::submit,
+                                             "Submit many executions at once"}};
   std::vector<Submit> executions;
 };
 
@@ -108,6 +122,10 @@ struct SubmitMany {
 
 struct GetExecution {
   using Reply = ExecutionInfo;
+  static constexpr OperationRow row{
+      .owner = Owner::execution,
+      .is_stored = true,
+      .http = {HttpMethod::get, "/v1/executions/{id}", Role::read, "Show an execution"}};
   ExecutionId id;
 };
 
@@ -118,6 +136,9 @@ struct StateReply {
 
 struct GetState {
   using Reply = StateReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .http = {HttpMethod::get, "/v1/executions/{id}/state",
+                                             Role::read, "Show the state of an execution"}};
   ExecutionId id;
 };
 
@@ -130,6 +151,10 @@ struct Bytes {
 
 struct GetPayload {
   using Reply = Bytes;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .is_stored = true,
+                                    .http = {HttpMethod::get, "/v1/executions/{id}/payload",
+                                             Role::read, "The bytes of a payload"}};
   ExecutionId id;
 };
 
@@ -137,6 +162,10 @@ struct GetPayload {
 // execution_not_terminal. If the execution ended otherwise: execution_failed, with the reason.
 struct GetResult {
   using Reply = Bytes;
+  static constexpr OperationRow row{
+      .owner = Owner::execution,
+      .http = {HttpMethod::get, "/v1/executions/{id}/result", Role::read,
+               "The bytes of a result, waiting for the end if asked to"}};
   ExecutionId id;
   Millis wait{0};
 };
@@ -176,6 +205,10 @@ struct Attempts {
 };
 struct GetAttempts {
   using Reply = Attempts;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .is_stored = true,
+                                    .http = {HttpMethod::get, "/v1/executions/{id}/attempts",
+                                             Role::read, "The attempts at an execution"}};
   ExecutionId id;
 };
 
@@ -204,6 +237,10 @@ struct LeaseHistory {
 };
 struct GetLeaseHistory {
   using Reply = LeaseHistory;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .is_stored = true,
+                                    .http = {HttpMethod::get, "/v1/executions/{id}/lease-history",
+                                             Role::read, "Every lease of an execution"}};
   ExecutionId id;
 };
 
@@ -216,6 +253,9 @@ struct ExecutionList {
 // is a next one: looking through many that do not match stops after a while.
 struct ListExecutions {
   using Reply = ExecutionList;
+  static constexpr OperationRow row{
+      .is_stored = true,
+      .http = {HttpMethod::get, "/v1/executions", Role::read, "List executions, the newest first"}};
   Namespace ns = default_namespace();
   std::optional<LaneId> lane = {};
   std::optional<ExecutionState> state = {};
@@ -238,6 +278,9 @@ struct StateCounts {
 };
 struct CountExecutions {
   using Reply = StateCounts;
+  static constexpr OperationRow row{
+      .is_stored = true,
+      .http = {HttpMethod::get, "/v1/counts", Role::read, "Count executions by lane and state"}};
   Namespace ns = default_namespace();
   std::optional<LaneId> lane = {};
 };
@@ -252,6 +295,9 @@ struct EventPage {
 // from now on.
 struct ReadEvents {
   using Reply = EventPage;
+  static constexpr OperationRow row{
+      .http = {HttpMethod::get, "/v1/events", Role::read,
+               "Lifecycle events, a page at a time or as a stream (Accept: text/event-stream)"}};
   std::optional<Namespace> ns = {};
   std::optional<LaneId> lane = {};
   std::optional<Kind> kind = {};
@@ -293,6 +339,14 @@ struct ClaimReply {
 // `request_id`, it answers with the same executions, as far as the worker still holds them.
 struct Claim {
   using Reply = ClaimReply;
+  static constexpr OperationRow row{
+      .owner = Owner::execution,
+      .writes = Writes::logged,
+      .http = {HttpMethod::post,
+               "/v1/workers/{worker}/claim-with-lease",
+               Role::work,
+               "Claim executions under leases, waiting for work if asked to",
+               {"claimed", "empty"}}};
   WorkerId worker;
   Namespace ns = default_namespace();
   std::vector<LaneId> lanes = {default_lane()};
@@ -315,6 +369,13 @@ struct GrantReply {
 // Sets the best execution aside for a worker, which claims it (ClaimGranted) before the grant runs out.
 struct Grant {
   using Reply = GrantReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::logged,
+                                    .http = {HttpMethod::post,
+                                             "/v1/workers/{worker}/claim",
+                                             Role::work,
+                                             "Set the best execution aside",
+                                             {"granted"}}};
   WorkerId worker;
   Namespace ns = default_namespace();
   std::vector<LaneId> lanes = {default_lane()};
@@ -325,6 +386,13 @@ struct Grant {
 // Turns a grant into a lease. Repeated with the same lease id it answers as the first time.
 struct ClaimGranted {
   using Reply = ClaimedExecution;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::logged,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/claim-granted",
+                                             Role::work,
+                                             "Turn a grant into a lease",
+                                             {"claimed"}}};
   ExecutionId id;
   WorkerId worker;
   std::optional<LeaseId> lease_id = {};  // absent: minted
@@ -334,6 +402,13 @@ struct ClaimGranted {
 // Grant and claim of one named execution in one step, whichever lane it is in.
 struct ClaimExecution {
   using Reply = ClaimedExecution;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::logged,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/claim",
+                                             Role::work,
+                                             "Claim one execution by its id",
+                                             {"claimed"}}};
   ExecutionId id;
   WorkerId worker;
   CapabilitySet capabilities = {};
@@ -349,6 +424,14 @@ struct RenewReply {
 // Pushes the lease's expiry out to now + lease_ttl.
 struct Renew {
   using Reply = RenewReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::logged,
+                                    .is_stored = true,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/renew",
+                                             Role::work,
+                                             "Prolong a lease",
+                                             {"renewed"}}};
   ExecutionId id;
   Fence fence;
   Millis lease_ttl = std::chrono::seconds{30};
@@ -356,6 +439,14 @@ struct Renew {
 
 struct UpdateProgress {
   using Reply = Done;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::logged,
+                                    .is_stored = true,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/progress",
+                                             Role::work,
+                                             "Tell how far it is",
+                                             {"updated"}}};
   ExecutionId id;
   Fence fence;
   std::optional<std::uint32_t> percent = {};  // 0 to 100
@@ -370,6 +461,14 @@ struct EndReply {
 // Ends the execution with a result. Repeated with the same fence it answers as the first time.
 struct Complete {
   using Reply = EndReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .is_stored = true,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/complete",
+                                             Role::work,
+                                             "End it with a result",
+                                             {"completed"}}};
   ExecutionId id;
   Fence fence;
   std::optional<std::string> result = {};  // bytes, untouched
@@ -381,6 +480,10 @@ struct CompleteManyReply {
 };
 struct CompleteMany {
   using Reply = CompleteManyReply;
+  static constexpr OperationRow row{
+      .owner = Owner::execution,
+      .writes = Writes::durable,
+      .http = {HttpMethod::post, "/v1/complete-batch", Role::work, "End many with their results"}};
   std::vector<Complete> executions;
 };
 
@@ -394,6 +497,14 @@ struct FailReply {
 // fence it answers as the first time.
 struct Fail {
   using Reply = FailReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .is_stored = true,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/fail",
+                                             Role::work,
+                                             "End the attempt in failure",
+                                             {"failed", "retry_scheduled"}}};
   ExecutionId id;
   Fence fence;
   std::string reason;
@@ -403,6 +514,14 @@ struct Fail {
 // Gives the execution back until a time; the attempt goes on with whoever claims it then.
 struct Delay {
   using Reply = EndReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .is_stored = true,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/delay",
+                                             Role::work,
+                                             "Give it back until a time",
+                                             {"delayed"}}};
   ExecutionId id;
   Fence fence;
   TimePoint until;
@@ -411,6 +530,15 @@ struct Delay {
 // Gives the execution back for another worker to go on with, at once: this one cannot finish it.
 struct HandBack {
   using Reply = EndReply;
+  static constexpr OperationRow row{
+      .owner = Owner::execution,
+      .writes = Writes::durable,
+      .is_stored = true,
+      .http = {HttpMethod::post,
+               "/v1/executions/{id}/hand-back",
+               Role::work,
+               "Give it back for another worker to go on with at once",
+               {"handed_back"}}};
   ExecutionId id;
   Fence fence;
   std::string reason = {};
@@ -419,6 +547,14 @@ struct HandBack {
 // Gives the execution back until those it depends on have ended. If there are none, it is ready at once.
 struct WaitForChildren {
   using Reply = EndReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .is_stored = true,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/wait-for-children",
+                                             Role::work,
+                                             "Give it back until those it depends on have ended",
+                                             {"waiting_children"}}};
   ExecutionId id;
   Fence fence;
 };
@@ -429,6 +565,15 @@ struct WaitForChildren {
 // Cancelling what is cancelled already succeeds.
 struct Cancel {
   using Reply = EndReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .is_stored = true,
+                                    .is_audited = true,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/cancel",
+                                             Role::submit,
+                                             "End it, whatever it is doing",
+                                             {"cancelled"}}};
   ExecutionId id;
   std::string reason = {};
   std::optional<Fence> fence = {};
@@ -446,6 +591,12 @@ struct RevokeReply {
 // Takes the lease away from its worker; the execution is ready for another one.
 struct RevokeLease {
   using Reply = RevokeReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .is_stored = true,
+                                    .is_audited = true,
+                                    .http = {HttpMethod::post, "/v1/executions/{id}/revoke-lease",
+                                             Role::admin, "Take the lease away from its worker"}};
   ExecutionId id;
   std::optional<LeaseId> lease_id = {};  // only if it is this one
   std::string reason = {};
@@ -460,6 +611,15 @@ struct PriorityReply {
 // Of any execution that has not ended; it counts from the next claim on.
 struct ChangePriority {
   using Reply = PriorityReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .is_stored = true,
+                                    .is_audited = true,
+                                    .http = {HttpMethod::put,
+                                             "/v1/executions/{id}/priority",
+                                             Role::submit,
+                                             "Change its priority",
+                                             {"changed"}}};
   ExecutionId id;
   std::int32_t priority = 0;
 };
@@ -472,6 +632,15 @@ struct TagsReply {
 // Keys look like "app.key": lower case up to the first dot.
 struct SetTags {
   using Reply = TagsReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .is_stored = true,
+                                    .is_audited = true,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/tags",
+                                             Role::submit,
+                                             "Set and remove tags",
+                                             {"changed"}}};
   ExecutionId id;
   Tags set = {};
   std::vector<std::string> remove = {};
@@ -480,9 +649,45 @@ struct SetTags {
 // Runs an execution that has ended once more, from the start.
 struct Replay {
   using Reply = EndReply;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .is_stored = true,
+                                    .is_audited = true,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/replay",
+                                             Role::submit,
+                                             "Run it once more from the start",
+                                             {"replayed"}}};
   ExecutionId id;
   std::string reason = {};
   std::string requested_by = {};
+};
+
+// ---- Explaining ---------------------------------------------------------------------------------
+
+// One thing that keeps an execution from running, and what would end it.
+struct Obstacle {
+  BlockingReason reason{};
+  std::string detail;
+  std::string remedy;
+  bool operator==(const Obstacle&) const = default;
+};
+
+struct Why {
+  ExecutionId id;
+  ExecutionState state{};
+  std::string summary;                   // one sentence
+  std::vector<Obstacle> obstacles = {};  // none: nothing is in its way
+  bool operator==(const Why&) const = default;
+};
+
+// Why an execution is not running now, and what would let it run.
+struct ExplainExecution {
+  using Reply = Why;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .http = {HttpMethod::get, "/v1/executions/{id}/why", Role::read,
+                                             "Why it is not running, and what would let it run"}};
+  ExecutionId id;
 };
 
 // ---- The engine itself --------------------------------------------------------------------------
@@ -495,6 +700,14 @@ struct BackupReply {
 // Saves everything that is acknowledged, while the engine goes on.
 struct Backup {
   using Reply = BackupReply;
+  static constexpr OperationRow row{.writes = Writes::durable,
+                                    .is_stored = true,
+                                    .is_audited = true,
+                                    .http = {HttpMethod::post,
+                                             "/v1/backups",
+                                             Role::admin,
+                                             "Save everything while the server goes on",
+                                             {"saved"}}};
   BackupName name;
 };
 
@@ -513,16 +726,22 @@ struct ReadyReply {
 // runs. Otherwise fails with not_ready or the store's error.
 struct CheckReady {
   using Reply = ReadyReply;
+  static constexpr OperationRow row{.http = {HttpMethod::get, "/readyz", Role::nobody,
+                                             "Whether everything that the server needs works"}};
 };
 
 // What the engine counts and measures, as text that Prometheus reads.
 struct GetMetrics {
   using Reply = Bytes;
+  static constexpr OperationRow row{
+      .http = {HttpMethod::get, "/metrics", Role::read, "Metrics for Prometheus"}};
 };
 
 // Answers while the engine can save what it is given.
 struct Health {
   using Reply = HealthReply;
+  static constexpr OperationRow row{.http = {HttpMethod::get, "/healthz", Role::nobody,
+                                             "Whether the server can save what it is given"}};
 };
 
 }  // namespace ff

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 
 namespace ff {
 namespace {
@@ -56,11 +57,10 @@ Result<CapabilitySet> CapabilitySet::parse(std::vector<std::string> tokens) {
   std::ranges::sort(tokens);
   const auto repeated = std::ranges::unique(tokens);
   tokens.erase(repeated.begin(), repeated.end());
-  for (const auto& token : tokens)
-    if (auto checked = check_token(token); !checked) return std::unexpected(checked.error());
+  for (const auto& token : tokens) FF_TRY(check_token(token));
 
   CapabilitySet set(std::move(tokens));
-  if (auto checked = check_size(set); !checked) return std::unexpected(checked.error());
+  FF_TRY(check_size(set));
   return set;
 }
 

@@ -22,6 +22,7 @@ extern "C" {
 #include <fmt/format.h>
 
 #include "base/assert.hpp"
+#include "base/try.hpp"
 
 namespace ff::cli {
 namespace {
@@ -135,11 +136,11 @@ class ChildProcess {
 
 Result<ChildProcess> ChildProcess::start(const ChildCommand& command) {
   auto input = input_file(command.input);
-  if (!input) return std::unexpected(input.error());
+  FF_TRY(input);
   auto output = make_pipe();
-  if (!output) return std::unexpected(output.error());
+  FF_TRY(output);
   auto error = make_pipe();
-  if (!error) return std::unexpected(error.error());
+  FF_TRY(error);
 
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -249,7 +250,7 @@ ChildEnd ChildProcess::run(std::stop_token stop_token) {
 
 Result<ChildEnd> run_child(const ChildCommand& command, std::stop_token stop) {
   auto child = ChildProcess::start(command);
-  if (!child) return std::unexpected(child.error());
+  FF_TRY(child);
   return child->run(std::move(stop));
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "cli/input/files.hpp"
 #include "store/embedded/tools/backup.hpp"
 #include "store/open_store.hpp"
@@ -14,7 +15,7 @@ Result<std::shared_ptr<Engine>> open_engine(const Settings& settings) {
   const auto& url = settings.text(Setting::url);
   if (url.starts_with("embedded:")) {
     const auto store = store::parse_embedded(url);
-    if (!store) return std::unexpected(store.error());
+    FF_TRY(store);
     std::error_code ignored;
     if (!std::filesystem::exists(embedded::database_directory(store->directory), ignored))
       return fail(Errc::invalid_input,
@@ -22,7 +23,7 @@ Result<std::shared_ptr<Engine>> open_engine(const Settings& settings) {
                               store->directory.string()));
   }
   auto options = open_options(settings);
-  if (!options) return std::unexpected(options.error());
+  FF_TRY(options);
   return ff::open(url, std::move(*options));
 }
 
@@ -33,7 +34,7 @@ Result<OpenOptions> open_options(const Settings& settings) {
   if (options.token.empty() && !token_file.empty()) {
     constexpr std::size_t token_file_bytes_max = 4096;
     auto token = read_file(token_file, token_file_bytes_max);
-    if (!token) return std::unexpected(token.error());
+    FF_TRY(token);
     token->erase(token->find_last_not_of(" \r\n\t") + 1);
     options.token = std::move(*token);
   }

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "base/try.hpp"
 #include "cli/output/output.hpp"
 #include "sdk/client/blocking.hpp"
 
@@ -21,9 +22,9 @@ Result<OpenOptions> open_options(const Settings& settings);
 template <class Op>
 Result<typename Op::Reply> ask(const Context& context, const Request& request) {
   auto operation = request.to<Op>();
-  if (!operation) return std::unexpected(operation.error());
+  FF_TRY(operation);
   const auto engine = open_engine(context.settings);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   return run_blocking(**engine, std::move(*operation));
 }
 
@@ -32,7 +33,7 @@ template <class Op>
 Run ask_and_print(std::shared_ptr<Request> request) {
   return [request](const Context& context) -> Result<ExitCode> {
     const auto reply = ask<Op>(context, *request);
-    if (!reply) return std::unexpected(reply.error());
+    FF_TRY(reply);
     print_object(context, http::to_fields(*reply));
     return ExitCode::ok;
   };

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "base/version.hpp"
 #include "cli/command.hpp"
 #include "cli/input/config_file.hpp"
@@ -78,11 +79,11 @@ Result<ExitCode> run(const Chosen& chosen) {
   // A command without settings works whatever is in the file.
   Result<std::map<Setting, SettingValue>> file;
   if (has_settings(*chosen.common)) file = config_file(chosen.common->config_file);
-  if (!file) return std::unexpected(file.error());
+  FF_TRY(file);
   const auto settings = Settings::resolve(
       chosen.common->wanted,
       {.flags = chosen.common->flags, .variable = variable, .file = std::move(*file)});
-  if (!settings) return std::unexpected(settings.error());
+  FF_TRY(settings);
   auto exit_code = chosen.run({.settings = *settings, .json = chosen.common->json});
   if (exit_code && std::fflush(stdout) != 0)
     return fail(Errc::internal, "cannot write to standard output");

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/text/redact.hpp"
+#include "base/try.hpp"
 #include "http/transport/tls.hpp"
 #include "sdk/client/blocking.hpp"
 #include "store/open_store.hpp"
@@ -134,7 +135,7 @@ void add_access_settings(Arguments& arguments) {
 Result<ServiceAccess> service_access(const Settings& settings) {
   auto tokens =
       http::Access::load(settings.text(Setting::api_token), settings.text(Setting::tokens_file));
-  if (!tokens) return std::unexpected(tokens.error());
+  FF_TRY(tokens);
   ServiceAccess access;
   auto& server = access.server;
   server.credentials.access = std::move(*tokens);
@@ -142,7 +143,7 @@ Result<ServiceAccess> service_access(const Settings& settings) {
                              .key = settings.text(Setting::tls_key)};
   if (files.given()) {
     auto tls = http::server_tls(files);
-    if (!tls) return std::unexpected(tls.error());
+    FF_TRY(tls);
     server.credentials.tls = std::move(*tls);
   }
   server.limits.connections = settings.number(Setting::max_connections);
@@ -161,11 +162,11 @@ Result<Service> Service::start(const Settings& settings, ServiceAccess access,
 
   // The port first: a wrong or taken one must not leave a data directory behind.
   auto listener = http::Listener::bind(settings.text(Setting::listen), access.reach);
-  if (!listener) return std::unexpected(listener.error());
+  FF_TRY(listener);
   const auto url = store_url(settings);
-  if (!url) return std::unexpected(url.error());
+  FF_TRY(url);
   auto store = store::open_store(*url, {.clock = std::make_shared<SystemClock>()});
-  if (!store) return std::unexpected(store.error());
+  FF_TRY(store);
   auto options = engine_options(settings);
   options.on_event = std::move(on_event);
   auto engine = std::make_unique<LocalEngine>(std::move(*store), std::move(options));
@@ -183,7 +184,7 @@ Result<ExitCode> Service::wait_for_stop(const std::function<void()>& on_hangup) 
     if (signal == SIGINT || signal == SIGTERM) return ExitCode::ok;
     if (signal == SIGHUP) on_hangup();
     const auto health = run_blocking(*engine_, Health{});
-    if (!health) return std::unexpected(health.error());
+    FF_TRY(health);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "base/async/cancellation.hpp"
+#include "base/try.hpp"
 #include "base/version.hpp"
 #include "core/execution/partitions.hpp"
 #include "core/validation/validate.hpp"
@@ -16,7 +17,6 @@ namespace ff {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-constexpr char any_event = 0;
 
 asio::awaitable<void> nothing() { co_return; }
 
@@ -44,15 +44,17 @@ bool left_behind(const Offer& offer, const ClaimReply& reply) {
 LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions options)
     : options_(std::move(options)),
       runtime_(options_.threads),
-      events_(make_uuid(store->now(), *options_.random).str().substr(24), options_.events_max),
-      fleet_(*store),
+      events_(runtime_.executor(), make_uuid(store->now(), *options_.random).str().substr(24),
+              options_.events_max),
+      workers_(*store),
       gate_(
           *store, metrics_,
-          [this] { return AdmissionId{make_uuid(store_->now(), *options_.random)}; },
+          [this] { return QuotaTokenId{make_uuid(store_->now(), *options_.random)}; },
           [this](Millis wait) {
             if (options_.scan && openings_handle_) scanners_.due_in(*openings_handle_, wait);
           }),
-      unblock_(*store, fleet_),
+      unblock_(*store, workers_),
+      outbox_(*store),
       scheduler_(*store, gate_, *options_.random),
       scanners_(
           runtime_.executor(),
@@ -61,7 +63,7 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
       store_(std::move(store)) {
   add_scanners();
   store_->set_event_sink(
-      [this](std::span<const core::Happening> happenings) { on_events(happenings); });
+      [this](std::span<const core::ExecutionChange> changes) { on_events(changes); });
   store_->set_opening_sink([this](const store::Opening& opening) { on_opening(opening); });
   if (options_.scan) scanners_.start();
 }
@@ -71,6 +73,7 @@ LocalEngine::~LocalEngine() {
   closing_ = true;
   if (!scanners_.stop_within(patience)) store_->break_off();
   scanners_.stop();
+  outbox_.close();
 }
 
 void LocalEngine::add_scanners() {
@@ -83,12 +86,13 @@ void LocalEngine::add_scanners() {
   add_timer(core::TimerKind::attempt_timeout, every.attempt_timeout);
   add_timer(core::TimerKind::execution_deadline, every.execution_deadline);
   add_timer(core::TimerKind::grant_expiry, every.grant_expiry);
+  scanners_.add(std::make_unique<RunsScanner>(outbox_), every.outbox);
   scanners_.add(std::make_unique<RetentionTrimmer>(*store_), every.retention_trimmer);
   scanners_.add(std::make_unique<IndexReconciler>(*store_), every.index_reconciler);
   unblock_handle_ = scanners_.add(std::make_unique<RunsScanner>(unblock_), every.unblock);
   openings_handle_ = scanners_.add(
       std::make_unique<OpeningScanner>(
-          *store_, gate_, fleet_,
+          *store_, gate_, workers_,
           [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); },
           [this] { return waiting_for_work_.size(); }),
       every.openings);
@@ -191,8 +195,7 @@ core::Create LocalEngine::to_create(Submit operation) {
 }
 
 Async<SubmitReply> LocalEngine::handle(Submit operation) {
-  if (auto there = co_await gate_.attachable(operation.ns, operation.policy); !there)
-    co_return std::unexpected(there.error());
+  FF_CO_TRY(co_await gate_.attachable(operation.ns, operation.policy));
   co_return co_await store_->run(to_create(std::move(operation)));
 }
 
@@ -236,14 +239,14 @@ Async<SubmitManyReply> LocalEngine::handle(SubmitMany operation) {
 Async<ExecutionInfo> LocalEngine::handle(GetExecution operation) {
   auto execution = co_await store_->run(operation);
   if (!execution) co_return execution;
-  WaitReasons reasons(*store_, fleet_);
+  WaitReasons reasons(*store_, workers_);
   co_await reasons.show({&*execution, 1});
   co_return execution;
 }
 
 Async<StateReply> LocalEngine::handle(GetState operation) {
   const auto execution = co_await handle(GetExecution{operation.id});
-  if (!execution) co_return std::unexpected(execution.error());
+  FF_CO_TRY(execution);
   co_return StateReply{execution->state};
 }
 
@@ -253,12 +256,12 @@ Async<ExecutionList> LocalEngine::handle(ListExecutions operation) {
   constexpr std::uint32_t sifted_max = 500;  // at once; fewer, as long as that is enough
   const bool sifts =
       operation.state == ExecutionState::waiting || operation.state == ExecutionState::rate_limited;
-  WaitReasons reasons(*store_, fleet_);
+  WaitReasons reasons(*store_, workers_);
   ExecutionList list;
   const auto limit = operation.limit;
   for (int pages = 0; pages < pages_max; ++pages) {
     auto page = co_await store_->run(operation);
-    if (!page) co_return std::unexpected(page.error());
+    FF_CO_TRY(page);
     const bool store_stopped = page->executions.size() < operation.limit;
     co_await reasons.show(page->executions);
     list.next = page->next;
@@ -284,10 +287,10 @@ Async<StateCounts> LocalEngine::handle(CountExecutions operation) {
   auto counts = co_await store_->run(std::move(operation));
   if (!counts) co_return counts;
   auto waiting = co_await store_->run(std::move(query));
-  if (!waiting) co_return std::unexpected(waiting.error());
+  FF_CO_TRY(waiting);
   if (lane)
     std::erase_if(*waiting, [&](const store::WaitingCount& each) { return each.lane != *lane; });
-  WaitReasons reasons(*store_, fleet_);
+  WaitReasons reasons(*store_, workers_);
   co_await reasons.show(*counts, *waiting);
   co_return counts;
 }
@@ -299,7 +302,7 @@ Async<Bytes> LocalEngine::handle(GetResult operation) {
 Async<Bytes> LocalEngine::read_result_or_wait(GetResult operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
   Wakeup wakeup(co_await asio::this_coro::executor);
-  const WaitList<ExecutionId>::Place place(waiting_for_end_, operation.id, wakeup);
+  const WaitList<ExecutionId>::Waiter place(waiting_for_end_, operation.id, wakeup);
   while (true) {
     auto result = co_await store_->run(store::ReadResult{operation.id});
     const bool not_ended = !result && result.error().code == Errc::execution_not_terminal;
@@ -309,21 +312,8 @@ Async<Bytes> LocalEngine::read_result_or_wait(GetResult operation) {
 }
 
 Async<EventPage> LocalEngine::handle(ReadEvents operation) {
-  co_return co_await without_cancellation_exceptions(read_events_or_wait(std::move(operation)));
-}
-
-Async<EventPage> LocalEngine::read_events_or_wait(ReadEvents operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
-  Wakeup wakeup(co_await asio::this_coro::executor);
-  const WaitList<char>::Place place(waiting_for_events_, any_event, wakeup);
-  if (!operation.after) operation.after = events_.end();
-  while (true) {
-    auto page = events_.read(operation);
-    const bool nothing = page && page->events.empty() && !page->missed;
-    if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return page;
-    operation.after = page->next;
-    co_await wakeup.wait_until(deadline);
-  }
+  co_return co_await without_cancellation_exceptions(events_.read(std::move(operation), deadline));
 }
 
 // ---- Working ------------------------------------------------------------------------------------
@@ -342,9 +332,9 @@ Async<bool> LocalEngine::may_work(const Op& operation, Millis wait) {
                         .lanes = operation.lanes,
                         .capabilities = operation.capabilities,
                         .ttl = std::max(at_least, wait + to_come_back)};
-  const auto standing = co_await fleet_.seen(worker);
+  const auto standing = co_await workers_.seen(worker);
   if (!standing && standing.error().code == Errc::resource_exhausted) co_return true;
-  if (!standing) co_return std::unexpected(standing.error());
+  FF_CO_TRY(standing);
   if (standing->news) look_at_blocked();
   co_return !standing->draining;
 }
@@ -353,15 +343,15 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
   Wakeup wakeup(co_await asio::this_coro::executor);
   const auto may = co_await may_work(operation, operation.wait);
-  if (!may) co_return std::unexpected(may.error());
+  FF_CO_TRY(may);
   if (!*may) {
     co_await wakeup.wait_until(deadline);
     co_return ClaimReply{};
   }
   std::optional<Offer> offer;
   while (true) {
-    WorkWaiters::Place place(waiting_for_work_, operation.ns, operation.lanes,
-                             operation.capabilities, wakeup);
+    WorkWaiters::Waiter place(waiting_for_work_, operation.ns, operation.lanes,
+                              operation.capabilities, wakeup);
     const auto began = SteadyClock::now();
     auto reply = co_await scheduler_.claim(operation);
     metrics_.claimed(operation, SteadyClock::now() - began, reply ? reply->executions.size() : 0);
@@ -379,7 +369,7 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
 
 Async<GrantReply> LocalEngine::handle(Grant operation) {
   const auto may = co_await may_work(operation, Millis{0});
-  if (!may) co_return std::unexpected(may.error());
+  FF_CO_TRY(may);
   if (!*may) co_return GrantReply{};
   co_return co_await scheduler_.grant(operation);
 }
@@ -404,13 +394,12 @@ Async<CompleteManyReply> LocalEngine::handle(CompleteMany operation) {
 // ---- Operating ----------------------------------------------------------------------------------
 
 Async<HealthReply> LocalEngine::handle(Health) {
-  if (auto healthy = store_->health(); !healthy) co_return std::unexpected(healthy.error());
+  FF_CO_TRY(store_->health());
   co_return HealthReply{.version = version};
 }
 
 Async<ReadyReply> LocalEngine::handle(CheckReady) {
-  if (auto writable = co_await probe_store(); !writable)
-    co_return std::unexpected(writable.error());
+  FF_CO_TRY(co_await probe_store());
   ReadyReply ready{.version = version, .scanners = {}};
   for (const auto& scanner : scanners_.status()) {
     if (!scanner.alive())
@@ -440,12 +429,12 @@ Async<void> LocalEngine::probe_store() {
 
 Async<Bytes> LocalEngine::handle(GetMetrics) {
   auto counts = co_await store_->run(store::CountAll{});
-  if (!counts) co_return std::unexpected(counts.error());
+  FF_CO_TRY(counts);
   const auto stored = co_await store_->run(store::CountBlocked{});
-  if (!stored) co_return std::unexpected(stored.error());
+  FF_CO_TRY(stored);
   const auto waiting = co_await store_->run(store::CountWaiting{});
-  if (!waiting) co_return std::unexpected(waiting.error());
-  WaitReasons reasons(*store_, fleet_);
+  FF_CO_TRY(waiting);
+  WaitReasons reasons(*store_, workers_);
   auto blocked = co_await reasons.show(*counts, *waiting);
   for (const auto& [reason, count] : *stored) blocked[reason] += count;
   const EngineMetrics::Now now{.executions = std::move(counts->counts),
@@ -457,19 +446,22 @@ Async<Bytes> LocalEngine::handle(GetMetrics) {
                   .content_type = *ContentType::parse(metrics_content_type)};
 }
 
-void LocalEngine::on_events(std::span<const core::Happening> happenings) {
+void LocalEngine::on_events(std::span<const core::ExecutionChange> changes) {
   if (closing_) return;
-  const bool reminders = !happenings.empty() && happenings.front().reminder;
+  const bool reminders = !changes.empty() && changes.front().reminder;
   if (!reminders) {
-    events_.append(happenings);
-    waiting_for_events_.wake_all(any_event);
+    events_.append(changes);
   }
   const auto now = store_->now();
-  for (const auto& [event, claimable, required, freed, timer, reminder] : happenings) {
+  for (const auto& [event, claimable, required, effects, timer, reminder] : changes) {
+    // Before anyone looks for work: what this frees is free for them.
+    for (const auto& effect : effects)
+      if (const auto* release = std::get_if<core::ReleaseToken>(&effect))
+        gate_.expect_opening(release->quota);
+    outbox_.carry_out(event.id.partition(), effects);
     if (claimable)
       waiting_for_work_.offer(
           {.ns = event.ns, .lane = event.lane, .id = event.id, .required = required});
-    if (freed) gate_.release(*freed);
     if (reminder) continue;
     if (event.type == EventType::blocked) unblock_.note_change();
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);

@@ -10,13 +10,14 @@
 #include "base/random.hpp"
 #include "core/validation/validate.hpp"
 #include "engine/engine_metrics.hpp"
-#include "engine/events/event_log.hpp"
+#include "engine/events/event_feed.hpp"
 #include "engine/events/wait_list.hpp"
 #include "engine/events/work_waiters.hpp"
+#include "engine/outbox/outbox.hpp"
 #include "engine/scanners/unblock_scanner.hpp"
-#include "engine/starting/fleet.hpp"
-#include "engine/starting/gate.hpp"
 #include "engine/starting/scheduler.hpp"
+#include "engine/starting/start_gate.hpp"
+#include "engine/starting/worker_cache.hpp"
 #include "engine/supervisor.hpp"
 #include "store/store.hpp"
 
@@ -28,6 +29,7 @@ struct ScanIntervals {
   Millis attempt_timeout{2000};
   Millis execution_deadline{5000};
   Millis grant_expiry{1000};
+  Millis outbox{30'000};
   Millis retention_trimmer{60'000};
   Millis index_reconciler{45'000};
   Millis unblock{5'000};
@@ -57,6 +59,7 @@ class LocalEngine final : public Engine {
   asio::any_io_executor executor() override { return runtime_.executor(); }
 
   Supervisor& scanners() { return scanners_; }
+  Outbox& outbox() { return outbox_; }
 
   // Calls that wait for the store's server, and later ones, fail at once. Any thread.
   void break_off() { store_->break_off(); }
@@ -103,30 +106,28 @@ class LocalEngine final : public Engine {
   core::Create to_create(Submit operation);
   Async<ClaimReply> claim_or_wait(Claim operation);
   Async<Bytes> read_result_or_wait(GetResult operation);
-  Async<EventPage> read_events_or_wait(ReadEvents operation);
   Async<void> probe_store();
-  Async<void> act_on_breach(const ReportUsage& report, const UsageReply& reply,
-                            const BudgetInfo& budget);
+  Async<void> act_on_breach(const ReportUsage& report, const UsageReply& reply);
   template <class Op>
   Async<bool> may_work(const Op& operation, Millis wait);
   void on_opening(const store::Opening& opening);
   void look_at_blocked();
   void offer(const store::ReadyGroup& group, std::size_t room);
   void add_scanners();
-  void on_events(std::span<const core::Happening> happenings);
+  void on_events(std::span<const core::ExecutionChange> changes);
 
   // In the order in which they may go: each uses those above it.
   LocalEngineOptions options_;
   Runtime runtime_;
   EngineMetrics metrics_;
-  EventLog events_;
+  EventFeed events_;
   WorkWaiters waiting_for_work_;
   WaitList<ExecutionId> waiting_for_end_;
-  WaitList<char> waiting_for_events_;  // all under one key
   std::map<core::TimerKind, Supervisor::Handle> timer_scanners_;
-  Fleet fleet_;
-  Gate gate_;
+  WorkerCache workers_;
+  StartGate gate_;
   UnblockScanner unblock_;
+  Outbox outbox_;
   Scheduler scheduler_;
   Supervisor scanners_;
   std::optional<Supervisor::Handle> unblock_handle_;

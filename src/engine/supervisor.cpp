@@ -3,6 +3,7 @@
 #include <boost/asio/strand.hpp>
 
 #include "base/log.hpp"
+#include "base/try.hpp"
 
 namespace ff {
 namespace {
@@ -75,7 +76,7 @@ Async<void> Supervisor::run_once() {
     bool more = true;
     while (more) {
       const auto scan = co_await guarded_run(*each);
-      if (!scan) co_return std::unexpected(scan.error());
+      FF_CO_TRY(scan);
       more = scan->more;
     }
   }

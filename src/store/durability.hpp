@@ -1,9 +1,7 @@
 // Which operations are on disk before they are acknowledged.
 #pragma once
 
-#include <flowfabric/operations.hpp>
-
-#include "core/transitions/commands.hpp"
+#include <flowfabric/operation_row.hpp>
 
 namespace ff::store {
 
@@ -21,36 +19,8 @@ FF_NAMES(store::Durability, "relaxed", "standard", "strict");
 
 namespace ff::store {
 
-// With the standard durability: true but for the commands whose loss in a power cut costs a re-run,
-// never a result. They are written in order with everything else, but nobody waits for the disk. An
-// end always waits, whatever brought it.
-template <class Command>
-inline constexpr bool waits_for_disk = true;
-template <>
-inline constexpr bool waits_for_disk<core::GrantIssue> = false;
-template <>
-inline constexpr bool waits_for_disk<core::LeaseGrant> = false;
-template <>
-inline constexpr bool waits_for_disk<core::TimerFire> = false;
-template <>
-inline constexpr bool waits_for_disk<core::Remove> = false;
-template <>
-inline constexpr bool waits_for_disk<core::Unblock> = false;
-template <>
-inline constexpr bool waits_for_disk<core::Admit> = false;
-template <>
-inline constexpr bool waits_for_disk<core::ReleaseAdmission> = false;
-template <>
-inline constexpr bool waits_for_disk<RegisterWorker> = false;
-template <>
-inline constexpr bool waits_for_disk<HeartbeatWorker> = false;
-template <>
-inline constexpr bool waits_for_disk<DeregisterWorker> = false;
-template <>
-inline constexpr bool waits_for_disk<DrainWorker> = false;
-template <>
-inline constexpr bool waits_for_disk<Renew> = false;
-template <>
-inline constexpr bool waits_for_disk<UpdateProgress> = false;
+// Under the standard durability, as the operation's row says. An end always waits, whatever brought it.
+template <class Op>
+inline constexpr bool waits_for_disk = Op::row.writes == Writes::durable;
 
 }  // namespace ff::store

@@ -4,6 +4,7 @@
 
 #include "base/text/redact.hpp"
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "store/embedded/embedded.hpp"
 #include "store/valkey/boot/url.hpp"
 
@@ -12,12 +13,12 @@ namespace ff::store {
 Result<std::unique_ptr<Store>> open_store(std::string_view url, OpenStoreOptions options) {
   if (valkey::is_valkey_url(url)) {
     auto on_valkey = valkey::parse_url(url);
-    if (!on_valkey) return std::unexpected(on_valkey.error());
+    FF_TRY(on_valkey);
     on_valkey->sweep = options.looks_after_all;
     return valkey::open(std::move(*on_valkey));
   }
   const auto embedded = parse_embedded(url);
-  if (!embedded) return std::unexpected(embedded.error());
+  FF_TRY(embedded);
   return ff::embedded::open({.directory = embedded->directory,
                              .clock = std::move(options.clock),
                              .durability = embedded->durability});

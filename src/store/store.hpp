@@ -3,7 +3,7 @@
 #pragma once
 
 #include <flowfabric/async.hpp>
-#include <flowfabric/operations.hpp>
+#include <flowfabric/engine.hpp>
 
 #include <atomic>
 #include <functional>
@@ -14,9 +14,12 @@
 #include <vector>
 
 #include "base/async/suspend.hpp"
-#include "core/admission.hpp"
+#include "core/budgets/commands.hpp"
+#include "core/effects/effect.hpp"
 #include "core/execution/event.hpp"
+#include "core/quotas/commands.hpp"
 #include "core/transitions/commands.hpp"
+#include "core/workers/commands.hpp"
 #include "store/call.hpp"
 
 namespace ff::store {
@@ -40,6 +43,7 @@ struct Candidate {
 // offered them until they are leased, granted or put back.
 struct TakeReady {
   using Reply = std::vector<Candidate>;
+  static constexpr OperationRow row{};
   Namespace ns;
   std::vector<LaneId> lanes;
   CapabilitySet capabilities;
@@ -58,6 +62,7 @@ struct ReadyGroup {
 // The groups that need one of these budgets and quotas, with at most `members_max` of each.
 struct PeekReady {
   using Reply = std::vector<ReadyGroup>;
+  static constexpr OperationRow row{};
   std::size_t members_max;
   std::set<std::variant<BudgetId, QuotaId>> needing;
 
@@ -77,6 +82,7 @@ struct WaitingCount {
 // How many executions wait for more than a worker's turn, by what they need; of one namespace or of all.
 struct CountWaiting {
   using Reply = std::vector<WaitingCount>;
+  static constexpr OperationRow row{};
   std::optional<Namespace> ns = {};
 };
 
@@ -95,6 +101,7 @@ struct BlockedPage {
 // engine itself stores no such state: it derives why an execution waits when somebody asks.
 struct FindBlocked {
   using Reply = BlockedPage;
+  static constexpr OperationRow row{};
   BlockingReason reason{};
   std::optional<std::string> after = {};  // `next` of the page before
   std::size_t max;
@@ -109,11 +116,13 @@ struct BlockedCount {
 // How many are stored as blocked in all namespaces together; zeros are left out.
 struct CountBlocked {
   using Reply = std::vector<BlockedCount>;
+  static constexpr OperationRow row{};
 };
 
 // Offers again what was taken and is still ready.
 struct PutBack {
   using Reply = Done;
+  static constexpr OperationRow row{.owner = Owner::execution};
   ExecutionId id;
 };
 
@@ -125,6 +134,7 @@ struct DueReply {
 // Executions whose timer of a kind has run out, at most `max`.
 struct TimersDue {
   using Reply = DueReply;
+  static constexpr OperationRow row{};
   core::TimerKind kind{};
   std::size_t max;
 };
@@ -132,6 +142,7 @@ struct TimersDue {
 // Ended executions whose retention has run out, at most `max`.
 struct RetentionDue {
   using Reply = DueReply;
+  static constexpr OperationRow row{};
   std::size_t max;
 };
 
@@ -143,52 +154,72 @@ struct ReconcileReply {
 // Compares the indexes of a partition with its records, and mends them.
 struct Reconcile {
   using Reply = ReconcileReply;
+  static constexpr OperationRow row{};
   PartitionIndex partition;
 };
 
 // How many executions there are in all namespaces together, by lane and state.
 struct CountAll {
   using Reply = StateCounts;
+  static constexpr OperationRow row{};
 };
 
 // Writes something to the disk and waits for it: whether that works.
 struct Probe {
   using Reply = Done;
+  static constexpr OperationRow row{};
+};
+
+// An effect that is stored and not settled. It lives in the partition of its cause.
+struct PendingEffect {
+  PartitionIndex partition{};
+  core::Effect effect;
+  bool operator==(const PendingEffect&) const = default;
+};
+
+// Effects of all partitions that are not settled, at most about `max`.
+struct FindEffects {
+  using Reply = std::vector<PendingEffect>;
+  static constexpr OperationRow row{};
+  std::size_t max;
+};
+
+// Forgets effects of a partition that were carried out. Safe to repeat.
+struct SettleEffects {
+  using Reply = Done;
+  static constexpr OperationRow row{.writes = Writes::logged};
+  PartitionIndex partition{};
+  std::vector<core::Effect> effects;
 };
 
 struct ReadResult {
   using Reply = Bytes;
+  static constexpr OperationRow row{.owner = Owner::execution};
   ExecutionId id;
 };
 
 // ---- The store -----------------------------------------------------------------------------------
 
-using StoreOperations = OperationList<
-    core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail, Delay,
-    HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
-    core::TimerFire, core::Remove, GetExecution, GetPayload, ReadResult, GetAttempts,
-    GetLeaseHistory, ListExecutions, CountExecutions, TakeReady, PutBack, TimersDue, RetentionDue,
-    Reconcile, CountAll, Probe, Backup, core::Unblock, core::CheckLease, core::HoldsAdmission,
-    PeekReady, CountWaiting, FindBlocked, CountBlocked, CreateBudget, GetBudget, ListBudgets,
-    ReportUsage, ReleaseUsage, ResetBudget, DeleteBudget, CreateQuota, GetQuota, ListQuotas,
-    DeleteQuota, RegisterWorker, HeartbeatWorker, DeregisterWorker, DrainWorker, core::LiveWorkers,
-    core::Admit, core::ReleaseAdmission, core::HeldAdmissions, core::CheckBudget, core::ResetsDue,
-    core::ResetIfDue, core::LedgerOf, core::ForgetSpending, core::ReconcileBudgets,
-    core::ReconcileQuotas, core::AllBudgets, core::AllQuotas>;
+// The operations that an engine hands on as they are, and those that only the engine asks for.
+using StoreOperations =
+    Joined<Filtered<EngineOperations, []<class Op>() { return Op::row.is_stored; }>,
+           OperationList<
+               core::Create, core::GrantIssue, core::LeaseGrant, core::TimerFire, core::Remove,
+               core::Unblock, core::CheckLease, core::HoldsToken, ReadResult, FindEffects,
+               SettleEffects, TakeReady, PutBack, TimersDue, RetentionDue, Reconcile, CountAll,
+               Probe, PeekReady, CountWaiting, FindBlocked, CountBlocked, core::LiveWorkers,
+               core::Admit, core::ReleaseToken, core::HeldTokens, core::CheckBudget,
+               core::ResetsDue, core::ResetIfDue, core::LedgerOf, core::ForgetSpending,
+               core::ReconcileBudgets, core::ReconcileQuotas, core::AllBudgets, core::AllQuotas>>;
 using AnyCall = AnyCallOf<StoreOperations>;
 
 template <class Op, class... Ops>
 concept OneOf = (std::same_as<Op, Ops> || ...);
 
-// What is about a budget, a quota or a worker, and not about an execution.
+// About a budget, a quota or workers, not about an execution.
 template <class Op>
-concept OfAdmission =
-    OneOf<Op, CreateBudget, GetBudget, ListBudgets, ReportUsage, ReleaseUsage, ResetBudget,
-          DeleteBudget, CreateQuota, GetQuota, ListQuotas, DeleteQuota, RegisterWorker,
-          HeartbeatWorker, DeregisterWorker, DrainWorker, core::LiveWorkers, core::Admit,
-          core::ReleaseAdmission, core::HeldAdmissions, core::CheckBudget, core::ResetsDue,
-          core::ResetIfDue, core::LedgerOf, core::ForgetSpending, core::ReconcileBudgets,
-          core::ReconcileQuotas, core::AllBudgets, core::AllQuotas>;
+concept OfResource = Op::row.owner == Owner::budget || Op::row.owner == Owner::quota ||
+                     Op::row.owner == Owner::worker;
 
 // A budget or a quota may have room now that it had not: work that it held back may be able to start.
 struct Opening {
@@ -197,7 +228,7 @@ struct Opening {
 };
 using OpeningSink = std::function<void(const Opening&)>;
 
-using EventSink = std::function<void(std::span<const core::Happening>)>;
+using EventSink = std::function<void(std::span<const core::ExecutionChange>)>;
 
 // A command changes one partition, atomically; the rest reads. All methods may be called from any
 // thread. Time is the store's own.

@@ -6,6 +6,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/try.hpp"
 #include "valkey/cluster/slot.hpp"
 #include "valkey/network/backoff.hpp"
 #include "valkey/network/open_stream.hpp"
@@ -57,7 +58,7 @@ asio::awaitable<void> Listener::run() {
 
 asio::awaitable<Result<void>> Listener::open() {
   auto made = context_->make_stream(task_.endpoints[current_]);
-  if (!made) co_return std::unexpected(made.error());
+  FF_CO_TRY(made);
   stream_ = std::move(*made);
   co_return co_await open_stream(*stream_, task_.endpoints[current_], context_->options);
 }

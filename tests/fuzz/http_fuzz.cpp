@@ -57,9 +57,9 @@ void check(std::string_view input) {
   expect(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "there are sockets");
   asio::io_context context;
   EmptyEngine engine(context.get_executor());
-  http::Site site(engine, {}, {});
+  http::ServerContext server(engine, {}, {});
   const auto connection =
-      std::make_shared<http::Connection>(adopt(context.get_executor(), ends[0]), site);
+      std::make_shared<http::Connection>(adopt(context.get_executor(), ends[0]), server);
   auto client = adopt(context.get_executor(), ends[1]);
   expect(::send(ends[1], input.data(), input.size(), MSG_NOSIGNAL) ==
              static_cast<ssize_t>(input.size()),
@@ -68,7 +68,8 @@ void check(std::string_view input) {
   asio::co_spawn(connection->strand(), connection->serve(), asio::detached);
   asio::co_spawn(client.get_executor(), read_all(client), asio::detached);
   context.run();
-  expect(site.long_polls.used() == 0 && site.body_bytes.used() == 0, "everything is given back");
+  expect(server.long_polls.used() == 0 && server.body_bytes.used() == 0,
+         "everything is given back");
 }
 
 }  // namespace

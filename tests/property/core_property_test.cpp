@@ -187,9 +187,9 @@ class Machine {
                 *decision->archive);
     execution_ = *decision->next;
     if (decision->event) {
-      const auto happening = core::make_happening(*decision->event, nullptr, execution_, now_);
-      RC_ASSERT(happening.event.state == core::public_state(execution_));
-      RC_ASSERT(happening.claimable == core::is_claimable(execution_, now_));
+      const auto change = core::make_change(*decision->event, execution_, now_);
+      RC_ASSERT(change.event.state == core::public_state(execution_));
+      RC_ASSERT(change.claimable == core::is_claimable(execution_, now_));
     }
     if constexpr (requires { decision->reply.fence; }) fences_.push_back(decision->reply.fence);
     if constexpr (requires { decision->reply.state; })

@@ -1,5 +1,6 @@
 #include <future>
 
+#include "base/try.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/bench/valkey_meter.hpp"
 #include "sdk/client/blocking.hpp"
@@ -16,8 +17,8 @@ Result<double> end_to_end_per_s(Engine& engine, const Settings& settings) {
       std::async(std::launch::async, [&] { return submit_all(engine, settings, settings.tasks); });
   const auto drained = drain(engine, settings, settings.tasks);
   const auto submitted = submitting.get();
-  if (!submitted) return std::unexpected(submitted.error());
-  if (!drained) return std::unexpected(drained.error());
+  FF_TRY(submitted);
+  FF_TRY(drained);
   return settings.tasks / seconds_since(start);
 }
 
@@ -27,24 +28,23 @@ Result<Policy> with_room(Engine& engine) {
   for (int i = 0; i < 2; ++i) {
     const auto budget = run_blocking(
         engine, CreateBudget{.spec = {.hard_limits = {{"tokens", limits::amount_max}}}});
-    if (!budget) return std::unexpected(budget.error());
+    FF_TRY(budget);
     policy.budgets.push_back(budget->id);
   }
   const auto quota =
       run_blocking(engine, CreateQuota{.spec = {.window = std::chrono::seconds{1},
                                                 .max_per_window = limits::quota_starts_max,
                                                 .max_concurrent = limits::quota_starts_max}});
-  if (!quota) return std::unexpected(quota.error());
+  FF_TRY(quota);
   policy.quota = quota->id;
   return policy;
 }
 
 Result<BudgetId> used_up(Engine& engine) {
   const auto budget = run_blocking(engine, CreateBudget{.spec = {.hard_limits = {{"tokens", 1}}}});
-  if (!budget) return std::unexpected(budget.error());
+  FF_TRY(budget);
   ReportUsage report{.id = budget->id, .amounts = {{"tokens", 1}}};
-  if (auto reported = run_blocking(engine, std::move(report)); !reported)
-    return std::unexpected(reported.error());
+  FF_TRY(run_blocking(engine, std::move(report)));
   return budget->id;
 }
 
@@ -54,19 +54,17 @@ Result<double> claim_us(Engine& engine, int count = 2'000) {
   Steady::duration claiming{};
   for (int i = 0; i < count; ++i) {
     Submit submit{.lane = lane, .kind = *Kind::parse("bench")};
-    if (auto submitted = run_blocking(engine, std::move(submit)); !submitted)
-      return std::unexpected(submitted.error());
+    FF_TRY(run_blocking(engine, std::move(submit)));
     const auto start = Steady::now();
     Claim claim{.worker = *WorkerId::parse("bench"), .lanes = {lane}};
     const auto claimed = run_blocking(engine, std::move(claim));
     claiming += Steady::now() - start;
-    if (!claimed) return std::unexpected(claimed.error());
+    FF_TRY(claimed);
     if (claimed->executions.size() != 1)
       return fail(Errc::internal, "what was submitted cannot be claimed");
     const auto& execution = claimed->executions.front();
     Complete complete{.id = execution.id, .fence = execution.fence};
-    if (auto completed = run_blocking(engine, std::move(complete)); !completed)
-      return std::unexpected(completed.error());
+    FF_TRY(run_blocking(engine, std::move(complete)));
   }
   return std::chrono::duration<double, std::micro>(claiming).count() / count;
 }
@@ -75,32 +73,30 @@ Result<double> claim_us(Engine& engine, int count = 2'000) {
 
 Result<Figures> admission(const Settings& settings) {
   const auto engine = ff::open(settings.store, settings.open);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   const auto meter = ValkeyMeter::open(settings.store);
-  if (!meter) return std::unexpected(meter.error());
+  FF_TRY(meter);
 
   const auto plain = end_to_end_per_s(**engine, settings);
-  if (!plain) return std::unexpected(plain.error());
+  FF_TRY(plain);
   auto admitted = settings;
   const auto policy = with_room(**engine);
-  if (!policy) return std::unexpected(policy.error());
+  FF_TRY(policy);
   admitted.policy = *policy;
   const auto before = *meter ? (*meter)->read() : ValkeyUse{};
-  if (!before) return std::unexpected(before.error());
+  FF_TRY(before);
   const auto rate = end_to_end_per_s(**engine, admitted);
-  if (!rate) return std::unexpected(rate.error());
+  FF_TRY(rate);
   Figures figures{{"plain_end_to_end_per_s", *plain},
                   {"end_to_end_per_s", *rate},
                   {"share_of_plain", *rate / *plain}};
-  if (*meter)
-    if (auto added = add_use(figures, **meter, *before, settings.tasks); !added)
-      return std::unexpected(added.error());
+  if (*meter) FF_TRY(add_use(figures, **meter, *before, settings.tasks));
 
   const auto alone = claim_us(**engine);
-  if (!alone) return std::unexpected(alone.error());
+  FF_TRY(alone);
   figures["claim_us"] = *alone;
   const auto budget = used_up(**engine);
-  if (!budget) return std::unexpected(budget.error());
+  FF_TRY(budget);
   auto blocked = settings;
   blocked.policy.budgets = {*budget};
   constexpr std::uint32_t few = 1'000;
@@ -108,13 +104,12 @@ Result<Figures> admission(const Settings& settings) {
   std::uint32_t submitted = 0;
   for (const auto& [name, count] : {std::pair{"claim_us_beside_1000_blocked", few},
                                     std::pair{"claim_us_beside_all_blocked", many}}) {
-    if (auto done = submit_all(**engine, blocked, count - submitted); !done)
-      return std::unexpected(done.error());
+    FF_TRY(submit_all(**engine, blocked, count - submitted));
     submitted = count;
     // The first claim finds the budget used up.
-    if (auto first = claim_us(**engine, 1); !first) return std::unexpected(first.error());
+    FF_TRY(claim_us(**engine, 1));
     const auto beside = claim_us(**engine);
-    if (!beside) return std::unexpected(beside.error());
+    FF_TRY(beside);
     figures[name] = *beside;
   }
   return figures;

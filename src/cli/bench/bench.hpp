@@ -20,6 +20,7 @@ struct Settings {
   std::uint32_t workers;
   std::uint32_t payload_bytes;
   Policy policy = {};  // of what is submitted
+  std::uint32_t followers = 0;
 };
 
 // What was measured, in the order in which it is shown.
@@ -46,6 +47,9 @@ Result<Figures> routing(const Settings& settings);
 // As the lifecycle, with two budgets and a quota for every execution; and claims beside many that wait
 // for a budget.
 Result<Figures> admission(const Settings& settings);
+
+// Submits, one at a time, beside many followers of an execution to which nothing happens: what these cost.
+Result<Figures> events(const Settings& settings);
 
 // ---- What they share -----------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 
 #include <semaphore>
 
+#include "base/try.hpp"
 #include "cli/bench/bench.hpp"
 #include "sdk/client/blocking.hpp"
 
@@ -17,7 +18,7 @@ constexpr std::uint32_t delayed_tasks = 100;
 
 Result<Figures> latency(const Settings& settings) {
   const auto engine = ff::open(settings.store, settings.open);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   constexpr auto lane = "bench-latency";
 
   Steady::time_point handler_started;
@@ -28,7 +29,7 @@ Result<Figures> latency(const Settings& settings) {
     started.release();
     return std::string("done");
   });
-  if (auto running = worker.start(); !running) return std::unexpected(running.error());
+  FF_TRY(worker.start());
 
   Client client(**engine);
   Payloads payloads(settings.payload_bytes);
@@ -37,12 +38,11 @@ Result<Figures> latency(const Settings& settings) {
     const auto start = Steady::now();
     const auto submitted =
         client.submit({.kind = "bench", .payload = payloads.next(), .lane = lane});
-    if (!submitted) return std::unexpected(submitted.error());
+    FF_TRY(submitted);
     started.acquire();
     milliseconds.push_back(
         std::chrono::duration<double, std::milli>(handler_started - start).count());
-    if (auto result = client.result(submitted->id, std::chrono::seconds{60}); !result)
-      return std::unexpected(result.error());
+    FF_TRY(client.result(submitted->id, std::chrono::seconds{60}));
   }
   Figures figures{{"latency_ms", percentiles(std::move(milliseconds))}};
 
@@ -54,7 +54,7 @@ Result<Figures> latency(const Settings& settings) {
     const auto due_steady = Steady::now() + (due - std::chrono::system_clock::now());
     Submit submit{.lane = *LaneId::parse(lane), .kind = *Kind::parse("bench"), .delay_until = due};
     const auto submitted = run_blocking(**engine, std::move(submit));
-    if (!submitted) return std::unexpected(submitted.error());
+    FF_TRY(submitted);
     started.acquire();
     late.push_back(std::chrono::duration<double, std::milli>(handler_started - due_steady).count());
   }

@@ -1,6 +1,7 @@
 
 #include <future>
 
+#include "base/try.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/bench/valkey_meter.hpp"
 
@@ -12,10 +13,10 @@ Result<void> add_time_per_function(Figures& figures, Engine& engine, const Setti
                                    ValkeyMeter& meter) {
   constexpr std::uint32_t count = 5'000;
   auto before = meter.read();
-  if (!before) return std::unexpected(before.error());
+  FF_TRY(before);
   const auto measure = [&](const char* name) -> Result<void> {
     auto after = meter.read();
-    if (!after) return std::unexpected(after.error());
+    FF_TRY(after);
     figures[name] = (after->call_us - before->call_us) / (after->calls - before->calls);
     before = std::move(after);
     return {};
@@ -23,7 +24,7 @@ Result<void> add_time_per_function(Figures& figures, Engine& engine, const Setti
   if (auto done = submit_all(engine, settings, count); !done) return done;
   if (auto done = measure("valkey_us_submit"); !done) return done;
   auto claimed = claim_all(engine, count);
-  if (!claimed) return std::unexpected(claimed.error());
+  FF_TRY(claimed);
   if (auto done = measure("valkey_us_claim"); !done) return done;
   if (auto done = complete_all(engine, *claimed); !done) return done;
   return measure("valkey_us_complete");
@@ -33,36 +34,32 @@ Result<void> add_time_per_function(Figures& figures, Engine& engine, const Setti
 
 Result<Figures> lifecycle(const Settings& settings) {
   const auto engine = ff::open(settings.store, settings.open);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   const auto meter = ValkeyMeter::open(settings.store);
-  if (!meter) return std::unexpected(meter.error());
+  FF_TRY(meter);
   Figures figures;
 
   auto start = std::chrono::steady_clock::now();
-  if (auto done = submit_all(**engine, settings, settings.tasks); !done)
-    return std::unexpected(done.error());
+  FF_TRY(submit_all(**engine, settings, settings.tasks));
   figures["submit_per_s"] = settings.tasks / seconds_since(start);
 
   start = std::chrono::steady_clock::now();
-  if (auto done = drain(**engine, settings, settings.tasks); !done)
-    return std::unexpected(done.error());
+  FF_TRY(drain(**engine, settings, settings.tasks));
   figures["drain_per_s"] = settings.tasks / seconds_since(start);
 
   const auto before = *meter ? (*meter)->read() : ValkeyUse{};
-  if (!before) return std::unexpected(before.error());
+  FF_TRY(before);
   start = std::chrono::steady_clock::now();
   auto submitting = std::async(std::launch::async,
                                [&] { return submit_all(**engine, settings, settings.tasks); });
   const auto drained = drain(**engine, settings, settings.tasks);
   const auto submitted = submitting.get();
-  if (!submitted) return std::unexpected(submitted.error());
-  if (!drained) return std::unexpected(drained.error());
+  FF_TRY(submitted);
+  FF_TRY(drained);
   figures["end_to_end_per_s"] = settings.tasks / seconds_since(start);
   if (*meter) {
-    if (auto added = add_use(figures, **meter, *before, settings.tasks); !added)
-      return std::unexpected(added.error());
-    if (auto added = add_time_per_function(figures, **engine, settings, **meter); !added)
-      return std::unexpected(added.error());
+    FF_TRY(add_use(figures, **meter, *before, settings.tasks));
+    FF_TRY(add_time_per_function(figures, **engine, settings, **meter));
   }
   return figures;
 }

@@ -9,6 +9,7 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include "base/try.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/output/progress.hpp"
 #include "sdk/client/blocking.hpp"
@@ -37,8 +38,7 @@ Result<void> run_coroutines(Engine& engine, std::uint32_t count, Make make) {
 }
 
 Result<void> first_error(const auto& results) {
-  for (const auto& result : results)
-    if (!result) return std::unexpected(result.error());
+  for (const auto& result : results) FF_TRY(result);
   return {};
 }
 
@@ -67,7 +67,7 @@ Async<void> submitter(std::shared_ptr<Shared> shared) {
                                   .payload = shared->payloads.next(),
                                   .policy = shared->policy});
     const auto reply = co_await shared->engine.run(std::move(batch));
-    if (!reply) co_return std::unexpected(reply.error());
+    FF_CO_TRY(reply);
     if (auto accepted = first_error(reply->results); !accepted) co_return accepted;
     shared->progress.add(reply->results.size());
   }
@@ -80,13 +80,13 @@ Async<void> worker(std::shared_ptr<Shared> shared, std::uint32_t number) {
               .wait = Millis{100}};
   while (shared->left > 0) {
     auto claimed = co_await shared->engine.run(claim);
-    if (!claimed) co_return std::unexpected(claimed.error());
+    FF_CO_TRY(claimed);
     if (claimed->executions.empty()) continue;
     CompleteMany batch;
     for (const auto& execution : claimed->executions)
       batch.executions.push_back({.id = execution.id, .fence = execution.fence, .result = "done"});
     const auto reply = co_await shared->engine.run(std::move(batch));
-    if (!reply) co_return std::unexpected(reply.error());
+    FF_CO_TRY(reply);
     if (auto completed = first_error(reply->results); !completed) co_return completed;
     shared->left -= static_cast<std::int64_t>(reply->results.size());
     shared->progress.add(reply->results.size());
@@ -139,7 +139,7 @@ Result<std::vector<ClaimedExecution>> claim_all(Engine& engine, std::uint32_t co
     auto claimed = run_blocking(
         engine,
         Claim{.worker = *WorkerId::parse("bench"), .lanes = {bench_lane()}, .max = claim_batch});
-    if (!claimed) return std::unexpected(claimed.error());
+    FF_TRY(claimed);
     if (claimed->executions.empty())
       return fail(Errc::internal, "what was submitted cannot be claimed");
     std::ranges::move(claimed->executions, std::back_inserter(all));
@@ -154,7 +154,7 @@ Result<void> complete_all(Engine& engine, const std::vector<ClaimedExecution>& c
       batch.executions.push_back(
           {.id = claimed[j].id, .fence = claimed[j].fence, .result = "done"});
     const auto reply = run_blocking(engine, std::move(batch));
-    if (!reply) return std::unexpected(reply.error());
+    FF_TRY(reply);
     if (auto completed = first_error(reply->results); !completed) return completed;
   }
   return {};

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/bench/valkey_meter.hpp"
 #include "sdk/client/blocking.hpp"
@@ -17,6 +18,8 @@
 
 namespace ff::cli::bench {
 namespace {
+
+using Steady = std::chrono::steady_clock;
 
 constexpr std::uint32_t few_tasks = 1'000;
 
@@ -37,17 +40,15 @@ double disk_bytes(const std::filesystem::path& directory) {
 
 // The mean time of a claim of one execution, which is completed behind it.
 Result<double> claim_microseconds(Engine& engine, std::uint32_t claims) {
-  using Steady = std::chrono::steady_clock;
   Steady::duration total{};
   for (std::uint32_t i = 0; i < claims; ++i) {
     const auto start = Steady::now();
     const auto claimed = run_blocking(
         engine, Claim{.worker = *WorkerId::parse("bench"), .lanes = {*LaneId::parse("bench")}});
     total += Steady::now() - start;
-    if (!claimed) return std::unexpected(claimed.error());
+    FF_TRY(claimed);
     for (const auto& each : claimed->executions)
-      if (auto done = run_blocking(engine, Complete{.id = each.id, .fence = each.fence}); !done)
-        return std::unexpected(done.error());
+      FF_TRY(run_blocking(engine, Complete{.id = each.id, .fence = each.fence}));
   }
   return std::chrono::duration<double, std::micro>(total).count() / claims;
 }
@@ -59,47 +60,42 @@ Result<std::shared_ptr<Engine>> reopen(std::shared_ptr<Engine> engine, const std
   auto opened = ff::open(url);
   if (!opened) return opened;
   // Serving: it answers with what is in the store.
-  if (auto counted = run_blocking(**opened, CountExecutions{}); !counted)
-    return std::unexpected(counted.error());
+  FF_TRY(run_blocking(**opened, CountExecutions{}));
   seconds = seconds_since(start);
   return opened;
 }
 
 Result<Figures> memory_of_valkey(const Settings& settings) {
   const auto engine = ff::open(settings.store, settings.open);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   const auto meter = ValkeyMeter::open(settings.store);
-  if (!meter) return std::unexpected(meter.error());
+  FF_TRY(meter);
   Figures figures;
 
-  if (auto done = submit_all(**engine, settings, few_tasks); !done)
-    return std::unexpected(done.error());
+  FF_TRY(submit_all(**engine, settings, few_tasks));
   const auto claim_few = claim_microseconds(**engine, few_tasks / 2);
-  if (!claim_few) return std::unexpected(claim_few.error());
+  FF_TRY(claim_few);
   figures["claim_us_with_1000"] = *claim_few;
-  if (auto done = drain(**engine, settings, few_tasks / 2); !done)
-    return std::unexpected(done.error());
+  FF_TRY(drain(**engine, settings, few_tasks / 2));
 
   const auto bytes_since = [&](double before) -> Result<double> {
     const auto now = (*meter)->read();
-    if (!now) return std::unexpected(now.error());
+    FF_TRY(now);
     return (now->memory_bytes - before) / settings.tasks;
   };
   const auto before = (*meter)->read();
-  if (!before) return std::unexpected(before.error());
-  if (auto done = submit_all(**engine, settings, settings.tasks); !done)
-    return std::unexpected(done.error());
+  FF_TRY(before);
+  FF_TRY(submit_all(**engine, settings, settings.tasks));
   const auto waiting = bytes_since(before->memory_bytes);
-  if (!waiting) return std::unexpected(waiting.error());
+  FF_TRY(waiting);
   figures["bytes_per_waiting"] = *waiting;
 
   const auto claim_many = claim_microseconds(**engine, few_tasks / 2);
-  if (!claim_many) return std::unexpected(claim_many.error());
+  FF_TRY(claim_many);
   figures["claim_us"] = *claim_many;
-  if (auto done = drain(**engine, settings, settings.tasks - few_tasks / 2); !done)
-    return std::unexpected(done.error());
+  FF_TRY(drain(**engine, settings, settings.tasks - few_tasks / 2));
   const auto completed = bytes_since(before->memory_bytes);
-  if (!completed) return std::unexpected(completed.error());
+  FF_TRY(completed);
   figures["bytes_per_completed"] = *completed;
   return figures;
 }
@@ -109,38 +105,35 @@ Result<Figures> memory_of_valkey(const Settings& settings) {
 Result<Figures> memory(const Settings& settings) {
   if (valkey::is_valkey_url(settings.store)) return memory_of_valkey(settings);
   const auto url = store::parse_embedded(settings.store);
-  if (!url) return std::unexpected(url.error());
+  FF_TRY(url);
   auto engine = ff::open(settings.store, settings.open);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   Figures figures;
   const double tasks = settings.tasks;
 
-  if (auto done = submit_all(**engine, settings, few_tasks); !done)
-    return std::unexpected(done.error());
+  FF_TRY(submit_all(**engine, settings, few_tasks));
   const auto claim_few = claim_microseconds(**engine, few_tasks / 2);
-  if (!claim_few) return std::unexpected(claim_few.error());
+  FF_TRY(claim_few);
 
   const auto resident_before = resident_bytes();
-  if (auto done = submit_all(**engine, settings, settings.tasks); !done)
-    return std::unexpected(done.error());
+  FF_TRY(submit_all(**engine, settings, settings.tasks));
   const auto resident_waiting = resident_bytes();
   figures["bytes_per_waiting"] = (resident_waiting - resident_before) / tasks;
   figures["resident_mib"] = resident_waiting / (1 << 20);
   figures["disk_bytes_per_waiting"] = disk_bytes(url->directory) / tasks;
 
   const auto claim_many = claim_microseconds(**engine, few_tasks / 2);
-  if (!claim_many) return std::unexpected(claim_many.error());
+  FF_TRY(claim_many);
   figures["claim_us_with_1000"] = *claim_few;
   figures["claim_us"] = *claim_many;
 
   double restart_seconds = 0;
   engine = reopen(std::move(*engine), settings.store, restart_seconds);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   figures["restart_s"] = restart_seconds;
   figures["resident_mib_after_restart"] = resident_bytes() / (1 << 20);
 
-  if (auto done = drain(**engine, settings, settings.tasks); !done)
-    return std::unexpected(done.error());
+  FF_TRY(drain(**engine, settings, settings.tasks));
   figures["bytes_per_completed"] = (resident_bytes() - resident_before) / tasks;
   figures["disk_bytes_per_completed"] = disk_bytes(url->directory) / tasks;
   return figures;

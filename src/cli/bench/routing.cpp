@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include "base/try.hpp"
 #include "cli/bench/bench.hpp"
 
 namespace ff::cli::bench {
@@ -70,7 +71,7 @@ Async<void> worker(std::shared_ptr<RoutingShared> shared, const Mix& mix, std::u
               .wait = Millis{200}};
   while (shared->left > 0) {
     const auto claimed = co_await shared->engine.run(claim);
-    if (!claimed) co_return std::unexpected(claimed.error());
+    FF_CO_TRY(claimed);
     for (const auto& execution : claimed->executions) {
       const std::chrono::duration<double, std::milli> waited = Steady::now() - shared->begin;
       {
@@ -81,7 +82,7 @@ Async<void> worker(std::shared_ptr<RoutingShared> shared, const Mix& mix, std::u
       co_await pause(work_time);
       Complete complete{.id = execution.id, .fence = execution.fence};
       const auto completed = co_await shared->engine.run(std::move(complete));
-      if (!completed) co_return std::unexpected(completed.error());
+      FF_CO_TRY(completed);
       --shared->left;
     }
   }
@@ -98,9 +99,8 @@ Async<void> submit(std::shared_ptr<RoutingShared> shared, std::uint32_t count) {
                                   .payload = std::to_string(i % sets),
                                   .policy = {.required_capabilities = set_number(i % sets)}});
     const auto reply = co_await shared->engine.run(std::move(batch));
-    if (!reply) co_return std::unexpected(reply.error());
-    for (const auto& each : reply->results)
-      if (!each) co_return std::unexpected(each.error());
+    FF_CO_TRY(reply);
+    for (const auto& each : reply->results) FF_CO_TRY(each);
   }
   co_return Result<void>{};
 }
@@ -117,8 +117,7 @@ Result<Figures> measure(Engine& engine, const Settings& settings, const Mix& mix
   };
   for (std::uint32_t i = 0; i < settings.workers; ++i) run(worker(shared, mix, i));
   run(submit(shared, settings.tasks));
-  for (auto& each : running)
-    if (auto done = each.get(); !done) return std::unexpected(done.error());
+  for (auto& each : running) FF_TRY(each.get());
   return Figures{{"correct_rate", static_cast<double>(shared->correct) / settings.tasks},
                  {"end_to_end_per_s", settings.tasks / seconds_since(shared->begin)},
                  {"wait_ms", percentiles(std::move(shared->waited_ms))}};
@@ -128,11 +127,11 @@ Result<Figures> measure(Engine& engine, const Settings& settings, const Mix& mix
 
 Result<Figures> routing(const Settings& settings) {
   const auto engine = ff::open(settings.store, settings.open);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   Figures all;
   for (const auto& mix : mixes) {
     auto figures = measure(**engine, settings, mix);
-    if (!figures) return std::unexpected(figures.error());
+    FF_TRY(figures);
     all[mix.name] = std::move(*figures);
   }
   return Figures{{"mixes", std::move(all)}};

@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include "base/try.hpp"
 #include "store/valkey/boot/url.hpp"
 
 namespace ff::cli::bench {
@@ -30,7 +31,7 @@ double number_after(const std::string& info, const std::string& name,
 Result<std::unique_ptr<ValkeyMeter>> ValkeyMeter::open(const std::string& url) {
   if (!valkey::is_valkey_url(url)) return std::unique_ptr<ValkeyMeter>();
   auto options = valkey::parse_url(url);
-  if (!options) return std::unexpected(options.error());
+  FF_TRY(options);
   return std::unique_ptr<ValkeyMeter>(new ValkeyMeter(std::move(options->client)));
 }
 
@@ -38,7 +39,7 @@ Result<std::string> ValkeyMeter::info(const valkey::Node& node) {
   valkey::Request request{.command = {"INFO", "all"}, .route = node.name};
   auto reply =
       asio::co_spawn(runtime_.executor(), client_.run(std::move(request)), asio::use_future).get();
-  if (!reply) return std::unexpected(reply.error());
+  FF_TRY(reply);
   const auto* text = reply->as_text();
   if (!text) return fail(Errc::malformed_response, "Valkey does not answer INFO with a text");
   return *text;
@@ -49,11 +50,11 @@ Result<ValkeyUse> ValkeyMeter::read() {
   valkey::Request ping{.command = {"PING"}};
   auto reply =
       asio::co_spawn(runtime_.executor(), client_.run(std::move(ping)), asio::use_future).get();
-  if (!reply) return std::unexpected(reply.error());
+  FF_TRY(reply);
   ValkeyUse sum;
   for (const auto& node : client_.nodes()) {
     const auto text = info(node);
-    if (!text) return std::unexpected(text.error());
+    FF_TRY(text);
     for (const auto* function : {"cmdstat_fcall:", "cmdstat_fcall_ro:"}) {
       sum.calls += number_after(*text, function, "calls=");
       sum.call_us += number_after(*text, function, "usec=");
@@ -71,7 +72,7 @@ Result<ValkeyUse> ValkeyMeter::read() {
 
 Result<void> add_use(Figures& figures, ValkeyMeter& meter, const ValkeyUse& before, double count) {
   const auto after = meter.read();
-  if (!after) return std::unexpected(after.error());
+  FF_TRY(after);
   figures["valkey_us_per_lifecycle"] = (after->call_us - before.call_us) / count;
   figures["valkey_cpu_us_per_lifecycle"] = (after->cpu_us - before.cpu_us) / count;
   figures["valkey_calls_per_lifecycle"] = (after->calls - before.calls) / count;

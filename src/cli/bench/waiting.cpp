@@ -7,6 +7,7 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_future.hpp>
 
+#include "base/try.hpp"
 #include "cli/bench/bench.hpp"
 #include "sdk/client/blocking.hpp"
 
@@ -21,7 +22,7 @@ constexpr Millis claim_wait = std::chrono::seconds{20};  // longer than it takes
 // A metric without labels, as the engine tells it.
 Result<double> metric(Engine& engine, std::string_view name) {
   const auto reply = run_blocking(engine, GetMetrics{});
-  if (!reply) return std::unexpected(reply.error());
+  FF_TRY(reply);
   const auto at = reply->bytes.find(fmt::format("\n{} ", name));
   if (at == std::string::npos)
     return fail(Errc::malformed_response, fmt::format("there is no metric {}", name));
@@ -35,7 +36,7 @@ Result<void> wait_for_claims(Engine& engine, std::uint32_t count) {
   const auto deadline = Steady::now() + std::chrono::seconds{10};
   while (Steady::now() < deadline) {
     const auto waiting = metric(engine, "ff_claims_waiting");
-    if (!waiting) return std::unexpected(waiting.error());
+    FF_TRY(waiting);
     if (*waiting >= count) return {};
     std::this_thread::sleep_for(std::chrono::milliseconds{100});
   }
@@ -46,9 +47,9 @@ Result<void> wait_for_claims(Engine& engine, std::uint32_t count) {
 
 Result<Figures> waiting(const Settings& settings) {
   const auto engine = ff::open(settings.store, settings.open);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   const auto rss_before = metric(**engine, "process_resident_memory_bytes");
-  if (!rss_before) return std::unexpected(rss_before.error());
+  FF_TRY(rss_before);
 
   std::vector<std::future<Result<ClaimReply>>> claims;
   for (std::uint32_t i = 0; i < settings.workers; ++i) {
@@ -58,8 +59,7 @@ Result<Figures> waiting(const Settings& settings) {
     claims.push_back(asio::co_spawn(asio::make_strand((*engine)->executor()),
                                     (*engine)->run(std::move(claim)), asio::use_future));
   }
-  if (auto all = wait_for_claims(**engine, settings.workers); !all)
-    return std::unexpected(all.error());
+  FF_TRY(wait_for_claims(**engine, settings.workers));
 
   const auto cpu_before = metric(**engine, "process_cpu_seconds_total");
   const auto since = Steady::now();
@@ -74,8 +74,7 @@ Result<Figures> waiting(const Settings& settings) {
       {"resident_mib_before", *rss_before / (1024 * 1024)},
       {"resident_mib_with_them", *rss_after / (1024 * 1024)}};
 
-  for (auto& claim : claims)
-    if (auto reply = claim.get(); !reply) return std::unexpected(reply.error());
+  for (auto& claim : claims) FF_TRY(claim.get());
   return figures;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 #include "cli/output/output.hpp"
 #include "store/open_store.hpp"
@@ -15,7 +16,7 @@ Run setup_backup(Arguments& arguments) {
   arguments.examples("  ff backup monday        (prints the directory, on the server's machine)");
   return [request](const Context& context) -> Result<ExitCode> {
     const auto saved = ask<Backup>(context, *request);
-    if (!saved) return std::unexpected(saved.error());
+    FF_TRY(saved);
     if (context.json)
       print_json(http::to_fields(*saved));
     else
@@ -32,9 +33,8 @@ Run setup_restore(Arguments& arguments) {
   arguments.examples("  ff restore ff-data/backups/monday --store embedded:./restored");
   return [backup](const Context& context) -> Result<ExitCode> {
     const auto url = store::parse_embedded(context.settings.text(Setting::store));
-    if (!url) return std::unexpected(url.error());
-    if (auto restored = embedded::restore_backup(*backup, url->directory); !restored)
-      return std::unexpected(restored.error());
+    FF_TRY(url);
+    FF_TRY(embedded::restore_backup(*backup, url->directory));
     const auto directory = url->directory.string();
     if (context.json)
       print_json({{"directory", directory}});

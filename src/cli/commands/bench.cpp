@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "base/version.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/engine.hpp"
@@ -40,6 +41,7 @@ struct BenchArguments {
   std::uint32_t tasks = 0;  // 0: as many as the mode says
   std::uint32_t workers = as_the_mode_says;
   std::uint32_t payload_bytes = 4096;
+  std::uint32_t followers = 1'000;
 };
 
 Result<std::uint32_t> in_range(const char* name, std::uint32_t value, std::uint32_t low,
@@ -60,23 +62,27 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"memory", 100'000, 16, bench::memory},
                            Mode{"waiting", 1, 16, bench::waiting},
                            Mode{"routing", 1'000, 100, bench::routing},
-                           Mode{"admission", 50'000, 16, bench::admission}};
+                           Mode{"admission", 50'000, 16, bench::admission},
+                           Mode{"events", 50'000, 16, bench::events}};
 
 Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mode) {
   const auto tasks =
       in_range("--tasks", given.tasks == 0 ? mode.tasks : given.tasks, 1, 100'000'000);
-  if (!tasks) return std::unexpected(tasks.error());
+  FF_TRY(tasks);
   const auto workers = in_range(
       "--workers", given.workers == as_the_mode_says ? mode.workers : given.workers, 1, 10'000);
-  if (!workers) return std::unexpected(workers.error());
+  FF_TRY(workers);
   const auto bytes = in_range("--payload-bytes", given.payload_bytes, 0,
                               static_cast<std::uint32_t>(limits::payload_bytes_max));
-  if (!bytes) return std::unexpected(bytes.error());
+  FF_TRY(bytes);
+  const auto followers = in_range("--followers", given.followers, 0, 100'000);
+  FF_TRY(followers);
   return bench::Settings{.store = given.store,
                          .open = {},
                          .tasks = *tasks,
                          .workers = *workers,
-                         .payload_bytes = *bytes};
+                         .payload_bytes = *bytes,
+                         .followers = *followers};
 }
 
 void print_table(const json::object& figures, const std::string& prefix = "") {
@@ -99,18 +105,18 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
     return fail(
         Errc::invalid_input,
         fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory, waiting, "
-                    "routing and admission",
+                    "routing, admission and events",
                     given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
   auto settings = settings_of(given, *mode);
-  if (!settings) return std::unexpected(settings.error());
+  FF_TRY(settings);
   auto options = open_options(context.settings);
-  if (!options) return std::unexpected(options.error());
+  FF_TRY(options);
   settings->open = std::move(*options);
   settings->open.background = true;  // what is measured includes it
   const auto figures = mode->run(*settings);
-  if (!figures) return std::unexpected(figures.error());
+  FF_TRY(figures);
 
   json::object report{{"mode", given.mode},
                       {"store", temporary ? "embedded, in a directory of its own" : given.store},
@@ -131,7 +137,7 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
 Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
   arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
-                       "lifecycle|latency|memory|waiting|routing|admission");
+                       "lifecycle|latency|memory|waiting|routing|admission|events");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,
@@ -141,12 +147,15 @@ Run setup_bench(Arguments& arguments) {
                    "How many workers, or handlers at a time (default: 16, 100 for routing)");
   arguments.option("--payload-bytes", given->payload_bytes,
                    "The size of each payload (default: 4096)");
+  arguments.option("--followers", given->followers,
+                   "How many follow an unrelated execution (events; default: 1000)");
   arguments.settings({Setting::token, Setting::token_file, Setting::ca_file});
   arguments.examples(
       "  ff bench lifecycle\n"
       "  ff bench latency --tasks 2000 --json\n"
       "  ff bench memory --tasks 1000000 --payload-bytes 100\n"
       "  ff bench routing --json\n"
+      "  ff bench events --followers 1000\n"
       "  ff bench waiting --store http://127.0.0.1:9090 --workers 1000");
   return [given](const Context& context) { return run(context, *given); };
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "cli/output/pages.hpp"
 
 namespace ff::cli {
@@ -99,7 +100,7 @@ Run setup_budgets_report(Arguments& arguments) {
       "  ff budgets report ID tokens=250 --dedup-key invoice-7    (safe to repeat)");
   return [request](const Context& context) -> Result<ExitCode> {
     const auto reply = ask<ReportUsage>(context, *request);
-    if (!reply) return std::unexpected(reply.error());
+    FF_TRY(reply);
     print_object(context, http::to_fields(*reply));
     return reply->outcome == UsageOutcome::hard_breach ? ExitCode::conflict : ExitCode::ok;
   };

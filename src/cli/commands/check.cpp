@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
 
@@ -47,7 +48,7 @@ Run setup_check(Arguments& arguments) {
 
   return [directory](const Context& context) -> Result<ExitCode> {
     const auto report = check(*directory);
-    if (!report) return std::unexpected(report.error());
+    FF_TRY(report);
     if (context.json)
       print_json(fields_of(*report));
     else

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/try.hpp"
 #include "cli/command.hpp"
 
 namespace ff::cli {
@@ -38,7 +39,7 @@ Run setup_completion(Arguments& arguments) {
       "  ff completion fish > ~/.config/fish/completions/ff.fish");
   return [shell, program = &arguments.program()](const Context&) -> Result<ExitCode> {
     const auto script = completion_script(*shell, describe_commands(*program));
-    if (!script) return std::unexpected(script.error());
+    FF_TRY(script);
     fmt::print("{}", *script);
     return ExitCode::ok;
   };

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 #include "cli/output/listing.hpp"
 
@@ -14,7 +15,7 @@ Run setup_counts(Arguments& arguments) {
   return [request](const Context& context) -> Result<ExitCode> {
     request->texts["namespace"] = context.settings.text(Setting::ns);
     const auto counts = ask<CountExecutions>(context, *request);
-    if (!counts) return std::unexpected(counts.error());
+    FF_TRY(counts);
     if (!context.json)
       fmt::print("{}", counts_table(*counts, standard_output()));
     else

@@ -12,6 +12,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "base/version.hpp"
 #include "cli/service.hpp"
 
@@ -90,17 +91,17 @@ Result<ExitCode> run(const Settings& settings) {
   Narrator narrator;
   auto service =
       Service::start(settings, {}, [&narrator](const Event& event) { narrator.step(event); });
-  if (!service) return std::unexpected(service.error());
+  FF_TRY(service);
   const auto url = service->server().url();
   narrator.line("FlowFabric {} serves {} at {}", version, service->store(), url);
 
   // Worker and client go through HTTP, like any other program would.
   const auto remote = ff::open(url);
-  if (!remote) return std::unexpected(remote.error());
+  FF_TRY(remote);
   Worker worker(**remote, {.id = "demo-worker", .lanes = {demo_lane}, .concurrency = 2});
   worker.handle("greet", greet);
   worker.handle("add", add);
-  if (auto started = worker.start(); !started) return std::unexpected(started.error());
+  FF_TRY(worker.start());
   narrator.line("A demo worker waits for work on lane '{}'.", demo_lane);
 
   Client client(**remote);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 #include "cli/event_stream.hpp"
 #include "cli/input/stop_signals.hpp"
@@ -16,16 +17,16 @@ struct EventsArguments {
 
 Result<ExitCode> run(const Context& context, const EventsArguments& given) {
   auto query = given.request.to<ReadEvents>();
-  if (!query) return std::unexpected(query.error());
+  FF_TRY(query);
   const StopSignals signals;
   const auto engine = open_engine(context.settings);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   std::uint32_t left = given.count;
   EventStream stream(**engine, std::move(*query), signals.token());
   while (true) {
     // The last page is no longer than what is wanted, so that its end is where to go on.
     const auto page = stream.next({.limit = left, .wait = !given.no_follow});
-    if (!page) return std::unexpected(page.error());
+    FF_TRY(page);
     for (const auto& event : page->events) print_event(context, event);
     left -= given.count > 0 ? static_cast<std::uint32_t>(page->events.size()) : 0;
     const bool done = (given.count > 0 && left == 0) || (given.no_follow && page->events.empty());

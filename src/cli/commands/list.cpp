@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 #include "cli/output/listing.hpp"
 
@@ -19,9 +20,9 @@ Result<ExitCode> run(const Context& context, const ListArguments& given) {
   auto request = given.request;
   request.texts["namespace"] = context.settings.text(Setting::ns);
   auto list = request.to<ListExecutions>();
-  if (!list) return std::unexpected(list.error());
+  FF_TRY(list);
   const auto engine = open_engine(context.settings);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
 
   std::vector<json::object> rows;  // of the table
   std::size_t seen = 0;
@@ -29,7 +30,7 @@ Result<ExitCode> run(const Context& context, const ListArguments& given) {
     const auto left = given.all ? limits::list_page_max : given.limit - seen;
     list->limit = static_cast<std::uint32_t>(std::min<std::size_t>(left, limits::list_page_max));
     auto page = run_blocking(**engine, *list);
-    if (!page) return std::unexpected(page.error());
+    FF_TRY(page);
     seen += page->executions.size();
     for (auto& row : fields_of(page->executions)) {
       if (context.json)

@@ -1,4 +1,5 @@
 // Commands that change one execution.
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 
 namespace ff::cli {
@@ -58,11 +59,11 @@ Run setup_tags(Arguments& arguments) {
     TagsReply tags;
     if (changes) {
       auto changed = ask<SetTags>(context, *request);
-      if (!changed) return std::unexpected(changed.error());
+      FF_TRY(changed);
       tags = std::move(*changed);
     } else {
       auto execution = ask<GetExecution>(context, *request);
-      if (!execution) return std::unexpected(execution.error());
+      FF_TRY(execution);
       tags.tags = std::move(execution->tags);
     }
     const auto fields = http::to_fields(tags);

@@ -1,4 +1,5 @@
 // Commands that show one execution or what belongs to it.
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 #include "cli/input/wait.hpp"
 
@@ -20,7 +21,7 @@ Run list_of(Arguments& arguments, std::span<const FieldColumn> columns, Items it
   arguments.execution(*request);
   return [=](const Context& context) -> Result<ExitCode> {
     const auto reply = ask<Op>(context, *request);
-    if (!reply) return std::unexpected(reply.error());
+    FF_TRY(reply);
     print_rows(context, columns, fields_of((*reply).*items));
     return ExitCode::ok;
   };
@@ -41,7 +42,7 @@ Run setup_payload(Arguments& arguments) {
   arguments.examples("  ff payload ID > payload.bin");
   return [request](const Context& context) -> Result<ExitCode> {
     const auto payload = ask<GetPayload>(context, *request);
-    if (!payload) return std::unexpected(payload.error());
+    FF_TRY(payload);
     print_bytes(context, "payload", request->to<GetPayload>()->id, *payload);
     return ExitCode::ok;
   };
@@ -58,9 +59,9 @@ Run setup_result(Arguments& arguments) {
   arguments.examples("  ff result ID > result.bin\n  ff result ID --wait --timeout 10m");
   return [given](const Context& context) -> Result<ExitCode> {
     const auto get = given->request.to<GetResult>();
-    if (!get) return std::unexpected(get.error());
+    FF_TRY(get);
     const auto engine = open_engine(context.settings);
-    if (!engine) return std::unexpected(engine.error());
+    FF_TRY(engine);
     return print_result(context, **engine, get->id, given->wait.limit());
   };
 }

@@ -1,5 +1,6 @@
 
 #include "base/log.hpp"
+#include "base/try.hpp"
 #include "base/version.hpp"
 #include "cli/service.hpp"
 
@@ -31,9 +32,9 @@ Run setup_server(Arguments& arguments) {
   return [](const Context& context) -> Result<ExitCode> {
     const auto& settings = context.settings;
     auto access = service_access(settings);
-    if (!access) return std::unexpected(access.error());
+    FF_TRY(access);
     auto service = Service::start(settings, std::move(*access));
-    if (!service) return std::unexpected(service.error());
+    FF_TRY(service);
     auto& server = service->server();
     log::info("FlowFabric {} serves {} at {}", version, service->store(), server.url());
     auto stopped = service->wait_for_stop([&] { exchange_credentials(settings, server); });

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 #include "cli/input/files.hpp"
 #include "cli/input/wait.hpp"
@@ -41,7 +42,7 @@ Result<std::string> read_payload(const SubmitArguments& given) {
 Result<ExitCode> submit_one(const Context& context, Engine& engine, Submit submit,
                             const WaitOption& wait) {
   const auto reply = run_blocking(engine, std::move(submit));
-  if (!reply) return std::unexpected(reply.error());
+  FF_TRY(reply);
   if (!wait.wait) {
     print_reply(context, *reply);
     return ExitCode::ok;
@@ -68,10 +69,10 @@ class LineSubmitter {
       if (size < 0) break;
       std::string_view text(line, static_cast<std::size_t>(size));
       if (text.ends_with('\n')) text.remove_suffix(1);
-      if (auto added = add(text); !added) return std::unexpected(added.error());
+      FF_TRY(add(text));
       progress.add(static_cast<std::uint64_t>(size));
     }
-    if (auto sent = send(); !sent) return std::unexpected(sent.error());
+    FF_TRY(send());
     if (first_error_) return std::unexpected(std::move(*first_error_));
     return ExitCode::ok;
   }
@@ -92,7 +93,7 @@ class LineSubmitter {
     if (batch_.executions.empty()) return {};
     const auto reply = run_blocking(engine_, std::exchange(batch_, {}));
     bytes_ = 0;
-    if (!reply) return std::unexpected(reply.error());
+    FF_TRY(reply);
     for (const auto& result : reply->results) {
       ++line_;
       if (result)
@@ -128,7 +129,7 @@ Result<ExitCode> submit_lines(const Context& context, Engine& engine, Submit sub
   LineSubmitter lines(context, engine, std::move(submit));
   if (standard_input) return lines.run(stdin);
   const auto file = open_file(given.file);
-  if (!file) return std::unexpected(file.error());
+  FF_TRY(file);
   return lines.run(file->get());
 }
 
@@ -147,14 +148,14 @@ Result<ExitCode> run(const Context& context, SubmitArguments given) {
   if (!given.file.empty() && !given.payload.empty())
     return fail(Errc::invalid_input, "give the payload as an argument or as --file, not both");
   auto submit = given.request.to<Submit>();
-  if (!submit) return std::unexpected(submit.error());
+  FF_TRY(submit);
   if (!given.lines) {
     auto payload = read_payload(given);
-    if (!payload) return std::unexpected(payload.error());
+    FF_TRY(payload);
     submit->payload = std::move(*payload);
   }
   const auto engine = open_engine(context.settings);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   if (given.lines) return submit_lines(context, **engine, std::move(*submit), given);
   return submit_one(context, **engine, std::move(*submit), given.wait);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 #include "cli/event_stream.hpp"
 #include "cli/input/stop_signals.hpp"
@@ -48,10 +49,10 @@ Result<ExitCode> watch_one(const Context& context, Engine& engine, const Executi
   std::string shown;
   EventStream events(engine, {.id = id}, signals.token());
   // From here on no change goes unseen.
-  if (auto begin = events.next({.wait = false}); !begin) return std::unexpected(begin.error());
+  FF_TRY(events.next({.wait = false}));
   while (!signals.stopped()) {
     const auto execution = run_blocking(engine, GetExecution{id});
-    if (!execution) return std::unexpected(execution.error());
+    FF_TRY(execution);
     const json::object fields[] = {watched_fields(*execution)};
     const auto text = context.json ? json::serialize(http::to_fields(*execution)) + "\n"
                                    : table_of(watched_columns, fields, screen);
@@ -64,10 +65,10 @@ Result<ExitCode> watch_one(const Context& context, Engine& engine, const Executi
     }
     shown = text;
     if (is_terminal(execution->state)) break;
-    if (auto page = events.next({}); !page) return std::unexpected(page.error());
+    FF_TRY(events.next({}));
   }
   const auto result = run_blocking(engine, GetResult{.id = id});
-  if (!result) return std::unexpected(result.error());
+  FF_TRY(result);
   return ExitCode::ok;
 }
 
@@ -80,7 +81,7 @@ struct Watched {
 
 Result<std::string> dashboard(Engine& engine, const Watched& watched, const Screen& screen) {
   const auto counts = run_blocking(engine, CountExecutions{.ns = watched.ns, .lane = watched.lane});
-  if (!counts) return std::unexpected(counts.error());
+  FF_TRY(counts);
   auto text = counts_table(*counts, screen) + "\n";
   const auto taken = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 2;
   const auto rows = screen.height > taken ? screen.height - taken : 1;
@@ -89,7 +90,7 @@ Result<std::string> dashboard(Engine& engine, const Watched& watched, const Scre
                              .lane = watched.lane,
                              .limit = std::min<std::uint32_t>(static_cast<std::uint32_t>(rows),
                                                               limits::list_page_max)});
-  if (!list) return std::unexpected(list.error());
+  FF_TRY(list);
   std::vector<json::object> executions;
   for (const auto& execution : list->executions) executions.push_back(watched_fields(execution));
   return text + table_of(watched_columns, executions, screen);
@@ -103,13 +104,13 @@ Result<ExitCode> watch_all(const Context& context, Engine& engine, const Watched
   EventStream events(engine, {.ns = watched.ns, .lane = watched.lane}, signals.token());
   for (bool first = true; !signals.stopped(); first = false) {
     const auto page = events.next({.wait = !first});
-    if (!page) return std::unexpected(page.error());
+    FF_TRY(page);
     if (!drawn) {
       for (const auto& event : page->events) print_event(context, event);
       continue;
     }
     const auto text = dashboard(engine, watched, standard_output());
-    if (!text) return std::unexpected(text.error());
+    FF_TRY(text);
     area.draw(*text);
     std::this_thread::sleep_for(draw_interval);
   }
@@ -127,10 +128,10 @@ Result<ExitCode> run(const Context& context, const WatchArguments& given) {
   if (!given.lane.empty()) request.texts["lane"] = given.lane;
   if (!given.id.empty()) request.texts["id"] = given.id;
   const auto query = request.to<ReadEvents>();
-  if (!query) return std::unexpected(query.error());
+  FF_TRY(query);
   const StopSignals signals;
   const auto engine = open_engine(context.settings);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
   if (query->id) return watch_one(context, **engine, *query->id, signals);
   return watch_all(context, **engine, {*query->ns, query->lane}, signals);
 }

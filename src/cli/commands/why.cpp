@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 
 namespace ff::cli {
@@ -24,7 +25,7 @@ Run setup_why(Arguments& arguments) {
   arguments.examples("  ff why ID\n  ff why ID --json | jq -r '.obstacles[].remedy'");
   return [request](const Context& context) -> Result<ExitCode> {
     const auto why = ask<ExplainExecution>(context, *request);
-    if (!why) return std::unexpected(why.error());
+    FF_TRY(why);
     if (context.json)
       print_json(http::to_fields(*why));
     else

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "base/try.hpp"
 #include "cli/child_process.hpp"
 #include "cli/engine.hpp"
 #include "cli/input/stop_signals.hpp"
@@ -143,7 +144,7 @@ Result<ExitCode> run(const Context& context, WorkArguments given) {
   set_log_level(context.settings);
   StopSignals signals;
   const auto engine = open_engine(context.settings);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
 
   if (given.once) given.max = 1;
   given.worker.ns = context.settings.text(Setting::ns);
@@ -156,7 +157,7 @@ Result<ExitCode> run(const Context& context, WorkArguments given) {
   const auto handler = [&shell](Task& task) { return shell.work(task); };
   if (given.kinds.empty()) worker.handle_others(handler);
   for (const auto& kind : given.kinds) worker.handle(kind, handler);
-  if (auto started = worker.start(); !started) return std::unexpected(started.error());
+  FF_TRY(worker.start());
   log::info("working on {} of {}", fmt::join(given.worker.lanes, ", "),
             context.settings.text(Setting::url));
   signals.wait();

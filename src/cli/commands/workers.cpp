@@ -1,3 +1,4 @@
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 
 namespace ff::cli {
@@ -43,7 +44,7 @@ Run setup_workers_list(Arguments& arguments) {
     Request request;
     request.texts["namespace"] = context.settings.text(Setting::ns);
     const auto list = ask<ListWorkers>(context, request);
-    if (!list) return std::unexpected(list.error());
+    FF_TRY(list);
     std::vector<json::object> rows;
     for (const auto& worker : list->workers)
       rows.push_back(context.json ? http::to_fields(worker) : worker_for_table(worker));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "cli/input/files.hpp"
 
 namespace ff::cli {
@@ -83,7 +84,7 @@ std::filesystem::path default_config_file(
 Result<std::map<Setting, SettingValue>> read_config(const std::filesystem::path& file) {
   constexpr std::size_t config_bytes_max = 64 * 1024;
   const auto text = read_file(file, config_bytes_max);
-  if (!text) return std::unexpected(text.error());
+  FF_TRY(text);
   return parse_config(*text, file.string());
 }
 

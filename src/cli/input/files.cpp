@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 
 namespace ff::cli {
 namespace {
@@ -39,7 +40,7 @@ Result<std::string> read_all(std::FILE* file, std::string_view name, std::size_t
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t bytes_max) {
   const auto file = open_file(path);
-  if (!file) return std::unexpected(file.error());
+  FF_TRY(file);
   return read_all(file->get(), path.string(), bytes_max);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/assert.hpp"
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "cli/input/duration.hpp"
 #include "cli/input/number.hpp"
 #include "store/durability.hpp"
@@ -17,7 +18,7 @@ namespace {
 Result<void> any_text(std::string_view) { return {}; }
 
 Result<void> done(const Result<Millis>& parsed) {
-  if (!parsed) return std::unexpected(parsed.error());
+  FF_TRY(parsed);
   return {};
 }
 Result<void> a_duration(std::string_view text) { return done(parse_duration(text)); }
@@ -38,13 +39,13 @@ constexpr NumberRange count_range{1, 1'000'000};
 
 Result<void> a_count(std::string_view text) {
   const auto count = parse_number(text, count_range);
-  if (!count) return std::unexpected(count.error());
+  FF_TRY(count);
   return {};
 }
 
 Result<void> a_port(std::string_view text) {
   const auto port = parse_number(text, NumberRange{1, 65'535});
-  if (!port) return std::unexpected(port.error());
+  FF_TRY(port);
   return {};
 }
 

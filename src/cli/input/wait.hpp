@@ -3,6 +3,7 @@
 
 #include <flowfabric/client.hpp>
 
+#include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/output/output.hpp"
 
@@ -24,9 +25,9 @@ inline Result<ExitCode> print_result(const Context& context, Engine& engine, con
                                      Millis limit) {
   Client client(engine);
   // A wait would try again and again to reach a server that may not be there.
-  if (auto known = client.state(id); !known) return std::unexpected(std::move(known.error()));
+  FF_TRY(client.state(id));
   auto result = client.result(id, limit);
-  if (!result) return std::unexpected(std::move(result.error()));
+  FF_TRY(result);
   print_bytes(context, "result", id, {.bytes = std::move(*result)});
   return ExitCode::ok;
 }

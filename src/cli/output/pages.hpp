@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "cli/engine.hpp"
 
 namespace ff::cli {
@@ -32,9 +33,9 @@ Result<ExitCode> print_pages(const Context& context, const PageOptions& options,
   auto request = options.request;
   request.texts["namespace"] = context.settings.text(Setting::ns);
   auto list = request.to<Op>();
-  if (!list) return std::unexpected(list.error());
+  FF_TRY(list);
   const auto engine = open_engine(context.settings);
-  if (!engine) return std::unexpected(engine.error());
+  FF_TRY(engine);
 
   std::vector<json::object> rows;
   std::size_t seen = 0;
@@ -42,7 +43,7 @@ Result<ExitCode> print_pages(const Context& context, const PageOptions& options,
     const auto left = options.all ? limits::list_page_max : options.limit - seen;
     list->limit = static_cast<std::uint32_t>(std::min<std::size_t>(left, limits::list_page_max));
     const auto page = run_blocking(**engine, *list);
-    if (!page) return std::unexpected(page.error());
+    FF_TRY(page);
     for (const auto& item : (*page).*items) {
       ++seen;
       if (context.json)
@@ -65,7 +66,7 @@ Run create_and_print_id(std::shared_ptr<Request> request) {
   return [request](const Context& context) -> Result<ExitCode> {
     request->texts["namespace"] = context.settings.text(Setting::ns);
     const auto reply = ask<Op>(context, *request);
-    if (!reply) return std::unexpected(reply.error());
+    FF_TRY(reply);
     if (context.json)
       print_json(http::to_fields(*reply));
     else

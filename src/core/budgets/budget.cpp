@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/assert.hpp"
+#include "base/try.hpp"
 #include "core/refusals.hpp"
 
 namespace ff::core {
@@ -111,9 +112,7 @@ void reset_by_schedule(Budget& budget, TimePoint now) {
 Result<Report> report(Budget& budget, const Amounts& amounts, TimePoint now) {
   auto hard = first_beyond(budget.spec.hard_limits, budget.usage, amounts);
   const bool refused = hard && holds(budget.spec);
-  if (!refused)
-    if (auto counted = can_be_counted(budget, amounts); !counted)
-      return std::unexpected(counted.error());
+  if (!refused) FF_TRY(can_be_counted(budget, amounts));
   if (hard) {
     ++budget.breach_count;
     budget.last_breach_at = now;
@@ -133,6 +132,20 @@ Result<Report> report(Budget& budget, const Amounts& amounts, TimePoint now) {
   auto breach = hard ? std::move(hard) : std::move(soft);
   if (breach) breach->usage = amount_of(budget.usage, breach->dimension);
   return Report{.reply = {.outcome = outcome, .breach = std::move(breach)}, .applied = true};
+}
+
+BreachAction action_on_breach(const Budget& budget, TimePoint now) {
+  const auto& spec = budget.spec;
+  const auto action =
+      spec.enforcement == Enforcement::advisory ? OnHardLimit::warn : spec.on_hard_limit;
+  const auto state = check(budget, now);
+  if (action != OnHardLimit::suspend || state.breach) return {.action = action};
+  return {.action = action, .resume_at = resume_time(state.next_reset_at, now)};
+}
+
+TimePoint resume_time(const std::optional<TimePoint>& next_reset_at, TimePoint now) {
+  const auto soon = now + limits::suspend_pause;
+  return std::min(soon, next_reset_at.value_or(soon));
 }
 
 void take_back(Budget& budget, const Amounts& amounts) {

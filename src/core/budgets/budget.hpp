@@ -2,7 +2,7 @@
 // beside it; so is which reports are known already.
 #pragma once
 
-#include "core/admission.hpp"
+#include "core/budgets/commands.hpp"
 
 namespace ff::core {
 
@@ -43,6 +43,15 @@ struct Report {
 // Adds to the usage of a budget whose reset is not due. Fails with invalid_input if that would be more
 // than can be counted; the budget is then as it was.
 Result<Report> report(Budget& budget, const Amounts& amounts, TimePoint now);
+
+// What becomes of a running execution whose report breaks a hard limit.
+struct BreachAction {
+  OnHardLimit action{};
+  std::optional<TimePoint> resume_at = {};
+};
+BreachAction action_on_breach(const Budget& budget, TimePoint now);
+// With room left, only not enough, a suspended execution would be back at once, for nothing.
+TimePoint resume_time(const std::optional<TimePoint>& next_reset_at, TimePoint now);
 
 // Takes back what was spent.
 void take_back(Budget& budget, const Amounts& amounts);

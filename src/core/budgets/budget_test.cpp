@@ -22,7 +22,7 @@ Budget budget(BudgetSpec spec) {
 // "hard_breach tokens 90/100"
 std::string show(const Result<Report>& reported) {
   if (!reported) return std::string(reported.error().name());
-  const auto& [outcome, breach, action] = reported->reply;
+  const auto& [outcome, breach, action, resume_at] = reported->reply;
   return breach ? fmt::format("{} {} {}/{}", to_string(outcome), breach->dimension, breach->usage,
                               breach->limit)
                 : std::string(to_string(outcome));

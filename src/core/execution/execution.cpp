@@ -246,9 +246,9 @@ void show_held_back(ExecutionInfo& info, BlockingReason reason, std::string deta
   info.blocking_detail = std::move(detail);
 }
 
-std::optional<AdmissionId> held_admission(const Execution& execution) {
-  if (const auto* granted = std::get_if<Granted>(&execution.state)) return granted->admission;
-  if (const auto* active = std::get_if<Active>(&execution.state)) return active->admission;
+std::optional<QuotaTokenId> held_token(const Execution& execution) {
+  if (const auto* granted = std::get_if<Granted>(&execution.state)) return granted->token;
+  if (const auto* active = std::get_if<Active>(&execution.state)) return active->token;
   return std::nullopt;
 }
 

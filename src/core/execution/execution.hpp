@@ -21,7 +21,7 @@ struct Waiting {  // any worker can claim it
 struct Granted {  // set aside for one worker that is about to claim it
   WorkerId worker;
   TimePoint expires_at;
-  std::optional<AdmissionId> admission = {};  // by its quota
+  std::optional<QuotaTokenId> token = {};  // by its quota
   bool operator==(const Granted&) const = default;
 };
 struct Delayed {
@@ -40,7 +40,7 @@ struct WaitingChildren {
 struct Active {
   Lease lease;
   std::optional<TimePoint> attempt_deadline = {};
-  std::optional<AdmissionId> admission = {};  // by its quota
+  std::optional<QuotaTokenId> token = {};  // by its quota
   bool operator==(const Active&) const = default;
 };
 
@@ -128,7 +128,7 @@ bool may_show(const Execution& execution, ExecutionState state);
 void show_held_back(ExecutionInfo& info, BlockingReason reason, std::string detail);
 
 // What it holds of its quota: from the grant or the lease until it loses that.
-std::optional<AdmissionId> held_admission(const Execution& execution);
+std::optional<QuotaTokenId> held_token(const Execution& execution);
 
 // What the next claim begins. None: the newest attempt goes on where it paused.
 std::optional<AttemptType> next_attempt_type(const Execution& execution);

@@ -1,7 +1,6 @@
 // What an execution needs in order to start, beside its turn.
 #pragma once
 
-#include <flowfabric/admission.hpp>
 #include <flowfabric/policy.hpp>
 
 #include <compare>

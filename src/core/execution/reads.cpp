@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/overloaded.hpp"
+#include "base/try.hpp"
 #include "core/execution/fence.hpp"
 #include "core/transitions/transitions.hpp"
 
@@ -18,7 +19,7 @@ std::string_view reason_of(const Outcome& outcome) {
 }  // namespace
 
 Result<Done> check_lease(const Execution& execution, const Fence& fence, TimePoint now) {
-  if (auto held = check_fence(execution, fence, now); !held) return std::unexpected(held.error());
+  FF_TRY(check_fence(execution, fence, now));
   return Done{};
 }
 

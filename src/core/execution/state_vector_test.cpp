@@ -170,19 +170,19 @@ TEST(Claimable, IsWhatNobodyHas) {
     EXPECT_FALSE(is_claimable(execution, t0 + 60s)) << show(execution);
 }
 
-TEST(Happening, TellsTheStateAfterAndWhatComesNext) {
-  const auto happening = make_happening(EventType::claimed, nullptr, active(), t0);
-  EXPECT_EQ(happening.event, (Event{.type = EventType::claimed,
-                                    .at = t0,
-                                    .id = test_id(),
-                                    .ns = default_namespace(),
-                                    .lane = default_lane(),
-                                    .kind = *Kind::parse("greet"),
-                                    .state = ExecutionState::active,
-                                    .attempts = 1}));
-  EXPECT_FALSE(happening.claimable);
-  EXPECT_EQ(happening.timer, (Timer{TimerKind::lease_expiry, t0 + ttl}));
-  EXPECT_TRUE(make_happening(EventType::lease_expired, nullptr, lapsed(), t0).claimable);
+TEST(ExecutionChange, TellsTheStateAfterAndWhatComesNext) {
+  const auto change = make_change(EventType::claimed, active(), t0);
+  EXPECT_EQ(change.event, (Event{.type = EventType::claimed,
+                                 .at = t0,
+                                 .id = test_id(),
+                                 .ns = default_namespace(),
+                                 .lane = default_lane(),
+                                 .kind = *Kind::parse("greet"),
+                                 .state = ExecutionState::active,
+                                 .attempts = 1}));
+  EXPECT_FALSE(change.claimable);
+  EXPECT_EQ(change.timer, (Timer{TimerKind::lease_expiry, t0 + ttl}));
+  EXPECT_TRUE(make_change(EventType::lease_expired, lapsed(), t0).claimable);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "core/quotas/quota.hpp"
 
+#include <fmt/format.h>
+
 #include <flowfabric/limits.hpp>
 
 #include <algorithm>
@@ -9,34 +11,35 @@
 
 namespace ff::core {
 
-void Window::add(const Place& place) {
-  if (by_admission_.emplace(place.admission, place.at).second) places_.insert(place);
+void Window::add(const WindowEntry& place) {
+  if (by_token_.emplace(place.token, place.at).second) places_.insert(place);
 }
 
-bool Window::remove(const AdmissionId& admission) {
-  const auto found = by_admission_.find(admission);
-  if (found == by_admission_.end()) return false;
-  places_.erase({.at = found->second, .admission = admission});
-  by_admission_.erase(found);
+bool Window::remove(const QuotaTokenId& token) {
+  const auto found = by_token_.find(token);
+  if (found == by_token_.end()) return false;
+  places_.erase({.at = found->second, .token = token});
+  by_token_.erase(found);
   return true;
 }
 
-std::optional<TimePoint> Window::find(const AdmissionId& admission) const {
-  const auto found = by_admission_.find(admission);
-  return found == by_admission_.end() ? std::nullopt : std::optional(found->second);
+std::optional<TimePoint> Window::find(const QuotaTokenId& token) const {
+  const auto found = by_token_.find(token);
+  return found == by_token_.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::vector<Place> Window::forget_through(TimePoint time) {
-  const auto end = std::ranges::find_if(places_, [&](const Place& each) { return each.at > time; });
-  std::vector<Place> past(places_.begin(), end);
+std::vector<WindowEntry> Window::forget_through(TimePoint time) {
+  const auto end =
+      std::ranges::find_if(places_, [&](const WindowEntry& each) { return each.at > time; });
+  std::vector<WindowEntry> past(places_.begin(), end);
   places_.erase(places_.begin(), end);
-  for (const auto& place : past) by_admission_.erase(place.admission);
+  for (const auto& place : past) by_token_.erase(place.token);
   return past;
 }
 
-Millis jitter_of(const QuotaSpec& spec, const AdmissionId& admission) {
+Millis jitter_of(const QuotaSpec& spec, const QuotaTokenId& token) {
   std::uint64_t random = 0;
-  const auto& bytes = admission.uuid().bytes();
+  const auto& bytes = token.uuid().bytes();
   for (std::size_t i = 8; i < bytes.size(); ++i) random = random << 8 | bytes[i];
   const auto choices = static_cast<std::uint64_t>(spec.jitter.count()) + 1;
   return Millis{static_cast<Millis::rep>(random % choices)};
@@ -47,7 +50,7 @@ namespace {
 // How many places at the front no longer count; few, if past ones are forgotten at times.
 std::ptrdiff_t past_count(const Quota& quota, TimePoint now) {
   const auto& places = quota.window.places();
-  const auto counts = [&](const Place& each) { return each.at + quota.spec.window > now; };
+  const auto counts = [&](const WindowEntry& each) { return each.at + quota.spec.window > now; };
   return std::distance(places.begin(), std::ranges::find_if(places, counts));
 }
 
@@ -65,14 +68,14 @@ std::optional<TimePoint> room_at(const Quota& quota, TimePoint now) {
   return must_go->at + quota.spec.window;
 }
 
-std::optional<TimePoint> admitted_at(const Quota& quota, const AdmissionId& admission) {
-  const auto holder = quota.holders.find(admission);
+std::optional<TimePoint> admitted_at(const Quota& quota, const QuotaTokenId& token) {
+  const auto holder = quota.holders.find(token);
   if (holder != quota.holders.end()) return holder->second.admitted_at;
-  return quota.window.find(admission);
+  return quota.window.find(token);
 }
 
-AdmitReply admitted(const AdmissionId& admission, TimePoint at) {
-  return {.admission = Admission{.id = admission, .valid_until = at + limits::admission_valid}};
+AdmitReply admitted(const QuotaTokenId& token, TimePoint at) {
+  return {.token = QuotaToken{.id = token, .valid_until = at + limits::quota_token_valid}};
 }
 
 }  // namespace
@@ -92,46 +95,57 @@ QuotaInfo info_of(const Quota& quota, TimePoint now) {
           .created_at = quota.created_at};
 }
 
-std::vector<Place> forget_past(Quota& quota, TimePoint now) {
+std::vector<WindowEntry> forget_past(Quota& quota, TimePoint now) {
   return quota.window.forget_through(now - quota.spec.window);
 }
 
 AdmitReply admit(Quota& quota, const Admit& command, TimePoint now) {
-  if (const auto before = admitted_at(quota, command.admission))
-    return admitted(command.admission, *before);
+  if (const auto before = admitted_at(quota, command.token))
+    return admitted(command.token, *before);
   const auto& spec = quota.spec;
   if (const auto room = room_at(quota, now))
     return {.refusal = QuotaRefusal::rate,
             .detail = rate_detail(quota.id, spec),
-            .retry_at = *room + jitter_of(spec, command.admission)};
+            .retry_at = *room + jitter_of(spec, command.token)};
   if (spec.max_concurrent && quota.holders.size() >= *spec.max_concurrent)
     return {.refusal = QuotaRefusal::concurrency, .detail = concurrency_detail(quota.id, spec)};
-  if (spec.max_per_window) quota.window.add({.at = now, .admission = command.admission});
+  if (spec.max_per_window) quota.window.add({.at = now, .token = command.token});
   if (spec.max_concurrent)
-    quota.holders[command.admission] = {.execution = command.execution, .admitted_at = now};
-  return admitted(command.admission, now);
+    quota.holders[command.token] = {.execution = command.execution, .admitted_at = now};
+  return admitted(command.token, now);
 }
 
-Release release(Quota& quota, const ReleaseAdmission& command) {
-  Release released{.slot = quota.holders.erase(command.admission) > 0};
+Release release(Quota& quota, const ReleaseToken& command) {
+  Release released{.slot = quota.holders.erase(command.token) > 0};
   const bool released_before = quota.spec.max_concurrent && !released.slot;
   if (!command.unused || released_before) return released;
-  if (const auto at = quota.window.find(command.admission)) {
-    released.place = Place{.at = *at, .admission = command.admission};
-    quota.window.remove(command.admission);
+  if (const auto at = quota.window.find(command.token)) {
+    released.place = WindowEntry{.at = *at, .token = command.token};
+    quota.window.remove(command.token);
   }
   return released;
 }
 
-std::vector<HeldAdmission> held(const Quota& quota, const HeldAdmissions& query) {
-  std::vector<HeldAdmission> found;
+std::vector<HeldToken> held(const Quota& quota, const HeldTokens& query) {
+  std::vector<HeldToken> found;
   auto holder = query.after ? quota.holders.upper_bound(*query.after) : quota.holders.begin();
   for (; holder != quota.holders.end() && found.size() < query.max; ++holder)
     if (holder->second.admitted_at < query.before)
-      found.push_back({.admission = holder->first,
+      found.push_back({.token = holder->first,
                        .execution = holder->second.execution,
                        .admitted_at = holder->second.admitted_at});
   return found;
+}
+
+std::string rate_detail(const QuotaId& quota, const QuotaSpec& spec) {
+  const auto limit = spec.max_per_window.value_or(0);
+  const std::chrono::duration<double> window = spec.window;
+  return fmt::format("quota {}: rate limit {}/{} per {:g}s window", quota.str(), limit, limit,
+                     window.count());
+}
+
+std::string concurrency_detail(const QuotaId& quota, const QuotaSpec& spec) {
+  return fmt::format("quota {}: concurrency cap {}", quota.str(), spec.max_concurrent.value_or(0));
 }
 
 }  // namespace ff::core

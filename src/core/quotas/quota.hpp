@@ -4,31 +4,31 @@
 #include <map>
 #include <set>
 
-#include "core/admission.hpp"
+#include "core/quotas/commands.hpp"
 
 namespace ff::core {
 
 // A start that counts in a quota's window.
-struct Place {
+struct WindowEntry {
   TimePoint at;
-  AdmissionId admission;
-  auto operator<=>(const Place&) const = default;
+  QuotaTokenId token;
+  auto operator<=>(const WindowEntry&) const = default;
 };
 
-// The starts of the last window, by time and by admission.
+// The starts of the last window, by time and by token.
 class Window {
  public:
-  void add(const Place& place);
-  bool remove(const AdmissionId& admission);  // false: it has no place
-  std::optional<TimePoint> find(const AdmissionId& admission) const;
-  const std::set<Place>& places() const { return places_; }
+  void add(const WindowEntry& place);
+  bool remove(const QuotaTokenId& token);  // false: it has no place
+  std::optional<TimePoint> find(const QuotaTokenId& token) const;
+  const std::set<WindowEntry>& places() const { return places_; }
 
   // Removes those that are not after `time`, and tells which.
-  std::vector<Place> forget_through(TimePoint time);
+  std::vector<WindowEntry> forget_through(TimePoint time);
 
  private:
-  std::set<Place> places_;
-  std::map<AdmissionId, TimePoint> by_admission_;
+  std::set<WindowEntry> places_;
+  std::map<QuotaTokenId, TimePoint> by_token_;
 };
 
 struct Quota {
@@ -41,8 +41,8 @@ struct Quota {
   Namespace ns;
   QuotaSpec spec;
   TimePoint created_at;
-  Window window = {};                          // used if the starts per window are limited
-  std::map<AdmissionId, Holder> holders = {};  // used if those that run at once are limited
+  Window window = {};                           // used if the starts per window are limited
+  std::map<QuotaTokenId, Holder> holders = {};  // used if those that run at once are limited
 };
 
 // `command` has an id.
@@ -50,23 +50,23 @@ Quota make_quota(const CreateQuota& command, TimePoint now);
 QuotaInfo info_of(const Quota& quota, TimePoint now);
 
 // Places in the window that no longer count. An entry exactly one window old is past.
-std::vector<Place> forget_past(Quota& quota, TimePoint now);
+std::vector<WindowEntry> forget_past(Quota& quota, TimePoint now);
 
-// Lets one in, or says why not. Of an admission that is in already the answer is that of the first time.
+// Lets one in, or says why not. Of a token that is in already the answer is that of the first time.
 AdmitReply admit(Quota& quota, const Admit& command, TimePoint now);
 
 // How much later than there is room a refused one may come again: spreads those that were refused together.
-// The same admission gets the same answer.
-Millis jitter_of(const QuotaSpec& spec, const AdmissionId& admission);
+// The same token gets the same answer.
+Millis jitter_of(const QuotaSpec& spec, const QuotaTokenId& token);
 
 struct Release {
-  bool slot = false;                // it held one
-  std::optional<Place> place = {};  // that it gave back
+  bool slot = false;                      // it held one
+  std::optional<WindowEntry> place = {};  // that it gave back
   bool freed() const { return slot || place; }
 };
-Release release(Quota& quota, const ReleaseAdmission& command);
+Release release(Quota& quota, const ReleaseToken& command);
 
 // Those that hold a slot since before a time.
-std::vector<HeldAdmission> held(const Quota& quota, const HeldAdmissions& query);
+std::vector<HeldToken> held(const Quota& quota, const HeldTokens& query);
 
 }  // namespace ff::core

@@ -21,24 +21,24 @@ Uuid uuid_of(int number) {
   bytes[15] = static_cast<std::uint8_t>(number);
   return Uuid{bytes};
 }
-AdmissionId token(int number) { return AdmissionId{uuid_of(number)}; }
+QuotaTokenId token(int number) { return QuotaTokenId{uuid_of(number)}; }
 ExecutionId execution(int number) { return {static_cast<PartitionIndex>(number), uuid_of(number)}; }
 
 class QuotaTest : public ::testing::Test {
  protected:
   void make(QuotaSpec spec) { quota_ = make_quota({.id = QuotaId{}, .spec = spec}, t0); }
   AdmitReply admit(int number, TimePoint now = t0) {
-    return core::admit(
-        quota_, {.quota = {}, .admission = token(number), .execution = execution(number)}, now);
+    return core::admit(quota_,
+                       {.quota = {}, .token = token(number), .execution = execution(number)}, now);
   }
   // "in", or why not.
   std::string try_start(int number, TimePoint now = t0) {
     const auto reply = admit(number, now);
-    if (reply.admission) return "in";
+    if (reply.token) return "in";
     return reply.refusal == QuotaRefusal::rate ? "rate" : "concurrency";
   }
   bool give_back(int number, bool unused = false) {
-    return release(quota_, {.quota = {}, .admission = token(number), .unused = unused}).freed();
+    return release(quota_, {.quota = {}, .token = token(number), .unused = unused}).freed();
   }
 
   Quota quota_;
@@ -82,7 +82,7 @@ TEST_F(QuotaTest, WhatIsRefusedTakesNothing) {
 
 TEST_F(QuotaTest, AnAdmissionIsValidForAWhile) {
   make({.max_concurrent = 1});
-  EXPECT_EQ(admit(1).admission, (Admission{token(1), t0 + limits::admission_valid}));
+  EXPECT_EQ(admit(1).token, (QuotaToken{token(1), t0 + limits::quota_token_valid}));
 }
 
 TEST_F(QuotaTest, AnswersARepetitionAsTheFirstTime) {
@@ -90,7 +90,7 @@ TEST_F(QuotaTest, AnswersARepetitionAsTheFirstTime) {
                            QuotaSpec{.max_per_window = 1, .max_concurrent = 1}}) {
     make(spec);
     const auto first = admit(1);
-    ASSERT_TRUE(first.admission);
+    ASSERT_TRUE(first.token);
     EXPECT_EQ(admit(1, t0 + 5s), first);
     EXPECT_NE(try_start(2, t0 + 5s), "in");
   }
@@ -99,10 +99,9 @@ TEST_F(QuotaTest, AnswersARepetitionAsTheFirstTime) {
 TEST_F(QuotaTest, TwoStartsOfOneExecutionAreTwo) {
   make({.max_concurrent = 2});
   for (const int number : {1, 2})
-    EXPECT_TRUE(core::admit(quota_,
-                            {.quota = {}, .admission = token(number), .execution = execution(1)},
-                            t0)
-                    .admission);
+    EXPECT_TRUE(
+        core::admit(quota_, {.quota = {}, .token = token(number), .execution = execution(1)}, t0)
+            .token);
   EXPECT_TRUE(give_back(2));
   EXPECT_EQ(info_of(quota_, t0).running, 1u);
 }
@@ -174,8 +173,8 @@ TEST_F(QuotaTest, ForgetsWhatIsPast) {
   try_start(1);
   try_start(2, t0 + 10s);
   EXPECT_THAT(forget_past(quota_, t0 + 59s), IsEmpty());
-  EXPECT_THAT(forget_past(quota_, t0 + 60s), ElementsAre(Place{t0, token(1)}));
-  EXPECT_THAT(quota_.window.places(), ElementsAre(Place{t0 + 10s, token(2)}));
+  EXPECT_THAT(forget_past(quota_, t0 + 60s), ElementsAre(WindowEntry{t0, token(1)}));
+  EXPECT_THAT(quota_.window.places(), ElementsAre(WindowEntry{t0 + 10s, token(2)}));
   EXPECT_FALSE(quota_.window.find(token(1)));
 }
 
@@ -183,7 +182,7 @@ TEST_F(QuotaTest, TellsWhoHoldsASlotForLong) {
   make({.max_concurrent = 9});
   for (const int number : {1, 2, 3}) try_start(number);
   try_start(4, t0 + 10s);
-  const auto numbers = [&](HeldAdmissions query) {
+  const auto numbers = [&](HeldTokens query) {
     std::vector<int> found;
     for (const auto& each : held(quota_, query)) found.push_back(each.execution.partition());
     return found;

@@ -1,3 +1,4 @@
+#include "base/try.hpp"
 #include "core/execution/fence.hpp"
 #include "core/transitions/ending.hpp"
 #include "core/transitions/transitions.hpp"
@@ -16,9 +17,7 @@ Decision<Cancel> apply(const Execution& execution, Cancel command, TimePoint now
   if (const auto* before = cancelled(execution);
       before && (!command.fence || before->by == command.fence))
     return Step<EndReply>{.reply = {ExecutionState::cancelled}};
-  if (command.fence)
-    if (auto active = check_fence(execution, *command.fence, now); !active)
-      return std::unexpected(active.error());
+  if (command.fence) FF_TRY(check_fence(execution, *command.fence, now));
   if (has_ended(execution)) return not_active(execution);
 
   Execution next = execution;

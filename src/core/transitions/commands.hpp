@@ -2,14 +2,15 @@
 // Cancel, …): each command names one execution and its reply.
 #pragma once
 
-#include "core/admission.hpp"
 #include "core/execution/execution.hpp"
+#include "core/quotas/commands.hpp"
 
 namespace ff::core {
 
 // What was submitted, under the id that says where it will live (`submit.id` is not looked at).
 struct Create {
   using Reply = SubmitReply;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::durable};
   ExecutionId id;
   Submit submit;
   bool minted = false;  // the id was made for this; nothing can have it yet
@@ -27,11 +28,12 @@ enum class LeaseSource : std::uint8_t {
 // answers as the first time.
 struct LeaseGrant {
   using Reply = ClaimedExecution;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
   ExecutionId id;
   LeaseSource source{};
   WorkerId worker;
-  CapabilitySet capabilities = {};          // looked at when it comes from the ready ones
-  std::optional<Admission> admission = {};  // likewise; by its quota, if it has one
+  CapabilitySet capabilities = {};       // looked at when it comes from the ready ones
+  std::optional<QuotaToken> token = {};  // likewise; by its quota, if it has one
   LeaseId lease_id;
   AttemptId attempt_id;
   Millis lease_ttl;
@@ -40,10 +42,11 @@ struct LeaseGrant {
 // Sets a ready execution aside for a worker.
 struct GrantIssue {
   using Reply = GrantedExecution;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
   ExecutionId id;
   WorkerId worker;
   CapabilitySet capabilities = {};
-  std::optional<Admission> admission = {};
+  std::optional<QuotaToken> token = {};
   Millis grant_ttl;
 };
 
@@ -55,6 +58,7 @@ struct UnblockReply {
 // Lets a blocked execution wait for a worker again, if it was blocked for this reason.
 struct Unblock {
   using Reply = UnblockReply;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
   ExecutionId id;
   BlockingReason reason{};
 };
@@ -62,15 +66,17 @@ struct Unblock {
 // Whether the lease holds. Fails as a change by its worker would.
 struct CheckLease {
   using Reply = Done;
+  static constexpr OperationRow row{.owner = Owner::execution};
   ExecutionId id;
   Fence fence;
 };
 
-// Whether the execution holds this admission. Of one that is gone: no.
-struct HoldsAdmission {
+// Whether the execution holds this token. Of one that is gone: no.
+struct HoldsToken {
   using Reply = bool;
+  static constexpr OperationRow row{.owner = Owner::execution};
   ExecutionId id;
-  AdmissionId admission;
+  QuotaTokenId token;
 };
 
 struct TimerReply {
@@ -81,6 +87,7 @@ struct TimerReply {
 // Does what is due: ends a lease, a delay, a grant, an attempt or the execution. Safe to repeat.
 struct TimerFire {
   using Reply = TimerReply;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
   ExecutionId id;
   TimerKind kind{};
 };
@@ -93,6 +100,7 @@ struct RemoveReply {
 // Forgets an ended execution whose retention has run out. Safe to repeat.
 struct Remove {
   using Reply = RemoveReply;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
   ExecutionId id;
 };
 

@@ -1,3 +1,4 @@
+#include "base/try.hpp"
 #include "core/execution/fence.hpp"
 #include "core/transitions/ending.hpp"
 #include "core/transitions/transitions.hpp"
@@ -7,8 +8,7 @@ namespace ff::core {
 Decision<Complete> apply(const Execution& execution, Complete command, TimePoint now) {
   if (ended_by(execution, command.fence, AttemptOutcome::success))
     return Step<EndReply>{.reply = {ExecutionState::completed}};
-  if (auto active = check_fence(execution, command.fence, now); !active)
-    return std::unexpected(active.error());
+  FF_TRY(check_fence(execution, command.fence, now));
 
   Execution next = execution;
   end_attempt(next, {.at = now, .how = LeaseEnd::completed},

@@ -1,3 +1,4 @@
+#include "base/try.hpp"
 #include "core/execution/fence.hpp"
 #include "core/transitions/ending.hpp"
 #include "core/transitions/transitions.hpp"
@@ -17,8 +18,7 @@ FailReply reply_of(const AttemptEnd& end) {
 Decision<Fail> apply(const Execution& execution, Fail command, TimePoint now) {
   if (const auto* end = ended_by(execution, command.fence, AttemptOutcome::failure))
     return Step<FailReply>{.reply = reply_of(*end)};
-  if (auto active = check_fence(execution, command.fence, now); !active)
-    return std::unexpected(active.error());
+  FF_TRY(check_fence(execution, command.fence, now));
 
   Execution next = execution;
   const AttemptEnd end{.at = now,

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "core/execution/fence.hpp"
 #include "core/refusals.hpp"
 #include "core/transitions/transitions.hpp"
@@ -14,16 +15,16 @@ Result<void> has_capabilities(const Execution& execution, const CapabilitySet& c
   return refusals::capability_mismatch(execution.id, missing);
 }
 
-// What has a quota starts only with its admission, and while that is valid: later it may have been taken
+// What has a quota starts only with its token, and while that is valid: later it may have been taken
 // for lost, and its slot given to another.
-Result<void> is_admitted(const Execution& execution, const std::optional<Admission>& admission,
+Result<void> is_admitted(const Execution& execution, const std::optional<QuotaToken>& token,
                          TimePoint now) {
-  if (!execution.policy.quota || (admission && admission->valid_until > now)) return {};
+  if (!execution.policy.quota || (token && token->valid_until > now)) return {};
   return refusals::admission_expired(execution.id, *execution.policy.quota);
 }
 
-std::optional<AdmissionId> id_of(const std::optional<Admission>& admission) {
-  return admission ? std::optional(admission->id) : std::nullopt;
+std::optional<QuotaTokenId> id_of(const std::optional<QuotaToken>& token) {
+  return token ? std::optional(token->id) : std::nullopt;
 }
 
 Result<void> is_free(const Execution& execution, Errc otherwise, TimePoint now) {
@@ -48,7 +49,7 @@ Result<void> may_claim(const Execution& execution, const LeaseGrant& command, Ti
       if (auto free = is_free(execution, Errc::execution_not_leaseable, now); !free) return free;
       if (auto capable = has_capabilities(execution, command.capabilities); !capable)
         return capable;
-      return is_admitted(execution, command.admission, now);
+      return is_admitted(execution, command.token, now);
     case LeaseSource::grant: return holds_grant(execution, command.worker, now);
     case LeaseSource::held: break;
   }
@@ -102,17 +103,14 @@ Attempt begin_attempt(const Execution& execution, AttemptType type, TimePoint no
 }  // namespace
 
 Decision<GrantIssue> apply(const Execution& execution, const GrantIssue& command, TimePoint now) {
-  if (auto free = is_free(execution, Errc::execution_not_eligible, now); !free)
-    return std::unexpected(free.error());
-  if (auto capable = has_capabilities(execution, command.capabilities); !capable)
-    return std::unexpected(capable.error());
-  if (auto admitted = is_admitted(execution, command.admission, now); !admitted)
-    return std::unexpected(admitted.error());
+  FF_TRY(is_free(execution, Errc::execution_not_eligible, now));
+  FF_TRY(has_capabilities(execution, command.capabilities));
+  FF_TRY(is_admitted(execution, command.token, now));
 
   Execution next = execution;
   const auto expires_at = now + command.grant_ttl;
-  next.state = Granted{
-      .worker = command.worker, .expires_at = expires_at, .admission = id_of(command.admission)};
+  next.state =
+      Granted{.worker = command.worker, .expires_at = expires_at, .token = id_of(command.token)};
   return Step<GrantedExecution>{.reply = {.id = execution.id, .grant_expires_at = expires_at},
                                 .next = std::move(next),
                                 .event = EventType::granted};
@@ -123,8 +121,7 @@ Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command
   if (active && active->lease.fence.lease_id == command.lease_id &&
       active->lease.worker == command.worker && active->lease.expires_at > now)
     return Step<ClaimedExecution>{.reply = claimed(execution, *active)};
-  if (auto allowed = may_claim(execution, command, now); !allowed)
-    return std::unexpected(allowed.error());
+  FF_TRY(may_claim(execution, command, now));
 
   Execution next = execution;
   std::optional<Attempt> archive;
@@ -152,8 +149,7 @@ Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command
                          .expires_at = now + command.lease_ttl}};
   if (const auto left = std::exchange(attempt.timeout_left, std::nullopt))
     lease.attempt_deadline = now + *left;
-  lease.admission =
-      command.source == LeaseSource::grant ? held_admission(execution) : id_of(command.admission);
+  lease.token = command.source == LeaseSource::grant ? held_token(execution) : id_of(command.token);
   next.state = lease;
   auto reply = claimed(next, lease);
   return Step<ClaimedExecution>{.reply = std::move(reply),

@@ -1,6 +1,7 @@
 // The ways in which a worker gives an execution back without ending its attempt.
 #include <algorithm>
 
+#include "base/try.hpp"
 #include "core/execution/fence.hpp"
 #include "core/transitions/transitions.hpp"
 
@@ -31,7 +32,7 @@ Decision<Delay> apply(const Execution& execution, const Delay& command, TimePoin
   if (paused_before(execution, command.fence, LeaseEnd::worker_delay))
     return Step<EndReply>{.reply = {public_state(execution)}};
   const auto active = check_fence(execution, command.fence, now);
-  if (!active) return std::unexpected(active.error());
+  FF_TRY(active);
 
   Execution next = paused(execution, *active, {.at = now, .how = LeaseEnd::worker_delay});
   if (command.until > now) next.state = Delayed{command.until};
@@ -44,7 +45,7 @@ Decision<WaitForChildren> apply(const Execution& execution, const WaitForChildre
   if (paused_before(execution, command.fence, LeaseEnd::waiting_children))
     return Step<EndReply>{.reply = {public_state(execution)}};
   const auto active = check_fence(execution, command.fence, now);
-  if (!active) return std::unexpected(active.error());
+  FF_TRY(active);
 
   Execution next = paused(execution, *active, {.at = now, .how = LeaseEnd::waiting_children});
   if (next.unresolved_children > 0) next.state = WaitingChildren{};
@@ -57,7 +58,7 @@ Decision<HandBack> apply(const Execution& execution, HandBack command, TimePoint
   if (paused_before(execution, command.fence, LeaseEnd::handed_back))
     return Step<EndReply>{.reply = {public_state(execution)}};
   const auto active = check_fence(execution, command.fence, now);
-  if (!active) return std::unexpected(active.error());
+  FF_TRY(active);
 
   Execution next = paused(execution, *active,
                           {.at = now, .how = LeaseEnd::handed_back, .reason = command.reason});

@@ -1,3 +1,4 @@
+#include "base/try.hpp"
 #include "core/execution/fence.hpp"
 #include "core/transitions/transitions.hpp"
 
@@ -5,7 +6,7 @@ namespace ff::core {
 
 Decision<Renew> apply(const Execution& execution, const Renew& command, TimePoint now) {
   auto active = check_fence(execution, command.fence, now);
-  if (!active) return std::unexpected(active.error());
+  FF_TRY(active);
 
   active->lease.expires_at = now + command.lease_ttl;
   Execution next = execution;
@@ -14,8 +15,7 @@ Decision<Renew> apply(const Execution& execution, const Renew& command, TimePoin
 }
 
 Decision<UpdateProgress> apply(const Execution& execution, UpdateProgress command, TimePoint now) {
-  if (auto active = check_fence(execution, command.fence, now); !active)
-    return std::unexpected(active.error());
+  FF_TRY(check_fence(execution, command.fence, now));
 
   // What is not told this time stays as it was told before.
   auto progress = execution.progress.value_or(Progress{});

@@ -109,7 +109,7 @@ Result<void> policy_valid(const Policy& policy) {
       in_range("max_replay_count", policy.max_replay_count, 0u, limits::replays_max),
       duration_in_range("dedup_window_ms", policy.dedup_window, Millis{1}, limits::duration_max),
       duration_in_range("retention_ms", policy.retention, Millis{0}),
-      policy_admission_valid(policy),
+      attachments_valid(policy),
   });
 }
 

@@ -36,21 +36,16 @@ Result<void> validate(const Replay& operation, PartitionIndex partition_count);
 Result<void> validate(const Backup& operation, PartitionIndex partition_count);
 
 Result<void> validate(const CreateBudget& operation, PartitionIndex partition_count);
-Result<void> validate(const GetBudget& operation, PartitionIndex partition_count);
 Result<void> validate(const ListBudgets& operation, PartitionIndex partition_count);
 Result<void> validate(const ReportUsage& operation, PartitionIndex partition_count);
 Result<void> validate(const ReleaseUsage& operation, PartitionIndex partition_count);
-Result<void> validate(const ResetBudget& operation, PartitionIndex partition_count);
-Result<void> validate(const DeleteBudget& operation, PartitionIndex partition_count);
 Result<void> validate(const CreateQuota& operation, PartitionIndex partition_count);
-Result<void> validate(const GetQuota& operation, PartitionIndex partition_count);
 Result<void> validate(const ListQuotas& operation, PartitionIndex partition_count);
-Result<void> validate(const DeleteQuota& operation, PartitionIndex partition_count);
 Result<void> validate(const RegisterWorker& operation, PartitionIndex partition_count);
 
 Result<void> present_namespace(const Namespace& ns);
 Result<void> worker_named(const WorkerId& worker, const Namespace& ns);
-Result<void> policy_admission_valid(const Policy& policy);
+Result<void> attachments_valid(const Policy& policy);
 Result<void> lanes_valid(const std::vector<LaneId>& lanes);
 Result<void> validate_id(const ExecutionId& id, PartitionIndex partition_count);
 
@@ -59,7 +54,7 @@ template <class Op>
 Result<void> validate(const Op& operation, PartitionIndex partition_count) {
   if constexpr (requires { operation.worker; })
     return worker_named(operation.worker, operation.ns);
-  else if constexpr (requires { operation.id; })
+  else if constexpr (Op::row.owner == Owner::execution && requires { operation.id; })
     return validate_id(operation.id, partition_count);
   else if constexpr (requires { operation.ns; })
     return present_namespace(operation.ns);

@@ -5,7 +5,7 @@
 namespace ff {
 namespace {
 
-core::Happening happening(EventType type, const char* lane) {
+core::ExecutionChange change(EventType type, const char* lane) {
   return {.event = {.type = type,
                     .at = {},
                     .id = {},
@@ -15,7 +15,7 @@ core::Happening happening(EventType type, const char* lane) {
 }
 
 void append(EventLog& log, EventType type, const char* lane = "default") {
-  const auto one = happening(type, lane);
+  const auto one = change(type, lane);
   log.append({&one, 1});
 }
 

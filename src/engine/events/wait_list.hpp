@@ -15,41 +15,41 @@ class WaitList {
  public:
   // A place in the list, for as long as it lives. Take it before looking whether the thing is there
   // already; then nothing that happens in between is missed.
-  class Place {
+  class Waiter {
    public:
-    Place(WaitList& list, Key key, Wakeup& wakeup)
+    Waiter(WaitList& list, Key key, Wakeup& wakeup)
         : list_(list), key_(std::move(key)), wakeup_(wakeup) {
       const std::lock_guard lock(list_.mutex_);
       auto& places = list_.places_[key_];
       position_ = places.insert(places.end(), this);
     }
-    ~Place() {
+    ~Waiter() {
       const std::lock_guard lock(list_.mutex_);
       const auto places = list_.places_.find(key_);
       places->second.erase(position_);
       if (places->second.empty()) list_.places_.erase(places);
     }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
 
    private:
     friend class WaitList;
     WaitList& list_;
     Key key_;
     Wakeup& wakeup_;
-    typename std::list<Place*>::iterator position_;
+    typename std::list<Waiter*>::iterator position_;
   };
 
   void wake_all(const Key& key) {
     const std::lock_guard lock(mutex_);
     const auto places = places_.find(key);
     if (places == places_.end()) return;
-    for (Place* place : places->second) place->wakeup_.wake();
+    for (Waiter* place : places->second) place->wakeup_.wake();
   }
 
  private:
   std::mutex mutex_;
-  std::map<Key, std::list<Place*>> places_;
+  std::map<Key, std::list<Waiter*>> places_;
 };
 
 }  // namespace ff

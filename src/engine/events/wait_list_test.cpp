@@ -21,7 +21,7 @@ TEST(WaitList, WakesAllWhoWaitForTheSame) {
   Runtime runtime{1};
   Wakeup first{runtime.executor()}, second{runtime.executor()}, other{runtime.executor()};
   WaitList<std::string> list;
-  const WaitList<std::string>::Place a(list, "end", first), b(list, "end", second),
+  const WaitList<std::string>::Waiter a(list, "end", first), b(list, "end", second),
       c(list, "another", other);
   list.wake_all("end");
   EXPECT_TRUE(woken(runtime, first));
@@ -31,16 +31,16 @@ TEST(WaitList, WakesAllWhoWaitForTheSame) {
 
 class WorkWaitersTest : public ::testing::Test {
  protected:
-  using Place = WorkWaiters::Place;
+  using Waiter = WorkWaiters::Waiter;
 
   static std::vector<LaneId> lanes(std::initializer_list<const char*> names) {
     std::vector<LaneId> all;
     for (const auto* name : names) all.push_back(*LaneId::parse(name));
     return all;
   }
-  std::unique_ptr<Place> wait(std::initializer_list<const char*> names, Wakeup& wakeup,
-                              const CapabilitySet& capabilities = none_) {
-    return std::make_unique<Place>(list_, default_namespace(), lanes(names), capabilities, wakeup);
+  std::unique_ptr<Waiter> wait(std::initializer_list<const char*> names, Wakeup& wakeup,
+                               const CapabilitySet& capabilities = none_) {
+    return std::make_unique<Waiter>(list_, default_namespace(), lanes(names), capabilities, wakeup);
   }
   void offer(const char* lane, CapabilitySet required = {}) {
     list_.offer({.ns = default_namespace(),

@@ -4,8 +4,9 @@
 
 namespace ff {
 
-WorkWaiters::Place::Place(WorkWaiters& list, const Namespace& ns, const std::vector<LaneId>& lanes,
-                          const CapabilitySet& capabilities, Wakeup& wakeup)
+WorkWaiters::Waiter::Waiter(WorkWaiters& list, const Namespace& ns,
+                            const std::vector<LaneId>& lanes, const CapabilitySet& capabilities,
+                            Wakeup& wakeup)
     : list_(list), capabilities_(capabilities), wakeup_(wakeup) {
   const std::lock_guard lock(list_.mutex_);
   ++list_.size_;
@@ -15,7 +16,7 @@ WorkWaiters::Place::Place(WorkWaiters& list, const Namespace& ns, const std::vec
   }
 }
 
-WorkWaiters::Place::~Place() {
+WorkWaiters::Waiter::~Waiter() {
   std::optional<Offer> unused;
   {
     const std::lock_guard lock(list_.mutex_);
@@ -30,7 +31,7 @@ WorkWaiters::Place::~Place() {
   if (unused) list_.offer(*unused);
 }
 
-asio::awaitable<void> WorkWaiters::Place::sleep_until(
+asio::awaitable<void> WorkWaiters::Waiter::sleep_until(
     std::chrono::steady_clock::time_point deadline) {
   struct Asleep {
     explicit Asleep(std::atomic<std::size_t>& count) : count_(count) { ++count_; }
@@ -41,7 +42,7 @@ asio::awaitable<void> WorkWaiters::Place::sleep_until(
   co_await wakeup_.wait_until(deadline);
 }
 
-std::optional<Offer> WorkWaiters::Place::accept() {
+std::optional<Offer> WorkWaiters::Waiter::accept() {
   const std::lock_guard lock(list_.mutex_);
   return std::exchange(offer_, std::nullopt);
 }
@@ -55,7 +56,7 @@ bool WorkWaiters::offer(const Offer& offer) {
   const std::lock_guard lock(mutex_);
   const auto places = places_.find({offer.ns, offer.lane});
   if (places == places_.end()) return false;
-  for (Place* place : places->second) {
+  for (Waiter* place : places->second) {
     if (place->offer_ || !place->capabilities_.covers(offer.required)) continue;
     place->offer_ = offer;
     place->wakeup_.wake();

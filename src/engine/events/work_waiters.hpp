@@ -29,13 +29,13 @@ class WorkWaiters {
  public:
   // A place in the list, for as long as it lives. Take it before looking for work; then nothing that
   // becomes ready in between is missed.
-  class Place {
+  class Waiter {
    public:
-    Place(WorkWaiters& list, const Namespace& ns, const std::vector<LaneId>& lanes,
-          const CapabilitySet& capabilities, Wakeup& wakeup);
-    ~Place();
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    Waiter(WorkWaiters& list, const Namespace& ns, const std::vector<LaneId>& lanes,
+           const CapabilitySet& capabilities, Wakeup& wakeup);
+    ~Waiter();
+    Waiter(const Waiter&) = delete;
+    Waiter& operator=(const Waiter&) = delete;
 
     // Sleeps until it is woken or the deadline has passed.
     asio::awaitable<void> sleep_until(std::chrono::steady_clock::time_point deadline);
@@ -49,7 +49,7 @@ class WorkWaiters {
     using Queue = std::pair<Namespace, LaneId>;
     struct Entry {
       Queue queue;
-      std::list<Place*>::iterator position;
+      std::list<Waiter*>::iterator position;
     };
 
     WorkWaiters& list_;
@@ -70,7 +70,7 @@ class WorkWaiters {
   std::atomic<std::size_t> asleep_ = 0;
   mutable std::mutex mutex_;
   std::size_t size_ = 0;
-  std::map<Place::Queue, std::list<Place*>> places_;
+  std::map<Waiter::Queue, std::list<Waiter*>> places_;
 };
 
 }  // namespace ff

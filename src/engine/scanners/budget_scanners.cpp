@@ -1,6 +1,7 @@
 #include "engine/scanners/budget_scanners.hpp"
 
 #include "base/log.hpp"
+#include "base/try.hpp"
 
 namespace ff {
 namespace {
@@ -12,7 +13,7 @@ Async<Scan> for_each(store::Store& store, Visit visit) {
   All query;
   while (true) {
     const auto ids = co_await store.run(query);
-    if (!ids) co_return std::unexpected(ids.error());
+    FF_CO_TRY(ids);
     for (const auto& id : *ids) {
       const auto part = co_await visit(id);
       if (!part) co_return part;
@@ -28,7 +29,7 @@ Async<Scan> for_each(store::Store& store, Visit visit) {
 
 Async<Scan> BudgetReset::run_once() {
   const auto found = co_await store_.run(core::ResetsDue{batch_max});
-  if (!found) co_return std::unexpected(found.error());
+  FF_CO_TRY(found);
   std::vector<core::ResetIfDue> resets;
   for (const auto& id : found->due) resets.push_back({id});
   const auto replies = co_await store_.run_all(std::move(resets));
@@ -44,8 +45,11 @@ Async<Scan> BudgetReset::run_once() {
 }
 
 Async<Scan> BudgetReconciler::run_once() {
-  if (auto mended = co_await store_.run(core::ReconcileBudgets{}); !mended)
-    co_return std::unexpected(mended.error());
+  FF_CO_TRY(co_await store_.run(core::ReconcileBudgets{}));
+  const auto now = store_.now();
+  const bool due = prune_at_ && now >= *prune_at_;
+  if (due || !prune_at_) prune_at_ = now + prune_interval;
+  if (!due) co_return Scan{};
   co_return co_await for_each<core::AllBudgets>(store_,
                                                 [this](const BudgetId& id) { return prune(id); });
 }
@@ -55,7 +59,7 @@ Async<Scan> BudgetReconciler::prune(const BudgetId& budget) {
   core::LedgerOf query{.budget = budget};
   while (true) {
     const auto spenders = co_await store_.run(query);
-    if (!spenders) co_return std::unexpected(spenders.error());
+    FF_CO_TRY(spenders);
     std::vector<GetExecution> looks;
     for (const auto& id : *spenders) looks.push_back({id});
     const auto found = co_await store_.run_all(std::move(looks));
@@ -66,47 +70,43 @@ Async<Scan> BudgetReconciler::prune(const BudgetId& budget) {
     scan.seen += spenders->size();
     scan.changed += gone.size();
     const auto forgotten = co_await store_.run_all(std::move(gone));
-    for (const auto& each : forgotten)
-      if (!each) co_return std::unexpected(each.error());
+    for (const auto& each : forgotten) FF_CO_TRY(each);
     if (spenders->size() < query.max) co_return scan;
     query.after = spenders->back();
   }
 }
 
 Async<Scan> QuotaReconciler::run_once() {
-  if (auto mended = co_await store_.run(core::ReconcileQuotas{}); !mended)
-    co_return std::unexpected(mended.error());
+  FF_CO_TRY(co_await store_.run(core::ReconcileQuotas{}));
   co_return co_await for_each<core::AllQuotas>(
       store_, [this](const QuotaId& id) { return give_back_lost(id); });
 }
 
-// Nothing can become a lease with an admission that is no longer valid, so what nobody holds then is
+// Nothing can become a lease with a token that is no longer valid, so what nobody holds then is
 // lost for good.
 Async<Scan> QuotaReconciler::give_back_lost(const QuotaId& quota) {
   Scan scan;
-  core::HeldAdmissions query{.quota = quota, .before = store_.now() - 2 * limits::admission_valid};
+  core::HeldTokens query{.quota = quota, .before = store_.now() - 2 * limits::quota_token_valid};
   while (true) {
     const auto held = co_await store_.run(query);
     if (!held && held.error().code == Errc::quota_not_found) co_return scan;
-    if (!held) co_return std::unexpected(held.error());
-    std::vector<core::HoldsAdmission> questions;
-    for (const auto& each : *held)
-      questions.push_back({.id = each.execution, .admission = each.admission});
+    FF_CO_TRY(held);
+    std::vector<core::HoldsToken> questions;
+    for (const auto& each : *held) questions.push_back({.id = each.execution, .token = each.token});
     const auto answers = co_await store_.run_all(std::move(questions));
-    std::vector<core::ReleaseAdmission> lost;
+    std::vector<core::ReleaseToken> lost;
     for (std::size_t i = 0; i < answers.size(); ++i) {
       if (!answers[i]) co_return std::unexpected(answers[i].error());
-      if (!*answers[i]) lost.push_back({.quota = quota, .admission = (*held)[i].admission});
+      if (!*answers[i]) lost.push_back({.quota = quota, .token = (*held)[i].token});
     }
     if (!lost.empty())
       log::info("quota={} slots that nobody held were given back={}", quota.str(), lost.size());
     scan.seen += held->size();
     scan.changed += lost.size();
     const auto released = co_await store_.run_all(std::move(lost));
-    for (const auto& each : released)
-      if (!each) co_return std::unexpected(each.error());
+    for (const auto& each : released) FF_CO_TRY(each);
     if (held->size() < query.max) co_return scan;
-    query.after = held->back().admission;
+    query.after = held->back().token;
   }
 }
 

@@ -18,7 +18,8 @@ class BudgetReset final : public Scanner {
   store::Store& store_;
 };
 
-// Forgets dedup keys that are past their time, and what executions spent that are gone.
+// Forgets dedup keys that are past their time. Every half hour it also looks for ledger entries of executions
+// that are gone; the outbox forgets those that spent from a budget of their policy.
 class BudgetReconciler final : public Scanner {
  public:
   explicit BudgetReconciler(store::Store& store) : store_(store) {}
@@ -26,8 +27,10 @@ class BudgetReconciler final : public Scanner {
   Async<Scan> run_once() override;
 
  private:
+  static constexpr Millis prune_interval = std::chrono::minutes{30};
   Async<Scan> prune(const BudgetId& budget);
   store::Store& store_;
+  std::optional<TimePoint> prune_at_;
 };
 
 // Gives back what nobody holds: the process that was let in, or that should have given it back, died.

@@ -1,5 +1,7 @@
 #include "engine/scanners/index_reconciler.hpp"
 
+#include "base/try.hpp"
+
 namespace ff {
 
 Async<Scan> IndexReconciler::run_once() {
@@ -7,7 +9,7 @@ Async<Scan> IndexReconciler::run_once() {
   // One partition after the other: a shard does other work in between.
   for (const auto partition : rotation_.scan(name(), store_.now())) {
     const auto reply = co_await store_.run(store::Reconcile{partition});
-    if (!reply) co_return std::unexpected(reply.error());
+    FF_CO_TRY(reply);
     scan.seen += reply->checked;
     scan.changed += reply->repaired;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/try.hpp"
+
 namespace ff {
 namespace {
 
@@ -10,21 +12,21 @@ constexpr Millis soon{1'000};
 // How often a budget is looked at. Its openings are told; this is for those that were not heard.
 constexpr Millis budgets_every{5'000};
 
-std::vector<Gate::Resource> resources_of(const core::Needs& needs) {
-  std::vector<Gate::Resource> resources(needs.budgets.begin(), needs.budgets.end());
+std::vector<StartGate::Resource> resources_of(const core::Needs& needs) {
+  std::vector<StartGate::Resource> resources(needs.budgets.begin(), needs.budgets.end());
   if (needs.quota) resources.emplace_back(*needs.quota);
   return resources;
 }
 
 }  // namespace
 
-std::vector<Gate::Wanted> OpeningScanner::due() {
+std::vector<StartGate::Wanted> OpeningScanner::due() {
   auto wanted = gate_.wanted();
   const auto now = store_.now();
   const bool early =
       budgets_looked_at_ && now > *budgets_looked_at_ && now - *budgets_looked_at_ < budgets_every;
   if (early)
-    std::erase_if(wanted, [](const Gate::Wanted& each) {
+    std::erase_if(wanted, [](const StartGate::Wanted& each) {
       return std::holds_alternative<BudgetId>(each.what);
     });
   else
@@ -41,14 +43,14 @@ Async<Scan> OpeningScanner::run_once() {
   store::PeekReady peek{.members_max = 1, .needing = {}};
   for (const auto& each : wanted) peek.needing.insert(each.what);
   const auto groups = co_await store_.run(peek);
-  if (!groups) co_return std::unexpected(groups.error());
+  FF_CO_TRY(groups);
 
-  WaitReasons reasons(store_, fleet_);
+  WaitReasons reasons(store_, workers_);
   std::vector<core::Needs> all;
   for (const auto& group : *groups) all.push_back(group.needs);
   co_await reasons.look_up(all);
-  std::set<Gate::Resource> needed;
-  std::set<Gate::Resource> open;
+  std::set<StartGate::Resource> needed;
+  std::set<StartGate::Resource> open;
   for (const auto& group : *groups) {
     const auto refused = co_await reasons.of(group.ns, group.needs);
     for (const auto& what : resources_of(group.needs)) {
@@ -59,9 +61,7 @@ Async<Scan> OpeningScanner::run_once() {
   }
 
   Scan scan{.seen = wanted.size(), .changed = open.size()};
-  for (const auto& what : open)
-    if (auto offered = co_await offer_what_needs(what, reasons, claims); !offered)
-      co_return std::unexpected(offered.error());
+  for (const auto& what : open) FF_CO_TRY(co_await offer_what_needs(what, reasons, claims));
   for (const auto& [what, until] : wanted) {
     if (!needed.contains(what)) {
       gate_.not_wanted(what);
@@ -74,13 +74,13 @@ Async<Scan> OpeningScanner::run_once() {
   co_return scan;
 }
 
-Async<void> OpeningScanner::offer_what_needs(const Gate::Resource& what, WaitReasons& reasons,
+Async<void> OpeningScanner::offer_what_needs(const StartGate::Resource& what, WaitReasons& reasons,
                                              std::size_t claims) {
   gate_.opened(what);
   store::PeekReady peek{.members_max = claims, .needing = {}};
   peek.needing.insert(what);
   const auto groups = co_await store_.run(std::move(peek));
-  if (!groups) co_return std::unexpected(groups.error());
+  FF_CO_TRY(groups);
   for (const auto& group : *groups) {
     const auto refused = co_await reasons.of(group.ns, group.needs);
     if (refused && !*refused) offer_(group, std::min(reasons.room_for(group.needs), claims));

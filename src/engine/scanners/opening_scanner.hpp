@@ -14,11 +14,11 @@ class OpeningScanner final : public Scanner {
  public:
   // `offer` wakes claims that wait for such work, at most so many; `waiting` is how many claims wait.
   using Offer = std::function<void(const store::ReadyGroup&, std::size_t)>;
-  OpeningScanner(store::Store& store, Gate& gate, Fleet& fleet, Offer offer,
+  OpeningScanner(store::Store& store, StartGate& gate, WorkerCache& workers, Offer offer,
                  std::function<std::size_t()> waiting)
       : store_(store),
         gate_(gate),
-        fleet_(fleet),
+        workers_(workers),
         offer_(std::move(offer)),
         waiting_(std::move(waiting)) {}
 
@@ -27,14 +27,14 @@ class OpeningScanner final : public Scanner {
 
  private:
   // Those whose turn it is: a budget's room is looked at less often than a quota's, which comes with time.
-  std::vector<Gate::Wanted> due();
+  std::vector<StartGate::Wanted> due();
   // Wakes claims for the groups that need it and that nothing else holds back.
-  Async<void> offer_what_needs(const Gate::Resource& what, WaitReasons& reasons,
+  Async<void> offer_what_needs(const StartGate::Resource& what, WaitReasons& reasons,
                                std::size_t claims);
 
   store::Store& store_;
-  Gate& gate_;
-  Fleet& fleet_;
+  StartGate& gate_;
+  WorkerCache& workers_;
   Offer offer_;
   std::function<std::size_t()> waiting_;
   std::optional<TimePoint> budgets_looked_at_;

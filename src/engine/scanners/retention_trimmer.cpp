@@ -1,10 +1,12 @@
 #include "engine/scanners/retention_trimmer.hpp"
 
+#include "base/try.hpp"
+
 namespace ff {
 
 Async<Scan> RetentionTrimmer::run_once() {
   const auto over = co_await store_.run(store::RetentionDue{batch_max});
-  if (!over) co_return std::unexpected(over.error());
+  FF_CO_TRY(over);
 
   std::vector<core::Remove> commands;
   for (const auto& id : over->due) commands.push_back({.id = id});

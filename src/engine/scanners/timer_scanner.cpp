@@ -1,5 +1,7 @@
 #include "engine/scanners/timer_scanner.hpp"
 
+#include "base/try.hpp"
+
 namespace ff {
 
 std::string_view TimerScanner::name() const {
@@ -15,7 +17,7 @@ std::string_view TimerScanner::name() const {
 
 Async<Scan> TimerScanner::run_once() {
   const auto timers = co_await store_.run(store::TimersDue{.kind = kind_, .max = batch_max});
-  if (!timers) co_return std::unexpected(timers.error());
+  FF_CO_TRY(timers);
 
   std::vector<core::TimerFire> commands;
   for (const auto& id : timers->due) commands.push_back({.id = id, .kind = kind_});

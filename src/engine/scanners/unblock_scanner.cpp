@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/try.hpp"
+
 namespace ff {
 namespace {
 
@@ -17,7 +19,7 @@ Async<Scan> UnblockScanner::run_once() {
                                 BlockingReason::waiting_for_capable_worker};
   Scan scan;
   if (!look_.exchange(false) && store_.now() < look_again_at_) co_return scan;
-  WaitReasons reasons(store_, fleet_);
+  WaitReasons reasons(store_, workers_);
   for (const auto reason : blocking) {
     const auto seen = co_await unblock(reasons, reason);
     if (!seen) {
@@ -39,7 +41,7 @@ Async<Scan> UnblockScanner::unblock(WaitReasons& reasons, BlockingReason reason)
   store::FindBlocked query{.reason = reason, .after = next_[reason], .max = batch_max};
   for (std::size_t pages = 0; pages < pages_max; ++pages) {
     const auto page = co_await store_.run(query);
-    if (!page) co_return std::unexpected(page.error());
+    FF_CO_TRY(page);
     std::vector<core::Unblock> unblocks;
     for (const auto& each : page->executions) {
       ++scan.seen;

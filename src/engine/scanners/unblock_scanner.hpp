@@ -13,7 +13,7 @@ namespace ff {
 // workers of the published contract find only what stands among the eligible executions.
 class UnblockScanner final : public Scanner {
  public:
-  UnblockScanner(store::Store& store, Fleet& fleet) : store_(store), fleet_(fleet) {}
+  UnblockScanner(store::Store& store, WorkerCache& workers) : store_(store), workers_(workers) {}
 
   std::string_view name() const override { return "unblock"; }
   Async<Scan> run_once() override;
@@ -28,7 +28,7 @@ class UnblockScanner final : public Scanner {
   Async<Scan> unblock(WaitReasons& reasons, BlockingReason reason);
 
   store::Store& store_;
-  Fleet& fleet_;
+  WorkerCache& workers_;
   std::atomic<bool> look_ = true;
   TimePoint look_again_at_{};
   std::map<BlockingReason, std::optional<std::string>> next_;  // where to go on

@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/text/rfc3339.hpp"
-#include "engine/starting/gate.hpp"
+#include "base/try.hpp"
+#include "engine/starting/start_gate.hpp"
 
 namespace ff {
 namespace {
@@ -97,13 +98,13 @@ Async<void> add_quota(store::Store& store, const QuotaId& quota, std::vector<Obs
 }
 
 // Of one that nobody has and that is not kept back by itself.
-Async<void> explain_waiting(store::Store& store, Fleet& fleet, const ExecutionInfo& info,
+Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const ExecutionInfo& info,
                             Why& why) {
-  const auto workers = co_await fleet.live(info.ns);
-  if (!workers) co_return std::unexpected(workers.error());
+  const auto live = co_await workers.live(info.ns);
+  FF_CO_TRY(live);
   const auto able =
-      std::ranges::count_if(*workers, [&](const WorkerInfo& each) { return serves(each, info); });
-  if (able == 0) why.obstacles.push_back(missing_worker(info, *workers));
+      std::ranges::count_if(*live, [&](const WorkerInfo& each) { return serves(each, info); });
+  if (able == 0) why.obstacles.push_back(missing_worker(info, *live));
   if (auto added = co_await add_budgets(store, info.policy, why.obstacles); !added) co_return added;
   if (info.policy.quota)
     if (auto added = co_await add_quota(store, *info.policy.quota, why.obstacles); !added)
@@ -131,7 +132,7 @@ std::string summary_of_end(const ExecutionInfo& info) {
 
 }  // namespace
 
-Async<Why> explain(store::Store& store, Fleet& fleet, const ExecutionInfo& info) {
+Async<Why> explain(store::Store& store, WorkerCache& workers, const ExecutionInfo& info) {
   Why why{.id = info.id, .state = info.state, .summary = {}};
   const auto reason = info.state_vector.blocking_reason;
   if (is_terminal(info.state)) {
@@ -156,7 +157,7 @@ Async<Why> explain(store::Store& store, Fleet& fleet, const ExecutionInfo& info)
     why.summary = "it waits for executions that it depends on";
     why.obstacles.push_back(
         {.reason = reason, .detail = why.summary, .remedy = "they have to end first"});
-  } else if (auto told = co_await explain_waiting(store, fleet, info, why); !told) {
+  } else if (auto told = co_await explain_waiting(store, workers, info, why); !told) {
     co_return std::unexpected(told.error());
   }
   co_return why;

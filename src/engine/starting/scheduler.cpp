@@ -1,5 +1,7 @@
 #include "engine/starting/scheduler.hpp"
 
+#include "base/try.hpp"
+
 namespace ff {
 namespace {
 
@@ -38,7 +40,7 @@ bool is_refused(const Error& error) {
   }
 }
 
-store::TakeReady take_for(const auto& wanted, std::size_t max, const Gate::Cycle& cycle) {
+store::TakeReady take_for(const auto& wanted, std::size_t max, const StartGate::Cycle& cycle) {
   return {.ns = wanted.ns,
           .lanes = wanted.lanes,
           .capabilities = wanted.capabilities,
@@ -55,23 +57,21 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
       std::vector<Chosen> held;
       for (const auto& id : before) held.push_back({.id = id});
       auto leased = co_await store_.run_all(leases_for(claim, held, core::LeaseSource::held));
-      if (auto collected = collect(std::move(leased), reply); !collected)
-        co_return std::unexpected(collected.error());
+      FF_CO_TRY(collect(std::move(leased), reply));
       co_return reply;
     }
 
   auto cycle = co_await gate_.begin(claim.ns);
-  if (!cycle) co_return std::unexpected(cycle.error());
+  FF_CO_TRY(cycle);
   for (int round = 0; round < rounds_max && reply.executions.empty(); ++round) {
     auto taken = co_await store_.run(take_for(claim, claim.max, *cycle));
-    if (!taken) co_return std::unexpected(taken.error());
+    FF_CO_TRY(taken);
     if (taken->empty()) break;
     const auto chosen = co_await gate_.admit(*cycle, std::move(*taken));
-    if (!chosen) co_return std::unexpected(chosen.error());
+    FF_CO_TRY(chosen);
     auto leased = co_await store_.run_all(leases_for(claim, *chosen, core::LeaseSource::ready));
     co_await give_back_unused(*chosen, leased);
-    if (auto collected = collect(std::move(leased), reply); !collected)
-      co_return std::unexpected(collected.error());
+    FF_CO_TRY(collect(std::move(leased), reply));
   }
   if (claim.request_id && !reply.executions.empty()) {
     std::vector<ExecutionId> ids;
@@ -83,19 +83,19 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
 
 Async<GrantReply> Scheduler::grant(const Grant& grant) {
   auto cycle = co_await gate_.begin(grant.ns);
-  if (!cycle) co_return std::unexpected(cycle.error());
+  FF_CO_TRY(cycle);
   for (int round = 0; round < rounds_max; ++round) {
     auto taken = co_await store_.run(take_for(grant, 1, *cycle));
-    if (!taken) co_return std::unexpected(taken.error());
+    FF_CO_TRY(taken);
     if (taken->empty()) break;
     const auto chosen = co_await gate_.admit(*cycle, std::move(*taken));
-    if (!chosen) co_return std::unexpected(chosen.error());
+    FF_CO_TRY(chosen);
     if (chosen->empty()) continue;
     const auto id = chosen->front().id;
     std::vector<core::GrantIssue> issues{{.id = id,
                                           .worker = grant.worker,
                                           .capabilities = grant.capabilities,
-                                          .admission = chosen->front().admission,
+                                          .token = chosen->front().token,
                                           .grant_ttl = grant.grant_ttl}};
     auto granted = co_await store_.run_all(std::move(issues));
     if (granted.front()) co_return GrantReply{std::move(*granted.front())};
@@ -118,13 +118,13 @@ Async<ClaimedExecution> Scheduler::claim(ClaimGranted claim) {
 
 Async<ClaimedExecution> Scheduler::claim(ClaimExecution claim) {
   const auto execution = co_await store_.run(GetExecution{claim.id});
-  if (!execution) co_return std::unexpected(execution.error());
+  FF_CO_TRY(execution);
   // What somebody has or what has ended needs nothing: it is refused, or told again, without.
   std::vector<Chosen> chosen{{.id = claim.id}};
   if (!execution->worker && !is_terminal(execution->state)) {
     auto admitted =
         co_await gate_.admit_one(execution->ns, claim.id, core::needs_of(execution->policy));
-    if (!admitted) co_return std::unexpected(admitted.error());
+    FF_CO_TRY(admitted);
     chosen.front() = std::move(*admitted);
   }
   std::vector<core::LeaseGrant> leases{
@@ -132,7 +132,7 @@ Async<ClaimedExecution> Scheduler::claim(ClaimExecution claim) {
        .source = core::LeaseSource::ready,
        .worker = std::move(claim.worker),
        .capabilities = std::move(claim.capabilities),
-       .admission = chosen.front().admission,
+       .token = chosen.front().token,
        .lease_id = claim.lease_id ? *claim.lease_id : mint<LeaseId>(),
        .attempt_id = mint<AttemptId>(),
        .lease_ttl = claim.lease_ttl}};
@@ -152,7 +152,7 @@ asio::awaitable<void> Scheduler::give_back_unused(const std::vector<Chosen>& cho
     if (started[i]) continue;
     if (!is_refused(started[i].error()))
       unknown.push_back({chosen[i].id});
-    else if (chosen[i].admission)
+    else if (chosen[i].token)
       unused.push_back(chosen[i]);
   }
   if (!unused.empty()) co_await gate_.give_back(std::move(unused));
@@ -164,13 +164,13 @@ std::vector<core::LeaseGrant> Scheduler::leases_for(const Claim& claim,
                                                     core::LeaseSource source) {
   std::vector<core::LeaseGrant> leases;
   leases.reserve(chosen.size());
-  for (const auto& [id, quota, admission] : chosen)
+  for (const auto& [id, quota, token] : chosen)
     leases.push_back(
         {.id = id,
          .source = source,
          .worker = claim.worker,
          .capabilities = claim.capabilities,
-         .admission = admission,
+         .token = token,
          .lease_id = claim.request_id ? lease_of(*claim.request_id, id) : mint<LeaseId>(),
          .attempt_id = mint<AttemptId>(),
          .lease_ttl = claim.lease_ttl});

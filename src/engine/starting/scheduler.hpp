@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "base/random.hpp"
-#include "engine/starting/gate.hpp"
+#include "engine/starting/start_gate.hpp"
 #include "store/store.hpp"
 
 namespace ff {
@@ -17,7 +17,7 @@ namespace ff {
 // quotas let them start, lease or grant them, and take others if some were gone. Safe to use from many coroutines at once.
 class Scheduler {
  public:
-  Scheduler(store::Store& store, Gate& gate, Random& random)
+  Scheduler(store::Store& store, StartGate& gate, Random& random)
       : store_(store), gate_(gate), random_(random) {}
 
   // Up to claim.max executions, best first; none if nothing is ready. Does not wait.
@@ -55,7 +55,7 @@ class Scheduler {
   }
 
   store::Store& store_;
-  Gate& gate_;
+  StartGate& gate_;
   Random& random_;
   Answered answered_;
 };

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
+
 namespace ff {
 namespace {
 
@@ -38,7 +40,8 @@ std::uint64_t room_in(const QuotaInfo& quota) {
 
 Async<std::optional<Refused>> WaitReasons::of(const Namespace& ns, const core::Needs& needs) {
   const std::pair wanted{ns, needs.capabilities};
-  if (!covered_.contains(wanted)) covered_[wanted] = co_await fleet_.covers(ns, needs.capabilities);
+  if (!covered_.contains(wanted))
+    covered_[wanted] = co_await workers_.covers(ns, needs.capabilities);
   if (!covered_[wanted])
     co_return Refused{.reason = BlockingReason::waiting_for_capable_worker,
                       .detail = "no connected worker satisfies required_capabilities"};
@@ -71,7 +74,7 @@ Async<std::optional<Refused>> WaitReasons::of(const QuotaId& quota) {
     note(quota, info);
   }
   const auto& room = quotas_.at(quota);
-  if (!room) co_return std::unexpected(room.error());
+  FF_CO_TRY(room);
   co_return room->refused;
 }
 

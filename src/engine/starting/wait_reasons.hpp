@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "engine/starting/fleet.hpp"
-#include "engine/starting/gate.hpp"
+#include "engine/starting/start_gate.hpp"
+#include "engine/starting/worker_cache.hpp"
 #include "store/store.hpp"
 
 namespace ff {
@@ -17,7 +17,7 @@ std::uint64_t room_in(const QuotaInfo& quota);
 // For one request or one pass: each budget, quota and set of capabilities is looked up once.
 class WaitReasons {
  public:
-  WaitReasons(store::Store& store, Fleet& fleet) : store_(store), fleet_(fleet) {}
+  WaitReasons(store::Store& store, WorkerCache& workers) : store_(store), workers_(workers) {}
 
   // The first obstacle to starting work with these needs; none: only a worker's turn is missing. A budget
   // or quota that cannot be read is an error.
@@ -54,7 +54,7 @@ class WaitReasons {
   Async<std::optional<Refused>> of(const QuotaId& quota);
 
   store::Store& store_;
-  Fleet& fleet_;
+  WorkerCache& workers_;
   std::optional<Error> failure_;
   std::map<BudgetId, Result<std::optional<Refused>>> budgets_;
   std::map<QuotaId, Result<Room>> quotas_;

@@ -8,6 +8,7 @@
 #include <boost/asio/strand.hpp>
 
 #include "base/async/cancellation.hpp"
+#include "base/try.hpp"
 #include "base/version.hpp"
 #include "http/transport/stream.hpp"
 
@@ -59,9 +60,7 @@ Async<Response> Client::send(Request request, std::chrono::milliseconds timeout)
   // On the connection's own strand, whatever executor the caller is on.
   auto call = [&]() -> Async<Response> {
     co_await asio::this_coro::throw_if_cancelled(false);
-    if (fresh)
-      if (auto connected = co_await connect(*connection); !connected)
-        co_return std::unexpected(connected.error());
+    if (fresh) FF_CO_TRY(co_await connect(*connection));
     co_return co_await exchange(connection, std::move(request), timeout);
   };
   // Cancellation crosses from the caller's executor to the strand. What carries it is shared: it may

@@ -3,6 +3,7 @@
 #include <boost/url.hpp>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "http/client/client.hpp"
 #include "http/transport/tls.hpp"
 #include "http/wire/problem.hpp"
@@ -86,7 +87,7 @@ template <class Reply>
 Result<Reply> parse_reply(Response&& response) {
   if (response.result() == Status::no_content) return Reply{};
   const auto body = parse_body(response);
-  if (!body) return std::unexpected(body.error());
+  FF_TRY(body);
   auto reply = from_reply<Reply>(*body);
   if (!reply) reply.error().code = Errc::malformed_response;
   return reply;
@@ -132,7 +133,7 @@ Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text,
   std::shared_ptr<TlsContext> context;
   if (tls) {
     auto trusting = client_tls(options.ca_file);
-    if (!trusting) return std::unexpected(trusting.error());
+    FF_TRY(trusting);
     context = std::move(*trusting);
   }
   const std::string usual_port = tls ? "443" : "80";

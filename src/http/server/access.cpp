@@ -10,6 +10,7 @@
 
 #include "base/text/rfc3339.hpp"
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "http/wire/json_codec.hpp"
 
 namespace ff::http {
@@ -106,7 +107,7 @@ Result<std::shared_ptr<const Access>> Access::load(std::string_view admin_token,
                                                    const std::filesystem::path& tokens_file) {
   auto access = std::make_shared<Access>();
   if (!admin_token.empty()) {
-    if (auto valid = token_valid(admin_token); !valid) return std::unexpected(valid.error());
+    FF_TRY(token_valid(admin_token));
     access->tokens_.push_back(
         {.caller = {.name = "admin", .roles = {Role::admin}}, .digest = digest_of(admin_token)});
   }
@@ -118,7 +119,7 @@ Result<std::shared_ptr<const Access>> Access::load(std::string_view admin_token,
 
 Result<void> Access::add_file(const std::filesystem::path& file) {
   auto entries = read_entries(file);
-  if (!entries) return std::unexpected(entries.error());
+  FF_TRY(entries);
   for (auto& entry : entries->tokens) {
     const auto refuse = [&](std::string_view why) {
       return fail(Errc::invalid_input, fmt::format("token '{}' {}", printable(entry.name), why));

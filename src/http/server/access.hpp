@@ -2,7 +2,7 @@
 #pragma once
 
 #include <flowfabric/ids.hpp>
-#include <flowfabric/states.hpp>
+#include <flowfabric/operation_row.hpp>
 #include <flowfabric/time.hpp>
 
 #include <array>
@@ -12,18 +12,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace ff::http {
-
-// What a route asks of its caller. A token has any of the last four; `admin` may do everything, and all
-// may read.
-enum class Role : std::uint8_t { nobody, read, submit, work, admin };
-
-}  // namespace ff::http
-
-namespace ff {
-FF_NAMES(http::Role, "nobody", "read", "submit", "work", "admin");
-}
 
 namespace ff::http {
 

@@ -14,6 +14,7 @@
 #include "base/random.hpp"
 #include "base/text/base64.hpp"
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "base/version.hpp"
 
 namespace ff::http {
@@ -81,9 +82,9 @@ std::string request_id(std::string_view given) {
 
 }  // namespace
 
-Connection::Connection(tcp::socket socket, Site& site)
-    : stream_(std::move(socket), site.credentials().tls),
-      site_(site),
+Connection::Connection(tcp::socket socket, ServerContext& context)
+    : stream_(std::move(socket), context.credentials().tls),
+      context_(context),
       timer_(strand(), deadline_) {}
 
 asio::awaitable<void> Connection::serve() {
@@ -109,7 +110,7 @@ asio::awaitable<void> Connection::turn_away() {
   allow(drain_timeout);
   const Error error{Errc::overloaded,
                     fmt::format("this server has its {} connections; try again in a moment",
-                                site_.connections.most())};
+                                context_.connections.most())};
   const Exchange exchange{.id = request_id(""), .began = SteadyClock::now()};
   if (!co_await stream_.accept_handshake()) co_await refuse(exchange, error);
   allow_for_ever();
@@ -143,7 +144,7 @@ asio::awaitable<bool> Connection::serve_one() {
   }
   const auto& route = *exchange.found->route;
   const auto body_size = parser.content_length().value_or(parser.chunked() ? body_limit(route) : 0);
-  auto share = site_.body_bytes.take(body_size);
+  auto share = context_.body_bytes.take(body_size);
   if (!share) {
     const Error error{Errc::overloaded,
                       "the server is reading as much as it can; try again in a moment"};
@@ -163,12 +164,12 @@ asio::awaitable<bool> Connection::serve_one() {
 asio::awaitable<error_code> Connection::read_header(RequestParser& parser) {
   error_code failed;
   idle_ = true;
-  allow(site_.limits.idle_timeout);
+  allow(context_.limits.idle_timeout);
   if (stream_.received() == 0) failed = co_await stream_.receive();
   idle_ = false;
   // Nobody has begun to ask: there is nothing to answer either.
   if (failed) co_return asio::error::eof;
-  allow(site_.limits.header_timeout);
+  allow(context_.limits.header_timeout);
   failed = co_await stream_.read_header(parser);
   if (failed && late_) failed = beast::error::timeout;
   if (failed) co_return failed;
@@ -188,12 +189,12 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   if (found) exchange.found = std::move(*found);
   const bool open = found && exchange.found->route->endpoint.role == Role::nobody;
   if (!open) {
-    auto caller = site_.credentials().access->admit(header[beast::http::field::authorization],
-                                                    SystemClock().now());
-    if (!caller) return std::unexpected(caller.error());
+    auto caller = context_.credentials().access->admit(header[beast::http::field::authorization],
+                                                       SystemClock().now());
+    FF_TRY(caller);
     exchange.caller = std::move(*caller);
   }
-  if (!found) return std::unexpected(found.error());
+  FF_TRY(found);
   const auto& route = *exchange.found->route;
   if (!exchange.caller.may(route.endpoint.role))
     return fail(Errc::permission_denied,
@@ -206,7 +207,7 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
 
 asio::awaitable<Result<Request>> Connection::read_body(RequestParser& parser, const Route& route) {
   parser.body_limit(body_limit(route));
-  allow(site_.limits.body_timeout);
+  allow(context_.limits.body_timeout);
   error_code failed;
   if (beast::iequals(parser.get()[beast::http::field::expect], "100-continue")) {
     Response go_on{Status::continue_, 11};
@@ -231,8 +232,8 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
     response = error_response(fields.error());
   } else {
     std::optional<NamespaceEngine> scoped;
-    if (exchange.caller.ns) scoped.emplace(site_.engine, *exchange.caller.ns);
-    Engine& engine = scoped ? static_cast<Engine&>(*scoped) : site_.engine;
+    if (exchange.caller.ns) scoped.emplace(context_.engine, *exchange.caller.ns);
+    Engine& engine = scoped ? static_cast<Engine&>(*scoped) : context_.engine;
     if (wants_stream && route.endpoint.path == endpoint<ReadEvents>.path) {
       if (!last_event_id.empty()) fields->url["after"] = last_event_id;
       co_return co_await send_events(exchange, engine, std::move(*fields));
@@ -249,13 +250,13 @@ asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
   if (!route.may_wait) {
     auto response = co_await run_or_apologise(engine, route, std::move(fields));
     if (route.endpoint.path == endpoint<GetMetrics>.path && response.result() == Status::ok)
-      response.body() += site_.metrics.text({.connections = site_.connections.used(),
-                                             .long_polls = site_.long_polls.used(),
-                                             .body_bytes = site_.body_bytes.used()});
+      response.body() += context_.metrics.text({.connections = context_.connections.used(),
+                                                .long_polls = context_.long_polls.used(),
+                                                .body_bytes = context_.body_bytes.used()});
     co_return response;
   }
-  const auto share = site_.long_polls.take();
-  if (!share) co_return error_response(too_many_wait(site_.long_polls));
+  const auto share = context_.long_polls.take();
+  if (!share) co_return error_response(too_many_wait(context_.long_polls));
   Response response;
   co_await unless_in_vain(set(response, run_or_apologise(engine, route, std::move(fields))));
   co_return response;
@@ -275,12 +276,12 @@ asio::awaitable<Response> Connection::run_or_apologise(Engine& engine, const Rou
 asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine,
                                               RequestFields fields) {
   auto query = from_fields<ReadEvents>(fields);
-  const auto share = site_.long_polls.take();
-  if (!share) query = std::unexpected(too_many_wait(site_.long_polls));
+  const auto share = context_.long_polls.take();
+  if (!share) query = std::unexpected(too_many_wait(context_.long_polls));
   Result<std::string> text = "";
   std::optional<EventStream> events;
   if (query) {
-    events.emplace(engine, std::move(*query), site_.limits.stream_silence);
+    events.emplace(engine, std::move(*query), context_.limits.stream_silence);
     text = co_await events->begin();
   } else {
     text = std::unexpected(query.error());
@@ -296,7 +297,7 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
           *text;
   conclude(exchange, 200);
   while (text && !closing_ && !gone_) {
-    allow(site_.limits.write_timeout);
+    allow(context_.limits.write_timeout);
     if (co_await stream_.write(std::move(*text))) break;
     allow_for_ever();
     co_await unless_in_vain(set(text, events->next()));
@@ -372,7 +373,7 @@ asio::awaitable<bool> Connection::send(const Exchange& exchange, Response respon
   // Nobody reads the body of an answer to HEAD; a client would take it for the next answer.
   if (exchange.method == Verb::head) response.body().clear();
   conclude(exchange, response.result_int());
-  allow(site_.limits.write_timeout);
+  allow(context_.limits.write_timeout);
   const auto failed = co_await stream_.write(response);
   co_return !failed;
 }
@@ -404,7 +405,7 @@ void Connection::look_at_the_clock(SteadyClock::time_point at) {
 
 void Connection::conclude(const Exchange& exchange, unsigned status) {
   const Route* route = exchange.found ? exchange.found->route : nullptr;
-  site_.metrics.answered(exchange.method, route, status, SteadyClock::now() - exchange.began);
+  context_.metrics.answered(exchange.method, route, status, SteadyClock::now() - exchange.began);
   const auto level = route && route->is_audited ? log::Level::info : log::Level::debug;
   log::at(level, "{} {} {} request={} by={}", beast::http::to_string(exchange.method),
           printable(exchange.target, target_shown_max), status, exchange.id,

@@ -12,14 +12,14 @@
 #include "http/server/event_stream.hpp"
 #include "http/server/namespace_engine.hpp"
 #include "http/server/routes.hpp"
-#include "http/server/site.hpp"
+#include "http/server/server_context.hpp"
 
 namespace ff::http {
 
 // Answers requests one after the other. Everything about it happens on the socket's strand.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(asio::ip::tcp::socket socket, Site& site);
+  Connection(asio::ip::tcp::socket socket, ServerContext& context);
 
   asio::any_io_executor strand() { return stream_.tcp().get_executor(); }
 
@@ -72,7 +72,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void look_at_the_clock(SteadyClock::time_point at);
 
   Stream stream_;
-  Site& site_;
+  ServerContext& context_;
   bool idle_ = true;  // no request is at work
   bool closing_ = false;
   bool waiting_ = false;    // a long poll

@@ -96,7 +96,7 @@ class ContractTest : public HttpTest {
   }
 
   // The least that an operation about budgets, quotas or workers succeeds with.
-  std::optional<json::object> good_for_admission(const std::string& operation) const {
+  std::optional<json::object> good_for_resource(const std::string& operation) const {
     if (operation == "CreateBudget") return json::object{{"hard_limits", {{"tokens", 10}}}};
     if (operation == "CreateQuota") return json::object{{"max_concurrent", 1}};
     if (operation == "ReportUsage") {
@@ -116,7 +116,7 @@ class ContractTest : public HttpTest {
   // The least that an operation succeeds with.
   json::object good(const std::string& operation) const {
     static int number = 0;
-    if (auto fields = good_for_admission(operation)) return *fields;
+    if (auto fields = good_for_resource(operation)) return *fields;
     const auto id = [&] { return submit(R"({"kind":"k","lane":"ready"})", admin); };
     if (operation == "Submit") return {{"kind", "k"}};
     if (operation == "SubmitMany")

@@ -1,5 +1,6 @@
 #include "http/server/event_stream.hpp"
 
+#include "base/try.hpp"
 #include "http/wire/wire.hpp"
 
 namespace ff::http {
@@ -30,7 +31,7 @@ Async<EventPage> EventStream::read(Millis wait) {
 
 Async<std::string> EventStream::begin() {
   const auto page = co_await read(Millis{0});
-  if (!page) co_return std::unexpected(page.error());
+  FF_CO_TRY(page);
   auto text = event_text(*page);
   co_return text.empty() ? fmt::format("id: {}\n\n", page->next) : text;
 }
@@ -40,7 +41,7 @@ Async<std::string> EventStream::next() {
   Millis wait = silence_max_;
   while (text.size() < text_bytes_max) {
     const auto page = co_await read(wait);
-    if (!page) co_return std::unexpected(page.error());
+    FF_CO_TRY(page);
     const auto more = event_text(*page);
     if (more.empty()) break;
     text += more;

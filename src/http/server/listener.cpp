@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 
 namespace ff::http {
 
@@ -43,7 +44,7 @@ Result<tcp::endpoint> parse(std::string_view text, Reach reach) {
 
 Result<Listener> Listener::bind(std::string_view address, Reach reach) {
   const auto endpoint = parse(address, reach);
-  if (!endpoint) return std::unexpected(endpoint.error());
+  FF_TRY(endpoint);
 
   Listener listener(*endpoint);
   auto& acceptor = listener.acceptor_;

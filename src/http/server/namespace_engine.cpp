@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "core/refusals.hpp"
 #include "core/validation/validate.hpp"
 #include "http/wire/endpoints.hpp"
@@ -40,7 +41,7 @@ Result<void> NamespaceEngine::own(const Namespace& ns) const {
 template <class Get>
 Async<void> NamespaceEngine::find_own(Get get) {
   const auto found = co_await engine_.run(get);
-  if (!found) co_return std::unexpected(found.error());
+  FF_CO_TRY(found);
   if (found->ns != ns_) co_return core::refusals::not_found(get.id);
   co_return Result<void>{};
 }

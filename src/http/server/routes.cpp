@@ -6,6 +6,7 @@
 #include <boost/url.hpp>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "http/wire/openapi.hpp"
 #include "http/wire/problem.hpp"
 
@@ -17,7 +18,7 @@ using Field = beast::http::field;
 
 constexpr std::string_view json_type = "application/json";
 
-Response success(Bytes& bytes, const Words&) {
+Response success(Bytes& bytes, const HttpRow::Words&) {
   const auto type =
       bytes.content_type ? std::string_view(bytes.content_type->str()) : unknown_content_type;
   return make_response(http_status(bytes), type, std::move(bytes.bytes));
@@ -29,7 +30,7 @@ Response json_response(Status status, const json::object& fields) {
 }
 
 template <class Reply>
-Response success(Reply& reply, const Words& words) {
+Response success(Reply& reply, const HttpRow::Words& words) {
   FieldWriter fields;
   if (!words.usual.empty())
     fields.word("status", is_otherwise(reply) ? words.otherwise : words.usual);
@@ -42,8 +43,7 @@ Result<std::unique_ptr<EngineCall>> read_call(const RequestFields& fields) {
   auto call = std::make_unique<OperationCall<Op>>(Op{});
   FieldReader reader(fields.url, fields.body, Source::json);
   describe(reader, call->operation);
-  if (auto finished = reader.finish(); !finished)
-    return std::unexpected(std::move(finished.error()));
+  FF_TRY(reader.finish());
   return call;
 }
 
@@ -69,7 +69,7 @@ Route make_route() {
           .respond = &respond<Op>,
           .may_wait = Waiting<Op>,
           .is_batch = Batched<Op>,
-          .is_audited = is_audited<Op>,
+          .is_audited = Op::row.is_audited,
           .takes_namespace = NamesNamespace<Op> || submits,
           .takes_key = std::same_as<Op, Submit>,
           .takes_trace = submits,
@@ -205,7 +205,7 @@ Result<Found> find_route(Verb method, std::string_view method_text, std::string_
     }
     json::object fields;
     match_path(route.endpoint.path, path, &fields);
-    if (auto added = add_query(fields, *url); !added) return std::unexpected(added.error());
+    FF_TRY(add_query(fields, *url));
     return Found{&route, std::move(fields)};
   }
   if (allow.empty())
@@ -223,7 +223,7 @@ Result<RequestFields> read_fields(Found found, Request request,
   const std::string key(request["Idempotency-Key"]);
   const auto trace = TraceParent::parse(std::string(request["traceparent"]));
   auto body = parse_body(route, request);
-  if (!body) return std::unexpected(body.error());
+  FF_TRY(body);
   RequestFields fields{.url = std::move(found.url_fields), .body = std::move(*body)};
 
   if (!key.empty() && !route.takes_key)

@@ -46,7 +46,7 @@ class Server::State {
  public:
   State(Engine& engine, Listener listener, ServerOptions options)
       : on_cut_(std::move(options.on_cut)),
-        site_(engine, options.limits, std::move(options.credentials)),
+        context_(engine, options.limits, std::move(options.credentials)),
         acceptor_(listener.release_to(asio::make_strand(engine.executor()))) {
     coroutines_.spawn(acceptor_.get_executor(), [this] { return accept(); });
   }
@@ -60,7 +60,7 @@ class Server::State {
     coroutines_.wait();
   }
 
-  Site& site() { return site_; }
+  ServerContext& context() { return context_; }
 
  private:
   // What a connection takes up: a place, or one among those that are turned away.
@@ -84,7 +84,7 @@ class Server::State {
     while (!stopping_) {
       error_code failed;
       tcp::socket socket =
-          co_await acceptor_.async_accept(asio::make_strand(site_.engine.executor()),
+          co_await acceptor_.async_accept(asio::make_strand(context_.engine.executor()),
                                           asio::redirect_error(asio::use_awaitable, failed));
       if (stopping_) co_return;
       if (failed) {  // out of file descriptors, most likely: let some go first
@@ -93,13 +93,13 @@ class Server::State {
         co_await accept_again_.async_wait(asio::redirect_error(asio::use_awaitable, failed));
         continue;
       }
-      set_options(socket, site_.limits.write_timeout);
-      start(std::make_shared<Connection>(std::move(socket), site_));
+      set_options(socket, context_.limits.write_timeout);
+      start(std::make_shared<Connection>(std::move(socket), context_));
     }
   }
 
   void start(std::shared_ptr<Connection> connection) {
-    auto place = site_.connections.take();
+    auto place = context_.connections.take();
     auto place_away = place ? Allowance::Share{} : turned_away_.take();
     if (!place && !place_away) return;
     connections_.insert(connection);
@@ -121,7 +121,7 @@ class Server::State {
   }
 
   std::function<void()> on_cut_;
-  Site site_;
+  ServerContext context_;
   Allowance turned_away_{turned_away_max};
   tcp::acceptor acceptor_;
   asio::steady_timer accept_again_{acceptor_.get_executor()};
@@ -136,6 +136,8 @@ Server::Server(Engine& engine, Listener listener, ServerOptions options)
 
 Server::~Server() = default;
 
-void Server::exchange(Credentials credentials) { state_->site().exchange(std::move(credentials)); }
+void Server::exchange(Credentials credentials) {
+  state_->context().exchange(std::move(credentials));
+}
 
 }  // namespace ff::http

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "http/server/listener.hpp"
-#include "http/server/site.hpp"
+#include "http/server/server_context.hpp"
 
 namespace ff::http {
 

@@ -82,6 +82,7 @@ constexpr std::array rows{
     Row{"on_soft_limit", "Whether a report beyond a soft limit is told."},
     Row{"released", "What was taken back; nothing if there was nothing, or it was reset since."},
     Row{"reset_interval_ms", "How often usage is set to zero. Left out: only by hand."},
+    Row{"resume_at_ms", "Of a suspended execution: when it is ready again, if that is a time."},
     Row{"scope_id", "Whom it is for; for people."},
     Row{"scope_type", "What it is for, such as tenant or lane; for people."},
     Row{"soft_limits", "By dimension; a report beyond them is told."},

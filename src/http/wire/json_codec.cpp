@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 
 namespace ff::http {
 namespace {
@@ -79,7 +80,7 @@ std::unexpected<Error> out_of_range() {
 Result<std::size_t> read_name(const json::value& value, Source source,
                               std::span<const std::string_view> names) {
   const auto text = Codec<std::string>::read(value, source);
-  if (!text) return std::unexpected(text.error());
+  FF_TRY(text);
   const auto found = std::ranges::find(names, *text);
   if (found == names.end())
     return fail(Errc::invalid_input, fmt::format("must be one of {}, got '{}'",
@@ -144,19 +145,19 @@ Result<double> Codec<double>::read(const json::value& value, Source) {
 
 Result<Millis> Codec<Millis>::read(const json::value& value, Source source) {
   const auto number = Codec<Millis::rep>::read(value, source);
-  if (!number) return std::unexpected(number.error());
+  FF_TRY(number);
   return Millis{*number};
 }
 
 Result<TimePoint> Codec<TimePoint>::read(const json::value& value, Source source) {
   const auto since_epoch = Codec<Millis>::read(value, source);
-  if (!since_epoch) return std::unexpected(since_epoch.error());
+  FF_TRY(since_epoch);
   return TimePoint{*since_epoch};
 }
 
 Result<LeaseEpoch> Codec<LeaseEpoch>::read(const json::value& value, Source source) {
   const auto number = Codec<std::uint64_t>::read(value, source);
-  if (!number) return std::unexpected(number.error());
+  FF_TRY(number);
   return LeaseEpoch{*number};
 }
 
@@ -168,7 +169,7 @@ json::value Codec<Tags>::write(const Tags& tags) {
 
 Result<Tags> Codec<Tags>::read(const json::value& value, Source source) {
   const auto object = read_object(value, source);
-  if (!object) return std::unexpected(object.error());
+  FF_TRY(object);
   Tags tags;
   for (const auto& field : *object) {
     if (!field.value().is_string()) return wrong_type("an object of texts", field.value());
@@ -189,7 +190,7 @@ json::value Codec<Amounts>::write(const Amounts& amounts) {
 
 Result<Amounts> Codec<Amounts>::read(const json::value& value, Source source) {
   const auto object = read_object(value, source);
-  if (!object) return std::unexpected(object.error());
+  FF_TRY(object);
   Amounts amounts;
   for (const auto& field : *object) {
     const auto amount = Codec<std::uint64_t>::read(field.value(), source);
@@ -212,7 +213,7 @@ json::value Codec<CapabilitySet>::write(const CapabilitySet& set) {
 
 Result<CapabilitySet> Codec<CapabilitySet>::read(const json::value& value, Source source) {
   auto tokens = Codec<std::vector<std::string>>::read(value, source);
-  if (!tokens) return std::unexpected(tokens.error());
+  FF_TRY(tokens);
   return CapabilitySet::parse(std::move(*tokens));
 }
 

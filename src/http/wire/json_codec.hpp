@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/try.hpp"
 #include "http/wire/json_fields.hpp"
 #include "http/wire/problem.hpp"
 #include "http/wire/schema.hpp"
@@ -66,7 +67,7 @@ struct Codec<T> {
   static json::value write(T value) { return value; }
   static Result<T> read(const json::value& value, Source source) {
     const auto number = detail::read_signed(value, source);
-    if (!number) return std::unexpected(number.error());
+    FF_TRY(number);
     if (!std::in_range<T>(*number)) return detail::out_of_range();
     return static_cast<T>(*number);
   }
@@ -78,7 +79,7 @@ struct Codec<T> {
   static json::value write(T value) { return value; }
   static Result<T> read(const json::value& value, Source source) {
     const auto number = detail::read_unsigned(value, source);
-    if (!number) return std::unexpected(number.error());
+    FF_TRY(number);
     if (!std::in_range<T>(*number)) return detail::out_of_range();
     return static_cast<T>(*number);
   }
@@ -115,7 +116,7 @@ struct Codec<E> {
   static json::value write(E value) { return json::value(to_string(value)); }
   static Result<E> read(const json::value& value, Source source) {
     const auto position = detail::read_name(value, source, Names<E>::values);
-    if (!position) return std::unexpected(position.error());
+    FF_TRY(position);
     return static_cast<E>(*position);
   }
   static json::object schema(NamedSchemas&) { return detail::name_schema(Names<E>::values); }
@@ -127,7 +128,7 @@ struct IdCodec {
   static json::value write(const T& value) { return json::value(value.str()); }
   static Result<T> read(const json::value& value, Source source) {
     auto text = Codec<std::string>::read(value, source);
-    if (!text) return std::unexpected(std::move(text.error()));
+    FF_TRY(text);
     return T::parse(std::move(*text));
   }
 };
@@ -187,8 +188,7 @@ struct Codec<std::vector<T>> {
     const auto add = [&](const json::value& element) {
       return value_type<T>.read(element, source, &values.emplace_back());
     };
-    if (auto all = detail::read_list(value, source, add); !all)
-      return std::unexpected(std::move(all.error()));
+    FF_TRY(detail::read_list(value, source, add));
     return values;
   }
   static json::object schema(NamedSchemas& named) {
@@ -215,7 +215,7 @@ struct Codec<T> {
   static Result<T> read(const json::value& value, Source source) {
     if (const auto* object = value.if_object()) return from_fields<T>({}, *object, source);
     const auto object = read_object(value, source);
-    if (!object) return std::unexpected(object.error());
+    FF_TRY(object);
     return from_fields<T>({}, *object, Source::json);
   }
   static json::object schema(NamedSchemas& named) { return schema_of<T>(named); }
@@ -237,7 +237,7 @@ struct Codec<Result<T>> {
     const auto* error = object ? object->if_contains("error") : nullptr;
     if (!error) {
       auto read = Codec<T>::read(value, source);
-      if (!read) return std::unexpected(read.error());
+      FF_TRY(read);
       return Result<T>(std::move(*read));
     }
     auto parsed = error->is_object() ? from_problem(error->get_object()) : std::nullopt;

@@ -22,6 +22,8 @@
 
 #include <boost/json.hpp>
 
+#include "base/try.hpp"
+
 namespace ff::http {
 
 namespace json = boost::json;
@@ -57,7 +59,7 @@ inline constexpr ValueType value_type{
     },
     .read = [](const json::value& from, Source source, void* value) -> Result<void> {
       auto decoded = Codec<T>::read(from, source);
-      if (!decoded) return std::unexpected(std::move(decoded.error()));
+      FF_TRY(decoded);
       *static_cast<T*>(value) = std::move(*decoded);
       return {};
     },
@@ -190,8 +192,7 @@ Result<T> from_fields(const json::object& url, const json::object& body, Source 
   T value;
   FieldReader reader(url, body, source);
   describe(reader, value);
-  if (auto finished = reader.finish(); !finished)
-    return std::unexpected(std::move(finished.error()));
+  FF_TRY(reader.finish());
   return value;
 }
 

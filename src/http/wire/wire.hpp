@@ -18,15 +18,33 @@ FF_NAMES(http::BackoffType, "exponential", "fixed");
 
 namespace ff::http {
 
+namespace detail {
+struct AnyField {
+  template <class T>
+  operator T() const;  // NOLINT(google-explicit-constructor): it stands for a field of any type
+};
+}  // namespace detail
+
+// The field `id` (wire_parts.cpp)
+void describe_id(Fields& fields, ExecutionId& id);
+void describe_id(Fields& fields, BudgetId& id);
+void describe_id(Fields& fields, QuotaId& id);
+
+// True for an operation that has an id and no other field.
+template <class Op>
+concept HasOnlyId = requires(Op operation) {
+  operation.id;
+}
+&&!requires { Op{detail::AnyField{}, detail::AnyField{}}; };
+
+template <HasOnlyId Op>
+void describe(Fields& fields, Op& operation) {
+  describe_id(fields, operation.id);
+}
+
 // Operations (wire_requests.cpp)
 void describe(Fields& fields, Submit& value);
 void describe(Fields& fields, SubmitMany& value);
-void describe(Fields& fields, GetExecution& value);
-void describe(Fields& fields, GetState& value);
-void describe(Fields& fields, GetPayload& value);
-void describe(Fields& fields, GetAttempts& value);
-void describe(Fields& fields, GetLeaseHistory& value);
-void describe(Fields& fields, ExplainExecution& value);
 void describe(Fields& fields, GetResult& value);
 void describe(Fields& fields, ListExecutions& value);
 void describe(Fields& fields, CountExecutions& value);
@@ -83,18 +101,13 @@ void describe(Fields& fields, BackupReply& value);
 void describe(Fields& fields, ReadyReply& value);
 void describe(Fields& fields, HealthReply& value);
 
-// Budgets, quotas and workers (wire_admission.cpp)
+// Budgets, quotas and workers (wire_resources.cpp)
 void describe(Fields& fields, BudgetSpec& value);
 void describe(Fields& fields, Breach& value);
 void describe(Fields& fields, CreateBudget& value);
 void describe(Fields& fields, CreateQuota& value);
 void describe(Fields& fields, CreateBudgetReply& value);
 void describe(Fields& fields, CreateQuotaReply& value);
-void describe(Fields& fields, GetBudget& value);
-void describe(Fields& fields, ResetBudget& value);
-void describe(Fields& fields, DeleteBudget& value);
-void describe(Fields& fields, GetQuota& value);
-void describe(Fields& fields, DeleteQuota& value);
 void describe(Fields& fields, ListBudgets& value);
 void describe(Fields& fields, ListQuotas& value);
 void describe(Fields& fields, BudgetInfo& value);

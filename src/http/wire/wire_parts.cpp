@@ -1,4 +1,5 @@
 // JSON fields of the parts that several messages share.
+#include "base/try.hpp"
 #include "http/wire/json_codec.hpp"
 #include "http/wire/wire.hpp"
 
@@ -45,7 +46,7 @@ struct Codec<Backoff> {
   template <class T>
   static Result<Backoff> read_as(const json::value& value, Source source) {
     auto read = Codec<T>::read(value, source);
-    if (!read) return std::unexpected(read.error());
+    FF_TRY(read);
     return Backoff{*read};
   }
 };
@@ -88,5 +89,9 @@ void describe(Fields& fields, Progress& progress) {
   fields.required("message", progress.message);
   fields.required("at_ms", progress.at);
 }
+
+void describe_id(Fields& fields, ExecutionId& id) { fields.required("id", id); }
+void describe_id(Fields& fields, BudgetId& id) { fields.required("id", id); }
+void describe_id(Fields& fields, QuotaId& id) { fields.required("id", id); }
 
 }  // namespace ff::http

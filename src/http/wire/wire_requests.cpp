@@ -22,13 +22,6 @@ void describe(Fields& fields, Submit& submit) {
 
 void describe(Fields& fields, SubmitMany& many) { fields.required("executions", many.executions); }
 
-void describe(Fields& fields, GetExecution& get) { fields.required("id", get.id); }
-void describe(Fields& fields, GetState& get) { fields.required("id", get.id); }
-void describe(Fields& fields, GetPayload& get) { fields.required("id", get.id); }
-void describe(Fields& fields, GetAttempts& get) { fields.required("id", get.id); }
-void describe(Fields& fields, GetLeaseHistory& get) { fields.required("id", get.id); }
-void describe(Fields& fields, ExplainExecution& get) { fields.required("id", get.id); }
-
 void describe(Fields& fields, GetResult& get) {
   fields.required("id", get.id);
   fields.defaulted("wait_ms", get.wait);

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <span>
 
+#include "base/try.hpp"
 #include "core/validation/validate.hpp"
 #include "sdk/client/blocking.hpp"
 #include "sdk/worker/batch.hpp"
@@ -22,18 +23,18 @@ template <class Id>
 Result<void> parse_optional(std::string text, std::optional<Id>& field) {
   if (text.empty()) return {};
   auto parsed = Id::parse(std::move(text));
-  if (!parsed) return std::unexpected(std::move(parsed.error()));
+  FF_TRY(parsed);
   field = std::move(*parsed);
   return {};
 }
 
 Result<Submit> to_operation(NewExecution execution) {
   auto ns = Namespace::parse(std::move(execution.ns));
-  if (!ns) return std::unexpected(ns.error());
+  FF_TRY(ns);
   auto lane = LaneId::parse(std::move(execution.lane));
-  if (!lane) return std::unexpected(lane.error());
+  FF_TRY(lane);
   auto kind = Kind::parse(std::move(execution.kind));
-  if (!kind) return std::unexpected(kind.error());
+  FF_TRY(kind);
   Submit submit{.ns = std::move(*ns),
                 .lane = std::move(*lane),
                 .kind = std::move(*kind),
@@ -47,7 +48,7 @@ Result<Submit> to_operation(NewExecution execution) {
                       parse_optional(std::move(execution.idempotency_key), submit.idempotency_key),
                       parse_optional(std::move(execution.content_type), submit.content_type),
                       parse_optional(std::move(execution.traceparent), submit.traceparent)})
-    if (!parsed) return std::unexpected(std::move(parsed.error()));
+    FF_TRY(parsed);
   return submit;
 }
 
@@ -59,13 +60,13 @@ Limit limit(const ClientOptions& options, Millis wait = {}, std::stop_token stop
 // The value of a reply that holds one thing.
 template <class Reply, class T>
 Result<T> member(Result<Reply> reply, T Reply::*field) {
-  if (!reply) return std::unexpected(std::move(reply.error()));
+  FF_TRY(reply);
   return std::move((*reply).*field);
 }
 
 template <class Reply>
 Result<void> without_value(const Result<Reply>& reply) {
-  if (!reply) return std::unexpected(reply.error());
+  FF_TRY(reply);
   return {};
 }
 
@@ -80,7 +81,7 @@ Result<typename Op::Reply> Client::call(Op operation) {
 
 Result<SubmitReply> Client::submit(NewExecution execution) {
   auto operation = to_operation(std::move(execution));
-  if (!operation) return std::unexpected(operation.error());
+  FF_TRY(operation);
   return call(std::move(*operation));
 }
 
@@ -151,7 +152,7 @@ Result<void> Client::for_each(ListExecutions which,
                               const std::function<bool(const ExecutionInfo&)>& each) {
   do {
     auto page = list(which);
-    if (!page) return std::unexpected(page.error());
+    FF_TRY(page);
     for (const auto& execution : page->executions)
       if (!each(execution)) return {};
     which.cursor = std::move(page->next);

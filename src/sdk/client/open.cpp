@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "base/text/redact.hpp"
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "engine/local_engine.hpp"
 #include "http/client/remote_engine.hpp"
 #include "store/open_store.hpp"
@@ -23,14 +24,14 @@ Result<std::shared_ptr<Engine>> open(std::string_view url, OpenOptions options) 
                     printable(without_password(url))));
   if (remote_url) {
     auto remote = http::RemoteEngine::open(url, options);
-    if (!remote) return std::unexpected(remote.error());
+    FF_TRY(remote);
     return std::move(*remote);
   }
   // On Valkey, servers look after what nobody waits for; in an embedded store there is nobody else.
   const bool looks_after_all = embedded || options.background;
   auto store = store::open_store(
       url, {.clock = std::make_shared<SystemClock>(), .looks_after_all = looks_after_all});
-  if (!store) return std::unexpected(store.error());
+  FF_TRY(store);
   return std::make_shared<LocalEngine>(std::move(*store),
                                        LocalEngineOptions{.scan = looks_after_all});
 }

@@ -6,6 +6,7 @@
 
 #include "base/async/cancellation.hpp"
 #include "base/async/wakeup.hpp"
+#include "base/try.hpp"
 #include "sdk/worker/retry_pause.hpp"
 
 namespace ff {
@@ -39,7 +40,7 @@ Async<Bytes> result_or_timeout(Engine& engine, ExecutionId id, Millis timeout) {
 
 Async<std::string> wait_for_result(Engine& engine, ExecutionId id, Millis timeout) {
   auto result = co_await result_or_timeout(engine, id, timeout);
-  if (!result) co_return std::unexpected(std::move(result.error()));
+  FF_CO_TRY(result);
   co_return std::move(result->bytes);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/random.hpp"
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "sdk/client/blocking.hpp"
 #include "sdk/worker/lease_loss.hpp"
 #include "sdk/worker/retry_pause.hpp"
@@ -55,7 +56,7 @@ Result<void> Task::progress(std::uint32_t percent, std::string message) {
                         .message = std::move(message)};
   auto& engine = context_->engine();
   auto told = run_within({.timeout = progress_limit}, engine, std::move(update));
-  if (!told) return std::unexpected(std::move(told.error()));
+  FF_TRY(told);
   return {};
 }
 

@@ -19,6 +19,7 @@
 #include "base/async/coroutine_group.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/try.hpp"
 #include "core/execution/partitions.hpp"
 #include "core/validation/validate.hpp"
 #include "sdk/worker/registration.hpp"
@@ -48,11 +49,11 @@ std::string default_worker_id() {
 
 Result<Claim> claim_template(const WorkerOptions& options) {
   auto worker = WorkerId::parse(options.id.empty() ? default_worker_id() : options.id);
-  if (!worker) return std::unexpected(worker.error());
+  FF_TRY(worker);
   auto ns = Namespace::parse(options.ns);
-  if (!ns) return std::unexpected(ns.error());
+  FF_TRY(ns);
   auto capabilities = CapabilitySet::parse(options.capabilities);
-  if (!capabilities) return std::unexpected(capabilities.error());
+  FF_TRY(capabilities);
   Claim claim{.worker = std::move(*worker),
               .ns = std::move(*ns),
               .lanes = {},
@@ -61,11 +62,10 @@ Result<Claim> claim_template(const WorkerOptions& options) {
               .wait = claim_wait};
   for (const auto& name : options.lanes) {
     auto lane = LaneId::parse(name);
-    if (!lane) return std::unexpected(lane.error());
+    FF_TRY(lane);
     claim.lanes.push_back(std::move(*lane));
   }
-  if (auto valid = core::validate(claim, core::partition_count_default); !valid)
-    return std::unexpected(valid.error());
+  FF_TRY(core::validate(claim, core::partition_count_default));
   return claim;
 }
 
@@ -391,7 +391,7 @@ Result<void> Worker::start() {
   if (running_ && !running_->stopped())
     return fail(Errc::invalid_input, "this worker is started already");
   auto claim = claim_template(options_);
-  if (!claim) return std::unexpected(claim.error());
+  FF_TRY(claim);
   if (options_.concurrency == 0)
     return fail(Errc::invalid_input, "a worker's concurrency must be at least 1");
   if (options_.drain_limit < Millis{0})

@@ -3,6 +3,7 @@
 #include <boost/asio/post.hpp>
 
 #include "base/assert.hpp"
+#include "base/try.hpp"
 #include "store/embedded/disk/format.hpp"
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/listing.hpp"
@@ -18,16 +19,16 @@ Result<std::unique_ptr<store::Store>> EmbeddedStore::open(Options options) {
   FF_ASSERT(options.clock);
   FF_ASSERT(options.shards > 0);
   auto lock = DirectoryLock::acquire(options.directory);
-  if (!lock) return std::unexpected(lock.error());
+  FF_TRY(lock);
   auto database =
       Database::open({.directory = database_directory(options.directory), .env = options.env});
-  if (!database) return std::unexpected(database.error());
+  FF_TRY(database);
   const auto format = load_format(**database, options.clock->now());
-  if (!format) return std::unexpected(format.error());
+  FF_TRY(format);
 
   std::unique_ptr<EmbeddedStore> store(new EmbeddedStore(
       std::move(options), std::move(*lock), std::move(*database), format->partition_count));
-  if (auto restored = store->restore(); !restored) return std::unexpected(restored.error());
+  FF_TRY(store->restore());
   return store;
 }
 
@@ -49,27 +50,29 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
                      .ready = ready_,
                      .durability = options_.durability,
                      .hot_bytes_max = options_.hot_bytes_max / options_.shards}));
-  desk_ = std::make_unique<Desk>(Desk::Parts{.writing = {.database = *database_,
-                                                         .committer = committer_,
-                                                         .fault = fault_,
-                                                         .sink = sink_,
-                                                         .durability = options_.durability},
-                                             .clock = *options_.clock,
-                                             .opening_sink = opening_sink_});
+  resources_ = std::make_unique<ResourceShard>(
+      ResourceShard::Parts{.writing = {.database = *database_,
+                                       .committer = committer_,
+                                       .fault = fault_,
+                                       .sink = sink_,
+                                       .durability = options_.durability},
+                           .clock = *options_.clock,
+                           .opening_sink = opening_sink_});
 }
 
 EmbeddedStore::~EmbeddedStore() {
   reader_.join();
   for (auto& shard : shards_) shard->stop();
-  desk_->stop();
+  resources_->stop();
 }
 
 Result<void> EmbeddedStore::restore() {
-  if (auto restored = desk_->restore(); !restored) return restored;
+  if (auto restored = resources_->restore(); !restored) return restored;
   if (auto restored = restore_live(); !restored) return restored;
   if (auto restored = restore_ended_counts(); !restored) return restored;
+  if (auto restored = restore_effects(); !restored) return restored;
   for (auto& shard : shards_) shard->run();
-  desk_->run();
+  resources_->run();
   return {};
 }
 
@@ -78,11 +81,11 @@ Result<void> EmbeddedStore::restore_live() {
       {.prefix = std::string(keys::live_prefix)},
       [this](std::string_view key, std::string_view value) -> Result<Database::Next> {
         const auto id = keys::execution_id(key);
-        if (!id) return std::unexpected(id.error());
+        FF_TRY(id);
         const auto execution = decode(*id, value);
-        if (!execution) return std::unexpected(execution.error());
+        FF_TRY(execution);
         shards_[shard_of(id->partition())]->indexes().add(*execution);
-        desk_->hold(*execution);
+        resources_->hold(*execution);
         return Database::Next::go_on;
       });
 }
@@ -93,9 +96,9 @@ Result<void> EmbeddedStore::restore_ended_counts() {
       {.prefix = std::string(keys::ended_count_prefix)},
       [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
         const auto place = keys::parse_ended_count(key);
-        if (!place) return std::unexpected(place.error());
+        FF_TRY(place);
         const auto counts = decode_ended(value);
-        if (!counts) return std::unexpected(counts.error());
+        FF_TRY(counts);
         // There may have been more shards; the first one takes over from those that are gone.
         const bool gone = place->shard >= shards_.size();
         auto& indexes = shards_[gone ? 0 : place->shard]->indexes();
@@ -112,62 +115,86 @@ Result<void> EmbeddedStore::restore_ended_counts() {
   return database_->write(moved);
 }
 
-void EmbeddedStore::start(std::vector<store::AnyCall> calls) {
-  Outbox outbox{.shards = std::vector<std::vector<ShardCall>>(shards_.size())};
-  for (auto& any : calls) any.visit([&](auto& call) { route(call, outbox); });
-  for (std::size_t i = 0; i < shards_.size(); ++i)
-    if (!outbox.shards[i].empty()) shards_[i]->start(std::move(outbox.shards[i]));
-  if (!outbox.desk.empty()) desk_->start(std::move(outbox.desk));
+Result<void> EmbeddedStore::restore_effects() {
+  return database_->for_each(
+      {.prefix = std::string(keys::effect_prefix)},
+      [this](std::string_view key, std::string_view) -> Result<Database::Next> {
+        auto effect = keys::parse_effect(key);
+        FF_TRY(effect);
+        shards_[shard_of(effect->partition)]->effects().emplace(effect->partition,
+                                                                std::move(effect->text));
+        return Database::Next::go_on;
+      });
 }
 
-template <store::OfAdmission Op>
-void EmbeddedStore::route(store::Call<Op>& call, Outbox& outbox) {
-  outbox.desk.push_back(std::move(call));
+void EmbeddedStore::start(std::vector<store::AnyCall> calls) {
+  Mail mail{.shards = std::vector<std::vector<ShardCall>>(shards_.size())};
+  for (auto& any : calls) any.visit([&](auto& call) { route(call, mail); });
+  for (std::size_t i = 0; i < shards_.size(); ++i)
+    if (!mail.shards[i].empty()) shards_[i]->start(std::move(mail.shards[i]));
+  if (!mail.desk.empty()) resources_->start(std::move(mail.desk));
+}
+
+template <store::OfResource Op>
+void EmbeddedStore::route(store::Call<Op>& call, Mail& mail) {
+  mail.desk.push_back(std::move(call));
 }
 
 std::string EmbeddedStore::list_cursor(TimePoint created_at, const ExecutionId& id) const {
   return embedded::list_cursor(created_at, id);
 }
 
-void EmbeddedStore::route(store::Call<store::PeekReady>& call, Outbox&) {
+void EmbeddedStore::route(store::Call<store::PeekReady>& call, Mail&) {
   if (const Error* fault = fault_.get()) return call.done(std::unexpected(*fault));
   call.done(ready_.peek(call.operation));
 }
 
 template <class Op>
-void EmbeddedStore::route(store::Call<Op>& call, Outbox& outbox) {
-  outbox.shards[shard_of(call.operation.id.partition())].push_back(std::move(call));
+void EmbeddedStore::route(store::Call<Op>& call, Mail& mail) {
+  mail.shards[shard_of(call.operation.id.partition())].push_back(std::move(call));
 }
 
-void EmbeddedStore::route(store::Call<store::Reconcile>& call, Outbox& outbox) {
-  outbox.shards[shard_of(call.operation.partition)].push_back(std::move(call));
+void EmbeddedStore::route(store::Call<store::Reconcile>& call, Mail& mail) {
+  mail.shards[shard_of(call.operation.partition)].push_back(std::move(call));
 }
 
-void EmbeddedStore::route(store::Call<store::TakeReady>& call, Outbox&) {
+void EmbeddedStore::route(store::Call<store::SettleEffects>& call, Mail& mail) {
+  mail.shards[shard_of(call.operation.partition)].push_back(std::move(call));
+}
+
+void EmbeddedStore::route(store::Call<store::FindEffects>& call, Mail& mail) {
+  ask_all(call.operation, call, mail, [](std::vector<std::vector<store::PendingEffect>> shares) {
+    std::vector<store::PendingEffect> all;
+    for (auto& share : shares) std::ranges::move(share, std::back_inserter(all));
+    return all;
+  });
+}
+
+void EmbeddedStore::route(store::Call<store::TakeReady>& call, Mail&) {
   if (const Error* fault = fault_.get()) return call.done(std::unexpected(*fault));
   call.done(ready_.take(call.operation));
 }
 
-void EmbeddedStore::route(store::Call<CountExecutions>& call, Outbox& outbox) {
-  ask_all(CountShare{.ns = call.operation.ns, .lane = call.operation.lane}, call, outbox, sum);
+void EmbeddedStore::route(store::Call<CountExecutions>& call, Mail& mail) {
+  ask_all(CountShare{.ns = call.operation.ns, .lane = call.operation.lane}, call, mail, sum);
 }
 
-void EmbeddedStore::route(store::Call<store::CountAll>& call, Outbox& outbox) {
-  ask_all(CountShare{}, call, outbox, sum);
+void EmbeddedStore::route(store::Call<store::CountAll>& call, Mail& mail) {
+  ask_all(CountShare{}, call, mail, sum);
 }
 
-void EmbeddedStore::route(store::Call<store::Probe>& call, Outbox&) {
+void EmbeddedStore::route(store::Call<store::Probe>& call, Mail&) {
   read_aside(call, [this](const store::Probe&) -> Result<Done> {
     Changes changes;
     changes.put(keys::probe, "");
-    if (auto written = database_->write(changes); !written) return std::unexpected(written.error());
-    if (auto synced = database_->sync(); !synced) return std::unexpected(synced.error());
+    FF_TRY(database_->write(changes));
+    FF_TRY(database_->sync());
     return Done{};
   });
 }
 
-void EmbeddedStore::route(store::Call<store::TimersDue>& call, Outbox& outbox) {
-  ask_all(call.operation, call, outbox, [](std::vector<store::DueReply> shares) {
+void EmbeddedStore::route(store::Call<store::TimersDue>& call, Mail& mail) {
+  ask_all(call.operation, call, mail, [](std::vector<store::DueReply> shares) {
     store::DueReply all;
     for (auto& share : shares) {
       std::ranges::move(share.due, std::back_inserter(all.due));
@@ -177,33 +204,33 @@ void EmbeddedStore::route(store::Call<store::TimersDue>& call, Outbox& outbox) {
   });
 }
 
-void EmbeddedStore::route(store::Call<store::CountWaiting>& call, Outbox& outbox) {
-  ask_all(call.operation, call, outbox, sum_waiting);
+void EmbeddedStore::route(store::Call<store::CountWaiting>& call, Mail& mail) {
+  ask_all(call.operation, call, mail, sum_waiting);
 }
 
 // No other scheduler shares this store, and the engine stores nothing as blocked.
-void EmbeddedStore::route(store::Call<store::FindBlocked>& call, Outbox&) { call.done({}); }
-void EmbeddedStore::route(store::Call<store::CountBlocked>& call, Outbox&) { call.done({}); }
-void EmbeddedStore::route(store::Call<core::Unblock>& call, Outbox&) { call.done({}); }
+void EmbeddedStore::route(store::Call<store::FindBlocked>& call, Mail&) { call.done({}); }
+void EmbeddedStore::route(store::Call<store::CountBlocked>& call, Mail&) { call.done({}); }
+void EmbeddedStore::route(store::Call<core::Unblock>& call, Mail&) { call.done({}); }
 
-void EmbeddedStore::route(store::Call<ListExecutions>& call, Outbox&) {
+void EmbeddedStore::route(store::Call<ListExecutions>& call, Mail&) {
   read_aside(call, [this](const ListExecutions& query) { return list(*database_, query); });
 }
 
-void EmbeddedStore::route(store::Call<store::RetentionDue>& call, Outbox&) {
+void EmbeddedStore::route(store::Call<store::RetentionDue>& call, Mail&) {
   read_aside(call, [this](const store::RetentionDue& query) {
     return retention_due(*database_, now(), query.max);
   });
 }
 
-void EmbeddedStore::route(store::Call<Backup>& call, Outbox&) {
+void EmbeddedStore::route(store::Call<Backup>& call, Mail&) {
   read_aside(call, [this](const Backup& backup) {
     return back_up(*database_, options_.directory, backup.name);
   });
 }
 
 template <class Query, class Op, class Join>
-void EmbeddedStore::ask_all(Query query, store::Call<Op>& call, Outbox& outbox, Join join) {
+void EmbeddedStore::ask_all(Query query, store::Call<Op>& call, Mail& mail, Join join) {
   using Share = typename Query::Reply;
   struct Gather {
     std::mutex mutex;
@@ -215,7 +242,7 @@ void EmbeddedStore::ask_all(Query query, store::Call<Op>& call, Outbox& outbox, 
   auto gather = std::make_shared<Gather>();
   gather->missing = shards_.size();
   gather->call = std::move(call);
-  for (auto& calls : outbox.shards)
+  for (auto& calls : mail.shards)
     calls.push_back(store::Call<Query>{query, [gather, join](Result<Share> share) {
                                          const std::lock_guard lock(gather->mutex);
                                          if (share)

@@ -9,7 +9,7 @@
 #include "store/embedded/commit/committer.hpp"
 #include "store/embedded/disk/directory.hpp"
 #include "store/embedded/embedded.hpp"
-#include "store/embedded/resources/desk.hpp"
+#include "store/embedded/resources/resource_shard.hpp"
 #include "store/embedded/shard/shard.hpp"
 #include "store/store.hpp"
 
@@ -30,9 +30,9 @@ class EmbeddedStore final : public store::Store {
 
  private:
   // Calls on their way to the threads that answer them.
-  struct Outbox {
+  struct Mail {
     std::vector<std::vector<ShardCall>> shards;
-    std::vector<DeskCall> desk = {};
+    std::vector<ResourceCall> desk = {};
   };
 
   EmbeddedStore(Options options, DirectoryLock lock, std::unique_ptr<Database> database,
@@ -40,30 +40,33 @@ class EmbeddedStore final : public store::Store {
   Result<void> restore();
   Result<void> restore_live();
   Result<void> restore_ended_counts();
+  Result<void> restore_effects();
 
   std::size_t shard_of(PartitionIndex partition) const { return partition % shards_.size(); }
-  void route(store::Call<store::TakeReady>& call, Outbox& outbox);
-  void route(store::Call<CountExecutions>& call, Outbox& outbox);
-  void route(store::Call<store::CountAll>& call, Outbox& outbox);
-  void route(store::Call<store::Probe>& call, Outbox& outbox);
-  void route(store::Call<store::TimersDue>& call, Outbox& outbox);
-  void route(store::Call<store::Reconcile>& call, Outbox& outbox);
-  void route(store::Call<ListExecutions>& call, Outbox& outbox);
-  void route(store::Call<store::RetentionDue>& call, Outbox& outbox);
-  void route(store::Call<Backup>& call, Outbox& outbox);
-  void route(store::Call<store::PeekReady>& call, Outbox& outbox);
-  void route(store::Call<store::CountWaiting>& call, Outbox& outbox);
-  void route(store::Call<store::FindBlocked>& call, Outbox& outbox);
-  void route(store::Call<core::Unblock>& call, Outbox& outbox);
-  void route(store::Call<store::CountBlocked>& call, Outbox& outbox);
-  template <store::OfAdmission Op>
-  void route(store::Call<Op>& call, Outbox& outbox);
+  void route(store::Call<store::TakeReady>& call, Mail& mail);
+  void route(store::Call<CountExecutions>& call, Mail& mail);
+  void route(store::Call<store::CountAll>& call, Mail& mail);
+  void route(store::Call<store::Probe>& call, Mail& mail);
+  void route(store::Call<store::TimersDue>& call, Mail& mail);
+  void route(store::Call<store::Reconcile>& call, Mail& mail);
+  void route(store::Call<store::SettleEffects>& call, Mail& mail);
+  void route(store::Call<store::FindEffects>& call, Mail& mail);
+  void route(store::Call<ListExecutions>& call, Mail& mail);
+  void route(store::Call<store::RetentionDue>& call, Mail& mail);
+  void route(store::Call<Backup>& call, Mail& mail);
+  void route(store::Call<store::PeekReady>& call, Mail& mail);
+  void route(store::Call<store::CountWaiting>& call, Mail& mail);
+  void route(store::Call<store::FindBlocked>& call, Mail& mail);
+  void route(store::Call<core::Unblock>& call, Mail& mail);
+  void route(store::Call<store::CountBlocked>& call, Mail& mail);
+  template <store::OfResource Op>
+  void route(store::Call<Op>& call, Mail& mail);
   template <class Op>
-  void route(store::Call<Op>& call, Outbox& outbox);
+  void route(store::Call<Op>& call, Mail& mail);
 
   // Asks every shard `query` and answers `call` with what `join` makes of their replies.
   template <class Query, class Op, class Join>
-  void ask_all(Query query, store::Call<Op>& call, Outbox& outbox, Join join);
+  void ask_all(Query query, store::Call<Op>& call, Mail& mail, Join join);
   // Reads the database beside the shards; the answer waits until what it saw is on disk.
   template <class Op, class Read>
   void read_aside(store::Call<Op>& call, Read read);
@@ -78,7 +81,7 @@ class EmbeddedStore final : public store::Store {
   store::OpeningSink opening_sink_;
   store::ReadyQueue ready_;
   std::vector<std::unique_ptr<Shard>> shards_;  // they and the committer use each other
-  std::unique_ptr<Desk> desk_;                  // likewise
+  std::unique_ptr<ResourceShard> resources_;    // likewise
   Committer committer_;
   boost::asio::thread_pool reader_{1};
 };

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/records.hpp"
 
@@ -42,7 +43,7 @@ Result<std::optional<core::Execution>> load(const Database& database, const Exec
   // It may end, or be replayed, between two looks.
   for (const auto& key : {keys::live(id), keys::ended(id), keys::live(id)}) {
     const auto bytes = database.get(key);
-    if (!bytes) return std::unexpected(bytes.error());
+    FF_TRY(bytes);
     if (*bytes) return decode(id, **bytes);
   }
   return std::nullopt;
@@ -66,7 +67,7 @@ Result<Range> range_of(const ListExecutions& query) {
                   keys::moment({.at = *query.created_before, .id = ExecutionId{}}).substr(0, 8);
   if (query.cursor) {
     auto place = from_cursor(*query.cursor);
-    if (!place) return std::unexpected(place.error());
+    FF_TRY(place);
     auto after = range.prefix + *place;
     if (!range.after || after < *range.after) range.after = std::move(after);
   }
@@ -81,23 +82,22 @@ std::string list_cursor(TimePoint created_at, const ExecutionId& id) {
 
 Result<ExecutionList> list(const Database& database, const ListExecutions& query) {
   const auto range = range_of(query);
-  if (!range) return std::unexpected(range.error());
+  FF_TRY(range);
   ExecutionList page;
   std::size_t looked_at = 0;
   const auto visit = [&](std::string_view key, std::string_view) -> Result<Next> {
     const auto moment = keys::parse_moment(key);
-    if (!moment) return std::unexpected(moment.error());
+    FF_TRY(moment);
     if (query.created_from && moment->at < *query.created_from) return Next::stop;
     const auto execution = load(database, moment->id);
-    if (!execution) return std::unexpected(execution.error());
+    FF_TRY(execution);
     if (*execution && matches(**execution, query))
       page.executions.push_back(core::info_of(**execution));
     if (page.executions.size() < query.limit && ++looked_at < looked_at_max) return Next::go_on;
     page.next = to_cursor(*moment);
     return Next::stop;
   };
-  if (auto visited = database.for_each(*range, visit); !visited)
-    return std::unexpected(visited.error());
+  FF_TRY(database.for_each(*range, visit));
   return page;
 }
 
@@ -105,7 +105,7 @@ Result<store::DueReply> retention_due(const Database& database, TimePoint now, s
   store::DueReply reply;
   const auto visit = [&](std::string_view key, std::string_view) -> Result<Next> {
     const auto moment = keys::parse_moment(key);
-    if (!moment) return std::unexpected(moment.error());
+    FF_TRY(moment);
     if (moment->at > now || reply.due.size() == max) {
       reply.next = moment->at;
       return Next::stop;

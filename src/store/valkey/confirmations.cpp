@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "store/valkey/calls/answers.hpp"
 
 namespace ff::valkey {
@@ -97,7 +98,7 @@ Result<std::string> Confirmations::judge(const Answers& answers,
   for (const auto* reply :
        {&answers.connection, &answers.write, &answers.wait, &answers.same_connection, &same_run})
     if (!*reply) return std::unexpected(reply->error());
-  if (auto reached = judge_wait(answers.wait); !reached) return std::unexpected(reached.error());
+  FF_TRY(judge_wait(answers.wait));
   auto run = run_in(answers.write);
   const auto* first = answers.connection->as_int();
   const auto* last = answers.same_connection->as_int();

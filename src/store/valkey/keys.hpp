@@ -13,7 +13,7 @@ namespace ff::valkey::keys {
 inline std::string tag(PartitionIndex partition) { return fmt::format("{{fp:{}}}", partition); }
 
 // A partition, of whatever: everything of it has its tag, and so its slot.
-struct Place {
+struct Partition {
   std::string tag;
   std::uint16_t slot = 0;
 };
@@ -26,15 +26,17 @@ inline std::string core(const ExecutionId& id) { return of_execution(id, "core")
 inline std::string events(std::string_view tag) { return fmt::format("ff:events:{}", tag); }
 inline std::string events(PartitionIndex partition) { return events(tag(partition)); }
 
+inline std::string effects(std::string_view tag) { return fmt::format("ff:effects:{}", tag); }
+
 // Nothing is ever stored under it.
 inline std::string never(std::string_view tag) { return fmt::format("ff:never:{}", tag); }
 // Written to see whether writes are taken, and kept.
 inline std::string probe(std::string_view tag) { return fmt::format("ff:probe:{}", tag); }
 
 // The partitions of budgets and of quotas.
-struct AdmissionPlaces {
-  std::vector<Place> budgets;
-  std::vector<Place> quotas;
+struct ResourcePartitions {
+  std::vector<Partition> budgets;
+  std::vector<Partition> quotas;
 };
 inline std::string budget_tag(PartitionIndex partition) {
   return fmt::format("{{b:{}}}", partition);

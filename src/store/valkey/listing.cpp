@@ -2,6 +2,7 @@
 #include <queue>
 #include <set>
 
+#include "base/try.hpp"
 #include "core/refusals.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/fields.hpp"
@@ -130,7 +131,7 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
   if (query.created_before) newest = *query.created_before - Millis{1};
   if (query.cursor) {
     const auto cursor = from_cursor(*query.cursor);
-    if (!cursor) co_return std::unexpected(cursor.error());
+    FF_CO_TRY(cursor);
     before = *cursor;
     newest = newest ? std::min(*newest, cursor->at) : cursor->at;
   }
@@ -148,7 +149,7 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
                         newest ? std::to_string(newest->time_since_epoch().count()) : "",
                         std::to_string(per_partition)}};
       const auto answers = co_await ask(std::move(question), std::move(partitions));
-      if (!answers) co_return std::unexpected(answers.error());
+      FF_CO_TRY(answers);
       for (const auto partition : asked) all.add(partition, "", false);  // if it is not told of
       for (const auto& answer : *answers)
         for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
@@ -168,7 +169,7 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
       if (!too_old) moments.push_back(*moment);
     }
     const auto executions = co_await read_all(moments);
-    if (!executions) co_return std::unexpected(executions.error());
+    FF_CO_TRY(executions);
     for (const auto& execution : *executions)
       if (matches(execution, query)) page.executions.push_back(core::info_of(execution));
     looked_at += moments.size();
@@ -213,10 +214,10 @@ Async<std::vector<core::Execution>> ValkeyStore::read_all(const std::vector<Mome
                                            std::chrono::seconds{1});
   for (std::size_t i = 0; i < moments.size(); ++i) {
     auto list = list_of(std::move(gather->replies[i]));
-    if (!list) co_return std::unexpected(list.error());
+    FF_CO_TRY(list);
     if (is_refusal(*list)) continue;  // removed meanwhile
     auto record = read_record(moments[i].id, without(std::move(*list), 2));
-    if (!record) co_return std::unexpected(record.error());
+    FF_CO_TRY(record);
     if (record->execution.created_at == moments[i].at)
       executions.push_back(std::move(record->execution));
   }

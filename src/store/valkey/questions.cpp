@@ -6,6 +6,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/log.hpp"
+#include "base/try.hpp"
 #include "store/valkey/boot/boot.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/fields.hpp"
@@ -16,7 +17,7 @@ namespace ff::valkey {
 
 Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(
     Question question, const std::vector<PartitionIndex>& partitions) {
-  std::vector<keys::Place> places;
+  std::vector<keys::Partition> places;
   places.reserve(partitions.size());
   for (const auto partition : partitions)
     places.push_back({.tag = keys::tag(partition), .slot = slots_[partition]});
@@ -24,7 +25,7 @@ Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(
 }
 
 Async<std::vector<std::vector<Reply>>> ValkeyStore::ask(Question question,
-                                                        std::vector<keys::Place> places) {
+                                                        std::vector<keys::Partition> places) {
   constexpr int tries_max = 5;
   constexpr Millis pause_step{50};
   const auto deadline = std::chrono::steady_clock::now() + options_.client.request_timeout;
@@ -65,11 +66,9 @@ Async<std::vector<Reply>> ValkeyStore::ask_node(NodeName node, std::vector<std::
   Request request{.command = std::move(command), .route = std::move(node)};
   auto reply = co_await client_->run(std::move(request));
   const auto* error = reply ? reply->as_error() : nullptr;
-  if (error && mentions(*error, "Function not found"))
-    if (auto loaded = co_await ensure_library(*client_); !loaded)
-      co_return std::unexpected(loaded.error());
+  if (error && mentions(*error, "Function not found")) FF_CO_TRY(co_await ensure_library(*client_));
   auto list = list_of(std::move(reply));
-  if (!list) co_return std::unexpected(std::move(list.error()));
+  FF_CO_TRY(list);
   const auto* passed_over = list->size() > 2 ? (*list)[2].as_array() : nullptr;
   if (!passed_over) co_return malformed("a sweep");
   if (!passed_over->empty()) {
@@ -93,7 +92,7 @@ void ValkeyStore::route(store::Call<store::CountAll>& call) {
 Async<StateCounts> ValkeyStore::count(std::optional<Namespace> ns, std::optional<LaneId> lane) {
   Question question{.function = "ff_count", .arguments = {}};
   auto answers = co_await ask(std::move(question), all_partitions());
-  if (!answers) co_return std::unexpected(answers.error());
+  FF_CO_TRY(answers);
   std::map<std::pair<LaneId, ExecutionState>, std::uint64_t> sums;
   for (const auto& answer : *answers)
     for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
@@ -117,7 +116,7 @@ void ValkeyStore::route(store::Call<store::CountWaiting>& call) {
 Async<std::vector<store::WaitingCount>> ValkeyStore::count_waiting(store::CountWaiting query) {
   Question question{.function = "ff_count_waiting", .arguments = {}};
   const auto answers = co_await ask(std::move(question), all_partitions());
-  if (!answers) co_return std::unexpected(answers.error());
+  FF_CO_TRY(answers);
   std::map<std::tuple<Namespace, LaneId, core::Needs>, std::uint64_t> sums;
   for (const auto& answer : *answers)
     for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
@@ -141,7 +140,7 @@ void ValkeyStore::route(store::Call<store::CountBlocked>& call) {
 Async<std::vector<store::BlockedCount>> ValkeyStore::count_blocked() {
   Question question{.function = "ff_count_blocked", .arguments = {}, .moving = Moving::skip};
   auto answers = co_await ask(std::move(question), all_partitions());
-  if (!answers) co_return std::unexpected(answers.error());
+  FF_CO_TRY(answers);
   std::map<BlockingReason, std::uint64_t> sums;
   for (const auto& answer : *answers)
     for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
@@ -202,7 +201,7 @@ Async<store::BlockedPage> ValkeyStore::find_blocked(store::FindBlocked query) {
   std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
   if (partitions.empty()) co_return store::BlockedPage{};
   const auto answers = co_await ask(std::move(question), partitions);
-  if (!answers) co_return std::unexpected(answers.error());
+  FF_CO_TRY(answers);
   store::BlockedPage page;
   std::optional<BlockedCursor> next;
   for (const auto& answer : *answers) {
@@ -237,7 +236,7 @@ Async<store::DueReply> ValkeyStore::retention_due(store::RetentionDue query) {
                     .arguments = {time, std::to_string(query.max)},
                     .moving = Moving::skip};
   auto answers = co_await ask(std::move(question), all_partitions());
-  if (!answers) co_return std::unexpected(answers.error());
+  FF_CO_TRY(answers);
   store::DueReply reply;
   for (const auto& answer : *answers) {
     if (answer.empty()) continue;
@@ -260,7 +259,7 @@ Async<store::ReconcileReply> ValkeyStore::reconcile(store::Reconcile query) {
                                               keys::tag(query.partition), partition_key),
                          .route = slot};
   auto namespaces = list_of(co_await client_->run(std::move(ask_namespaces)));
-  if (!namespaces) co_return std::unexpected(namespaces.error());
+  FF_CO_TRY(namespaces);
   store::ReconcileReply sum;
   for (const auto& ns : without(std::move(*namespaces), 2)) {
     std::string from = "0";
@@ -270,7 +269,7 @@ Async<store::ReconcileReply> ValkeyStore::reconcile(store::Reconcile query) {
         command.push_back(argument);
       Request mend{.command = std::move(command), .route = slot};
       auto list = list_of(co_await client_->run(std::move(mend)));
-      if (!list) co_return std::unexpected(list.error());
+      FF_CO_TRY(list);
       if (list->size() != 5) co_return malformed("ff_mend");
       from = text_in((*list)[2]);
       sum.checked += parse_number<std::size_t>(text_in((*list)[3])).value_or(0);
@@ -278,7 +277,7 @@ Async<store::ReconcileReply> ValkeyStore::reconcile(store::Reconcile query) {
     }
   }
   const auto wrong_counts = co_await recount(query.partition);
-  if (!wrong_counts) co_return std::unexpected(wrong_counts.error());
+  FF_CO_TRY(wrong_counts);
   sum.repaired += *wrong_counts;
   if (sum.repaired > 0)
     log::error("partition={} index entries and counts mended={}", query.partition, sum.repaired);
@@ -301,7 +300,7 @@ Async<ff::Done> ValkeyStore::probe() {
     const auto index = static_cast<PartitionIndex>(partition - slots_.begin());
     Request request{.command = {"SET", keys::probe(keys::tag(index)), "1"}, .route = *partition};
     const auto reply = co_await client_->run(std::move(request));
-    if (!reply) co_return std::unexpected(reply.error());
+    FF_CO_TRY(reply);
     if (const auto* error = reply->as_error()) co_return server_error(*error);
   }
   co_return ff::Done{};
@@ -334,7 +333,7 @@ Async<std::vector<store::Candidate>> ValkeyStore::take_ready(store::TakeReady qu
     const auto looked = co_await look_further(gaps);
     looking_ = false;
     look_ended_.cancel();
-    if (!looked) co_return std::unexpected(looked.error());
+    FF_CO_TRY(looked);
     if (auto taken = ready_.take(query); !taken.empty()) co_return taken;
   }
   co_return ready_.take(query);

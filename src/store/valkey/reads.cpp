@@ -1,4 +1,5 @@
 // Reading one execution of a store on Valkey.
+#include "base/try.hpp"
 #include "core/refusals.hpp"
 #include "core/transitions/transitions.hpp"
 #include "store/valkey/calls/answers.hpp"
@@ -17,7 +18,7 @@ struct Found {
 Result<Found> read_found(const ExecutionId& id, Result<Reply> reply) {
   constexpr std::size_t parts_of_record = 4;
   auto list = list_of(std::move(reply));
-  if (!list) return std::unexpected(std::move(list.error()));
+  FF_TRY(list);
   if (is_refusal(*list)) return core::refusals::not_found(id);
   auto parts = without(std::move(*list), 2);
   std::optional<std::string> bytes;
@@ -26,7 +27,7 @@ Result<Found> read_found(const ExecutionId& id, Result<Reply> reply) {
     parts.pop_back();
   }
   auto record = read_record(id, std::move(parts));
-  if (!record) return std::unexpected(std::move(record.error()));
+  FF_TRY(record);
   return Found{.record = std::move(*record), .bytes = std::move(bytes)};
 }
 
@@ -64,14 +65,14 @@ void ValkeyStore::route(store::Call<core::CheckLease>& call) {
   });
 }
 
-void ValkeyStore::route(store::Call<core::HoldsAdmission>& call) {
-  const auto& [id, admission] = call.operation;
+void ValkeyStore::route(store::Call<core::HoldsToken>& call) {
+  const auto& [id, token] = call.operation;
   Request request{.command = {"HGET", keys::core(id), "admission"},
                   .route = slots_[id.partition()]};
   client_->send(std::move(request), [call = std::move(call)](Result<Reply> reply) mutable {
     if (!reply) return call.done(std::unexpected(std::move(reply.error())));
     if (const auto* error = reply->as_error()) return call.done(server_error(*error));
-    call.done(text_in(*reply) == call.operation.admission.str());
+    call.done(text_in(*reply) == call.operation.token.str());
   });
 }
 

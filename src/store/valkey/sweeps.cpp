@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "base/try.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/fields.hpp"
 #include "store/valkey/valkey_store.hpp"
@@ -103,12 +104,12 @@ Result<std::optional<IndexLook>> read_look(PartitionIndex partition,
 // What ff_look_waiting answered.
 Result<IndexLook> read_look_at(const ReadyCache::Gap& gap, Result<Reply> reply) {
   auto list = list_of(std::move(reply));
-  if (!list) return std::unexpected(std::move(list.error()));
+  FF_TRY(list);
   IndexLook found{.index = gap.index};  // the end, if the index is empty
   if (list->size() >= 2 + look_parts) {
     auto read =
         read_look(gap.index.partition, std::span<const Reply, look_parts>(&(*list)[2], look_parts));
-    if (!read) return std::unexpected(std::move(read.error()));
+    FF_TRY(read);
     if (*read) found = std::move(**read);
   }
   found.after = gap.after;
@@ -129,7 +130,7 @@ Result<void> read_sweep(const std::vector<Reply>& answer, Sweep& sweep) {
     for (std::size_t j = 0; j + look_parts <= parts->size(); j += look_parts) {
       auto look =
           read_look(*partition, std::span<const Reply, look_parts>(&(*parts)[j], look_parts));
-      if (!look) return std::unexpected(std::move(look.error()));
+      FF_TRY(look);
       if (!*look) continue;
       if (!(*look)->totals && (*look)->index.index == ReadyIndex::eligible)
         sweep.uncounted.insert(*partition);
@@ -140,7 +141,7 @@ Result<void> read_sweep(const std::vector<Reply>& answer, Sweep& sweep) {
 }
 
 // So that a claim that waits is told of what it may not have heard of.
-core::Happening reminder_of(const store::Ready& ready, TimePoint now) {
+core::ExecutionChange reminder_of(const store::Ready& ready, TimePoint now) {
   return {.event = {.type = EventType::promoted,
                     .at = now,
                     .id = ready.id,
@@ -164,7 +165,7 @@ Async<void> ValkeyStore::look_for_ready(std::vector<PartitionIndex> partitions) 
                       .moving = Moving::skip};
     ReadyCache::Look look(ready_);
     const auto answers = co_await ask(std::move(question), partitions);
-    if (!answers) co_return std::unexpected(answers.error());
+    FF_CO_TRY(answers);
     Sweep sweep;
     for (const auto& answer : *answers)
       if (auto read = read_sweep(answer, sweep); !read) co_return read;
@@ -172,7 +173,7 @@ Async<void> ValkeyStore::look_for_ready(std::vector<PartitionIndex> partitions) 
     partitions.assign(sweep.uncounted.begin(), sweep.uncounted.end());
     for (const auto partition : partitions) {
       const auto counted = co_await recount(partition);
-      if (!counted) co_return std::unexpected(counted.error());
+      FF_CO_TRY(counted);
     }
   }
   co_return Result<void>{};
@@ -201,7 +202,7 @@ Async<void> ValkeyStore::look_further(const std::vector<ReadyCache::Gap>& gaps) 
   std::vector<IndexLook> looks;
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     auto read = read_look_at(gaps[i], std::move(replies[i]));
-    if (!read) co_return std::unexpected(std::move(read.error()));
+    FF_CO_TRY(read);
     looks.push_back(std::move(*read));
   }
   take_in(look, looks);
@@ -209,7 +210,7 @@ Async<void> ValkeyStore::look_further(const std::vector<ReadyCache::Gap>& gaps) 
 }
 
 void ValkeyStore::take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks) {
-  std::vector<core::Happening> reminders;
+  std::vector<core::ExecutionChange> reminders;
   for (const auto& each : looks)
     for (const auto& ready : look.take_in(each)) reminders.push_back(reminder_of(ready, now()));
   const std::lock_guard lock(sink_mutex_);
@@ -226,7 +227,7 @@ Async<std::size_t> ValkeyStore::recount(PartitionIndex partition) {
   requests.push_back({.command = std::move(command), .route = slots_[partition]});
   auto replies = co_await call_all(std::move(requests));
   auto list = list_of(std::move(replies.front()));
-  if (!list) co_return std::unexpected(std::move(list.error()));
+  FF_CO_TRY(list);
   if (list->size() < 3) co_return malformed("ff_recount_waiting");
   co_return parse_number<std::size_t>(text_in((*list)[2])).value_or(0);
 }
@@ -234,8 +235,7 @@ Async<std::size_t> ValkeyStore::recount(PartitionIndex partition) {
 Async<store::DueReply> ValkeyStore::timers_due(store::TimersDue query) {
   constexpr int looks_max = 3;  // something may be missed while it looks
   for (int i = 0; i < looks_max && now() + horizon / 2 > timers_.known_until(); ++i)
-    if (auto looked = co_await look_for_timers(); !looked)
-      co_return std::unexpected(looked.error());
+    FF_CO_TRY(co_await look_for_timers());
   co_return timers_.due(query, now());
 }
 

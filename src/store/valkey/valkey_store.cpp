@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 #include "base/random.hpp"
+#include "base/try.hpp"
 #include "core/refusals.hpp"
 #include "core/transitions/transitions.hpp"
 #include "store/durability.hpp"
@@ -96,13 +97,13 @@ Result<std::unique_ptr<store::Store>> open(StoreOptions options) {
 Result<std::unique_ptr<store::Store>> ValkeyStore::open(Options options) {
   std::unique_ptr<ValkeyStore> store(new ValkeyStore(std::move(options)));
   auto prepared = asio::co_spawn(store->runtime_.executor(), store->prepare(), asio::use_future);
-  if (auto result = prepared.get(); !result) return std::unexpected(result.error());
+  FF_TRY(prepared.get());
   return store;
 }
 
 ValkeyStore::ValkeyStore(Options options)
     : options_(std::move(options)),
-      echoes_(make_origin()),
+      own_events_(make_origin()),
       client_(std::make_unique<Client>(runtime_.executor(), options_.client)) {
   if (options_.durability != Durability::server)
     confirmations_ =
@@ -129,7 +130,7 @@ Async<void> ValkeyStore::prepare() {
   BootOptions boot_options{.partitions = options_.partitions,
                            .version_budget = options_.version_budget};
   auto booted = co_await boot(*client_, boot_options);
-  if (!booted) co_return std::unexpected(booted.error());
+  FF_CO_TRY(booted);
   partitions_ = booted->partitions;
   if (options_.sweep)
     for (const auto& loss : booted->losses) log::info("valkey={}", loss);
@@ -138,21 +139,21 @@ Async<void> ValkeyStore::prepare() {
     slots_.push_back(slot_of(keys::tag(partition)));
     channels.push_back(keys::events(partition));
   }
-  const auto add = [&channels](std::vector<keys::Place>& places, std::string tag) {
+  const auto add = [&channels](std::vector<keys::Partition>& places, std::string tag) {
     channels.push_back(keys::events(tag));
     const auto slot = slot_of(tag);
     places.push_back({.tag = std::move(tag), .slot = slot});
   };
   for (PartitionIndex partition = 0; partition < booted->budget_partitions; ++partition)
-    add(admission_places_.budgets, keys::budget_tag(partition));
+    add(resource_partitions_.budgets, keys::budget_tag(partition));
   for (PartitionIndex partition = 0; partition < booted->quota_partitions; ++partition)
-    add(admission_places_.quotas, keys::quota_tag(partition));
-  if (auto set = co_await set_clock(); !set) co_return std::unexpected(set.error());
+    add(resource_partitions_.quotas, keys::quota_tag(partition));
+  FF_CO_TRY(co_await set_clock());
   Subscriber::Handlers handlers{.on_message =
                                     [this](std::string_view, std::string_view text) {
                                       auto message = parse_event(text);
                                       if (!message) return tell_opening(text);
-                                      message = echoes_.hear(std::move(*message));
+                                      message = own_events_.hear(std::move(*message));
                                       if (message) learn(std::move(*message));
                                     },
                                 .on_gap =
@@ -162,7 +163,7 @@ Async<void> ValkeyStore::prepare() {
                                     }};
   subscriber_ = std::make_unique<Subscriber>(*client_, std::move(channels), std::move(handlers));
   auto looked = co_await look_for_ready(all_partitions());
-  if (!looked) co_return std::unexpected(looked.error());
+  FF_CO_TRY(looked);
   coroutines_.spawn(runtime_.executor(), [this] { return keep_up(); });
   co_return Result<void>{};
 }
@@ -187,7 +188,7 @@ Async<void> ValkeyStore::set_clock() {
   if (options_.simulated_clock) co_return Result<void>{};
   Request request{.command = {"TIME"}, .route = slots_.front()};
   const auto reply = co_await client_->run(std::move(request));
-  if (!reply) co_return std::unexpected(reply.error());
+  FF_CO_TRY(reply);
   const auto* parts = reply->as_array();
   if (!parts || parts->size() != 2) co_return malformed("TIME");
   const auto seconds = parse_number<std::int64_t>(text_in((*parts)[0]));
@@ -247,7 +248,7 @@ Request ValkeyStore::request_for(const ExecutionId& id, FunctionCall function,
   command.emplace_back(function.function);
   command = with_keys(std::move(command), keys::tag(id.partition()), keys::core(id));
   command.push_back(time_argument());
-  command.push_back(echoes_.origin_of(call));
+  command.push_back(own_events_.origin_of(call));
   std::ranges::move(function.arguments, std::back_inserter(command));
   return {.command = std::move(command), .route = slots_[id.partition()]};
 }
@@ -286,7 +287,13 @@ asio::awaitable<std::vector<Result<Reply>>> ValkeyStore::call_all(std::vector<Re
 }
 
 void ValkeyStore::start(std::vector<store::AnyCall> calls) {
-  for (auto& any : calls) any.visit([this](auto& call) { route(call); });
+  for (auto& any : calls)
+    any.visit([this, &any]<class Op>(store::Call<Op>& call) {
+      if constexpr (store::OfResource<Op>)
+        route_resource(any);
+      else
+        route(call);
+    });
 }
 
 template <class Command>
@@ -323,7 +330,7 @@ void ValkeyStore::route(store::Call<core::LeaseGrant>& call) {
 
 template <class Command>
 ValkeyStore::Sent ValkeyStore::begin(store::Call<Command>& call) {
-  const auto number = echoes_.begin();
+  const auto number = own_events_.begin();
   auto traits = traits_of(call.operation);
   auto request = request_for(call.operation.id, call_for(call.operation), number);
   return {.number = number, .traits = std::move(traits), .request = std::move(request)};
@@ -353,7 +360,8 @@ void ValkeyStore::take_in(std::uint64_t number, const CommandTraits& traits,
   const bool answered = list && !is_refusal(*list);
   auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
   if (!list && traits.is_lease) ready_.put_back(id);
-  if (auto echo = echoes_.end(number, !event.empty() || !traits.publishes)) learn(std::move(*echo));
+  if (auto echo = own_events_.end(number, !event.empty() || !traits.publishes))
+    learn(std::move(*echo));
   if (!list) return call.fail(std::move(list.error()));
   if (!answered) {
     auto refusal = refused(traits.refusal, *list);
@@ -380,15 +388,15 @@ void ValkeyStore::take_in(std::uint64_t number, const CommandTraits& traits,
 }
 
 void ValkeyStore::learn(EventMessage message) {
-  const auto& happening = message.happening;
+  const auto& change = message.change;
   const auto& id = message.indexed.ready.id;
-  if (happening.claimable)
+  if (change.claimable)
     ready_.put(message.indexed);
   else
     ready_.erase(id);
-  timers_.put(id, happening.timer);
+  timers_.put(id, change.timer);
   const std::lock_guard lock(sink_mutex_);
-  if (sink_) sink_({&happening, 1});
+  if (sink_) sink_({&change, 1});
 }
 
 }  // namespace ff::valkey

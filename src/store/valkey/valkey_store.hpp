@@ -12,13 +12,13 @@
 #include "base/async/runtime.hpp"
 #include "base/async/wakeup.hpp"
 #include "store/store.hpp"
-#include "store/valkey/caches/echoes.hpp"
+#include "store/valkey/caches/own_event_filter.hpp"
 #include "store/valkey/caches/ready_cache.hpp"
 #include "store/valkey/caches/server_clock.hpp"
 #include "store/valkey/caches/timer_mirror.hpp"
-#include "store/valkey/calls/admission_calls.hpp"
 #include "store/valkey/calls/calls.hpp"
 #include "store/valkey/calls/event_message.hpp"
+#include "store/valkey/calls/resource_calls.hpp"
 #include "store/valkey/calls/sent_call.hpp"
 #include "store/valkey/confirmations.hpp"
 #include "store/valkey/durability.hpp"
@@ -93,16 +93,20 @@ class ValkeyStore final : public store::Store {
   void route(store::Call<store::TimersDue>& call);
   void route(store::Call<store::RetentionDue>& call);
   void route(store::Call<store::Reconcile>& call);
+  void route(store::Call<store::FindEffects>& call);
+  void route(store::Call<store::SettleEffects>& call);
   void route(store::Call<store::Probe>& call);
   void route(store::Call<Backup>& call);
   void route(store::Call<core::CheckLease>& call);
-  void route(store::Call<core::HoldsAdmission>& call);
+  void route(store::Call<core::HoldsToken>& call);
   void route(store::Call<store::PeekReady>& call);
   void route(store::Call<store::FindBlocked>& call);
   void route(store::Call<store::CountWaiting>& call);
   void route(store::Call<store::CountBlocked>& call);
-  template <store::OfAdmission Op>
-  void route(store::Call<Op>& call);
+  // Of a budget, a quota or workers (resources.cpp).
+  void route_resource(store::AnyCall& any);
+  template <class Op>
+  void route_resource(store::Call<Op>& call);
 
   // Answers the call with what `tell` makes of the execution.
   template <class Query, class Tell>
@@ -130,17 +134,17 @@ class ValkeyStore final : public store::Store {
                                      std::string key) const;
 
   // Where a budget, a quota or the workers of a namespace are.
-  struct Spot {
-    keys::Place place;
+  struct Address {
+    keys::Partition place;
     std::string key;
   };
-  Spot spot_of(const Subject& subject) const;
-  Request request_at(const Spot& spot, FunctionCall function, bool reads) const;
+  Address address_of(const Subject& subject) const;
+  Request request_at(const Address& address, FunctionCall function, bool reads) const;
   template <class Op>
-  void send_admission(store::Call<Op> call, FunctionCall function);
+  void send_to_resource(store::Call<Op> call, FunctionCall function);
   struct SentQuestion {
-    Spot spot;
-    AdmissionContext refusal;
+    Address address;
+    ResourceContext refusal;
     bool only_reads = false;
     bool waits_for_disk = false;
   };
@@ -148,7 +152,7 @@ class ValkeyStore final : public store::Store {
   template <class Create>
   void send_if_there_is_room(store::Call<Create>& call);
   // The first value that a function answers.
-  Async<std::string> ask_at(const Spot& spot, FunctionCall function);
+  Async<std::string> ask_at(const Address& address, FunctionCall function);
   void tell_opening(std::string_view message);
 
   // What becomes of partitions that are just moving to another node: the whole has to wait for them, or
@@ -160,7 +164,8 @@ class ValkeyStore final : public store::Store {
     Moving moving = Moving::wait;
   };
   // A read-only function for partitions, each asked at its own node in one call per node.
-  Async<std::vector<std::vector<Reply>>> ask(Question question, std::vector<keys::Place> places);
+  Async<std::vector<std::vector<Reply>>> ask(Question question,
+                                             std::vector<keys::Partition> places);
   Async<std::vector<std::vector<Reply>>> ask(Question question,
                                              const std::vector<PartitionIndex>& partitions);
   Async<std::vector<Reply>> ask_node(NodeName node, std::vector<std::string> command,
@@ -178,7 +183,7 @@ class ValkeyStore final : public store::Store {
   Async<std::vector<QuotaId>> answer(core::AllQuotas query);
   Async<std::vector<WorkerInfo>> answer(core::LiveWorkers query);
   Async<core::BudgetsDue> answer(core::ResetsDue query);
-  Async<std::vector<core::HeldAdmission>> answer(core::HeldAdmissions query);
+  Async<std::vector<core::HeldToken>> answer(core::HeldTokens query);
   Async<std::vector<ExecutionId>> answer(core::LedgerOf query);
   Async<ff::Done> answer(core::ReconcileBudgets query);
   Async<ff::Done> answer(core::ReconcileQuotas query);
@@ -198,15 +203,16 @@ class ValkeyStore final : public store::Store {
   Async<void> look_for_timers();
   Async<store::DueReply> retention_due(store::RetentionDue query);
   Async<store::ReconcileReply> reconcile(store::Reconcile query);
+  Async<std::vector<store::PendingEffect>> find_effects(store::FindEffects query);
   Async<ff::Done> probe();
   Async<void> set_clock();
   std::string time_argument() const;
 
   Options options_;
-  Echoes echoes_;
+  OwnEventFilter own_events_;
   PartitionIndex partitions_ = 0;
   std::vector<std::uint16_t> slots_;  // of each partition
-  keys::AdmissionPlaces admission_places_;
+  keys::ResourcePartitions resource_partitions_;
   ServerClock server_clock_;
   ReadyCache ready_;
   TimerMirror timers_;

@@ -8,6 +8,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/assert.hpp"
+#include "base/try.hpp"
 #include "valkey/network/backoff.hpp"
 #include "valkey/network/open_stream.hpp"
 
@@ -32,7 +33,7 @@ bool is_hopeless(const Error& error) {
 Result<std::shared_ptr<Stream>> ConnectionContext::make_stream(const Endpoint& endpoint) const {
   if (std::holds_alternative<UnixEndpoint>(endpoint))
     return std::make_shared<Stream>(executor, nullptr);
-  if (!tls) return std::unexpected(tls.error());
+  FF_TRY(tls);
   return std::make_shared<Stream>(executor, *tls);
 }
 
@@ -155,7 +156,7 @@ asio::awaitable<void> Connection::run() {
 
 asio::awaitable<Result<void>> Connection::open() {
   auto made = context_->make_stream(endpoint());
-  if (!made) co_return std::unexpected(made.error());
+  FF_CO_TRY(made);
   stream_ = std::move(*made);
   co_return co_await open_stream(*stream_, endpoint(), context_->options);
 }

@@ -10,6 +10,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/try.hpp"
 #include "valkey/protocol/refusal.hpp"
 #include "valkey/protocol/write_batch.hpp"
 
@@ -18,7 +19,7 @@ namespace ff::valkey {
 Async<Reply> read_reply(Stream& stream, ReplyReader& reader) {
   while (true) {
     auto reply = reader.next();
-    if (!reply) co_return std::unexpected(std::move(reply.error()));
+    FF_CO_TRY(reply);
     if (*reply) co_return std::move(**reply);
     const Stream::Received received = co_await stream.read();
     if (received.failed) co_return fail(Errc::store_unavailable, received.failed.message());
@@ -63,7 +64,7 @@ Async<void> introduce(Stream& stream, const ClientOptions& options) {
   ReplyReader reader;
   for (const auto& command : commands) {
     const Result<Reply> reply = co_await read_reply(stream, reader);
-    if (!reply) co_return std::unexpected(reply.error());
+    FF_CO_TRY(reply);
     const ReplyError* error = reply->as_error();
     if (!error) continue;
     const Result<void> judged = judge(command[0], error->text);

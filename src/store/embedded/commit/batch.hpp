@@ -28,7 +28,7 @@ class Announcements {
             done(std::move(reply));
         });
   }
-  void add_event(core::Happening happening) { events_.push_back(std::move(happening)); }
+  void add_event(core::ExecutionChange change) { events_.push_back(std::move(change)); }
   void add_opening(const store::OpeningSink& sink, store::Opening opening) {
     replies_.push_back([&sink, opening = std::move(opening)](const Error* fault) {
       if (!fault && sink) sink(opening);
@@ -42,16 +42,21 @@ class Announcements {
     batch_ = batch;
   }
 
-  // With a fault: every reply is that error instead, and there are no events and no openings.
+  // With a fault: every reply is that error instead, and there are no events and no openings. Events come
+  // before the mark: once it is raised, later events of the same executions no longer wait for these.
   void release(const store::EventSink& sink, const Error* fault = nullptr) {
+    if (!fault) release_events(sink);
     if (!fault && mark_) mark_->store(batch_, std::memory_order_release);
-    if (!fault && sink && !events_.empty()) sink(events_);
     for (auto& reply : replies_) reply(fault);
+  }
+  void release_events(const store::EventSink& sink) {
+    if (sink && !events_.empty()) sink(events_);
+    events_.clear();
   }
 
  private:
   std::vector<std::move_only_function<void(const Error*)>> replies_;
-  std::vector<core::Happening> events_;
+  std::vector<core::ExecutionChange> events_;
   std::atomic<BatchNumber>* mark_ = nullptr;
   BatchNumber batch_ = 0;
 };

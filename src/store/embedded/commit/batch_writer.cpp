@@ -23,6 +23,8 @@ void BatchWriter::finish(Batch batch) {
     last_durable_ = batch.number;
     batch.after_sync.mark_synced(synced_through_, batch.number);
   }
+  // Before the committer can tell of later changes to the same executions.
+  batch.at_once.release_events(parts_.sink);
   if (batch.must_sync || !batch.after_sync.empty())
     parts_.committer.enqueue(std::move(batch.after_sync));
   batch.at_once.release(parts_.sink);

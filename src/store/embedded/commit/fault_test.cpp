@@ -22,7 +22,7 @@ TEST(Announcements, TellTheFaultInsteadOfTheReply) {
   int events = 0;
   announcements.add_reply<EndReply>([&](Result<EndReply> reply) { told = reply; },
                                     EndReply{ExecutionState::completed});
-  announcements.add_event(core::Happening{});
+  announcements.add_event(core::ExecutionChange{});
   const Error fault{Errc::store_unavailable, "disk full"};
   announcements.release([&](auto) { ++events; }, &fault);
   EXPECT_EQ(told->error(), fault);

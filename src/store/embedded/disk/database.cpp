@@ -11,6 +11,8 @@
 #include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/write_batch.h>
 
+#include "base/try.hpp"
+
 namespace ff::embedded {
 namespace {
 
@@ -95,7 +97,7 @@ bool Changes::empty() const { return writes_->Count() == 0; }
 void Changes::clear() { writes_->Clear(); }
 
 Result<std::unique_ptr<Database>> Database::open(const DatabaseOptions& options) {
-  if (auto whole = not_headless(options.directory); !whole) return std::unexpected(whole.error());
+  FF_TRY(not_headless(options.directory));
   rocksdb::DB* db = nullptr;
   const auto status = rocksdb::DB::Open(rocksdb_options(options), options.directory.string(), &db);
   if (!status.ok()) return std::unexpected(to_error("open", status));
@@ -138,7 +140,7 @@ Result<void> Database::for_each(const Range& range, const Visitor& visit) const 
   }
   while (entry->Valid() && view(entry->key()).starts_with(range.prefix)) {
     const auto next = visit(view(entry->key()), view(entry->value()));
-    if (!next) return std::unexpected(next.error());
+    FF_TRY(next);
     if (*next == Next::stop) return {};
     if (forward)
       entry->Next();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/try.hpp"
 #include "base/version.hpp"
 #include "core/execution/partitions.hpp"
 #include "records.pb.h"
@@ -42,10 +43,10 @@ Result<proto::Store> parse(const std::string& bytes) {
 
 Result<std::optional<proto::Store>> read(const Database& database) {
   const auto stored = database.get(keys::store);
-  if (!stored) return std::unexpected(stored.error());
+  FF_TRY(stored);
   if (!*stored) return std::nullopt;
   auto record = parse(**stored);
-  if (!record) return std::unexpected(record.error());
+  FF_TRY(record);
   return std::move(*record);
 }
 
@@ -58,28 +59,27 @@ Format format_of(const proto::Store& record) {
 
 Result<std::optional<Format>> read_format(const Database& database) {
   const auto record = read(database);
-  if (!record) return std::unexpected(record.error());
+  FF_TRY(record);
   if (!*record) return std::nullopt;
   return format_of(**record);
 }
 
 Result<Format> load_format(Database& database, TimePoint now) {
   auto record = read(database);
-  if (!record) return std::unexpected(record.error());
+  FF_TRY(record);
   if (*record && (*record)->format_version() == format_version) return format_of(**record);
 
   proto::Store wanted;
   if (*record) {
     wanted = std::move(**record);
-    if (auto migrated = migrate(database, wanted.format_version()); !migrated)
-      return std::unexpected(migrated.error());
+    FF_TRY(migrate(database, wanted.format_version()));
   } else {
     wanted.set_partition_count(core::partition_count_default);
     wanted.set_created_at_ms(now.time_since_epoch().count());
   }
   // Last: if a migration is cut short, it begins again.
   wanted.set_format_version(format_version);
-  if (auto written = write(database, wanted); !written) return std::unexpected(written.error());
+  FF_TRY(write(database, wanted));
   return format_of(wanted);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/try.hpp"
+
 namespace ff::embedded::keys {
 namespace {
 
@@ -88,6 +90,9 @@ std::string_view take_text(std::string_view& rest) {
 std::string live(const ExecutionId& id) { return Key(live_prefix).add(id).take(); }
 std::string live_of(PartitionIndex partition) { return Key(live_prefix).number(partition).take(); }
 std::string ended(const ExecutionId& id) { return Key(ended_prefix).add(id).take(); }
+std::string belonging(const ExecutionId& id, core::Belonging kind) {
+  return Key(prefix_of(kind)).add(id).take();
+}
 std::string payload(const ExecutionId& id) { return Key(payload_prefix).add(id).take(); }
 std::string result(const ExecutionId& id) { return Key(result_prefix).add(id).take(); }
 std::string attempts_of(const ExecutionId& id) { return Key(attempt_prefix).add(id).take(); }
@@ -183,7 +188,7 @@ Result<DedupUntil> parse_dedup_until(std::string_view key) {
   constexpr std::size_t entry_at = 1 + 8;
   if (key.size() < entry_at) return unknown_form();
   auto entry = dedup_entry(key.substr(entry_at));
-  if (!entry) return std::unexpected(entry.error());
+  FF_TRY(entry);
   return DedupUntil{.until = time_of(key.substr(1)), .entry = std::move(*entry)};
 }
 
@@ -193,15 +198,24 @@ Result<QuotaId> parse_quota(std::string_view key) {
   return QuotaId{uuid_of(key.substr(1))};
 }
 
-std::string place(const QuotaId& quota, const core::Place& place) {
-  return Key(place_prefix).add(quota).add(place.at).add(place.admission).take();
+std::string place(const QuotaId& quota, const core::WindowEntry& place) {
+  return Key(place_prefix).add(quota).add(place.at).add(place.token).take();
 }
 Result<PlaceKey> parse_place(std::string_view key) {
   if (key.size() != 1 + uuid_size + 8 + uuid_size) return unknown_form();
   const auto rest = key.substr(1 + uuid_size);
-  return PlaceKey{
-      .quota = QuotaId{uuid_of(key.substr(1))},
-      .place = {.at = time_of(rest), .admission = AdmissionId{uuid_of(rest.substr(8))}}};
+  return PlaceKey{.quota = QuotaId{uuid_of(key.substr(1))},
+                  .place = {.at = time_of(rest), .token = QuotaTokenId{uuid_of(rest.substr(8))}}};
+}
+
+std::string effect(PartitionIndex partition, std::string_view text) {
+  return Key(effect_prefix).number(partition).raw(text).take();
+}
+Result<EffectKey> parse_effect(std::string_view key) {
+  const auto rest = key.substr(effect_prefix.size());
+  if (rest.size() < sizeof(PartitionIndex)) return unknown_form();
+  return EffectKey{.partition = big_endian<PartitionIndex>(rest),
+                   .text = std::string(rest.substr(sizeof(PartitionIndex)))};
 }
 
 }  // namespace ff::embedded::keys

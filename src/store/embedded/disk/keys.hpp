@@ -16,9 +16,10 @@
 //              | 'd' budget dedup_key                    a report that is known
 //              | 'f' until:be64 budget dedup_key         to forget that, by time
 //              | 'q' quota                               a quota
-//              | 'u' quota at:be64 admission             a start that counts in its window
+//              | 'u' quota at:be64 token                 a start that counts in its window
+//              | 'o' partition:be16 effect               an effect that is to be carried out
 //   execution := partition:be16 uuid:16
-//   budget, quota, admission := uuid:16
+//   budget, quota, token := uuid:16
 //   text(t)   := length:be16 bytes                       so that no two keys can look alike
 #pragma once
 
@@ -28,6 +29,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/execution/belonging.hpp"
 #include "core/quotas/quota.hpp"
 
 namespace ff::embedded::keys {
@@ -50,10 +52,21 @@ inline constexpr std::string_view dedup_prefix = "d";
 inline constexpr std::string_view dedup_until_prefix = "f";
 inline constexpr std::string_view quota_prefix = "q";
 inline constexpr std::string_view place_prefix = "u";
+inline constexpr std::string_view effect_prefix = "o";
+
+constexpr std::string_view prefix_of(core::Belonging kind) {
+  switch (kind) {
+    case core::Belonging::payload: return payload_prefix;
+    case core::Belonging::result: return result_prefix;
+    case core::Belonging::attempt: return attempt_prefix;
+  }
+  return {};
+}
 
 std::string live(const ExecutionId& id);
 std::string live_of(PartitionIndex partition);  // the prefix of a partition's
 std::string ended(const ExecutionId& id);
+std::string belonging(const ExecutionId& id, core::Belonging kind);  // not of attempts
 std::string payload(const ExecutionId& id);
 std::string result(const ExecutionId& id);
 std::string attempts_of(const ExecutionId& id);
@@ -82,6 +95,13 @@ struct EndedCountKey {
   LaneId lane;
 };
 Result<EndedCountKey> parse_ended_count(std::string_view key);
+
+std::string effect(PartitionIndex partition, std::string_view text);
+struct EffectKey {
+  PartitionIndex partition;
+  std::string text;
+};
+Result<EffectKey> parse_effect(std::string_view key);
 
 // The execution that a key of the kinds x, z, p, r, a is about.
 Result<ExecutionId> execution_id(std::string_view key);
@@ -115,10 +135,10 @@ Result<DedupUntil> parse_dedup_until(std::string_view key);
 std::string quota(const QuotaId& id);
 Result<QuotaId> parse_quota(std::string_view key);
 
-std::string place(const QuotaId& quota, const core::Place& place);
+std::string place(const QuotaId& quota, const core::WindowEntry& place);
 struct PlaceKey {
   QuotaId quota;
-  core::Place place;
+  core::WindowEntry place;
 };
 Result<PlaceKey> parse_place(std::string_view key);
 

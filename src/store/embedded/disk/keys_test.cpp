@@ -50,7 +50,7 @@ TEST(Keys, OfDifferentThingsAreDifferent) {
     all.push_back(quota(a_quota));
     for (const auto& id : {id_of(1, 2), id_of(2, 1)}) all.push_back(ledger(a_budget, id));
     for (const auto& at : {t0, t0 + Millis{1}}) {
-      all.push_back(place(a_quota, {.at = at, .admission = AdmissionId{uuid}}));
+      all.push_back(place(a_quota, {.at = at, .token = QuotaTokenId{uuid}}));
       for (const char* text : {"a", "ab"})
         all.push_back(dedup_until(at, {.budget = a_budget, .key = *DedupKey::parse(text)}));
     }
@@ -128,7 +128,7 @@ TEST(Keys, OfBudgetsAndQuotasAreReadAsTheyWereMade) {
   const auto timed = must(parse_dedup_until(dedup_until(t0, entry)));
   EXPECT_EQ(timed.until, t0);
   EXPECT_EQ(timed.entry.budget, a_budget);
-  const core::Place start{.at = t0, .admission = AdmissionId{execution.uuid()}};
+  const core::WindowEntry start{.at = t0, .token = QuotaTokenId{execution.uuid()}};
   const auto parsed = must(parse_place(place(a_quota, start)));
   EXPECT_EQ(parsed.quota, a_quota);
   EXPECT_EQ(parsed.place, start);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/log.hpp"
+#include "base/try.hpp"
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/records.hpp"
 
@@ -31,13 +32,12 @@ class Migration {
         {.prefix = std::string(prefix)},
         [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
           const auto id = keys::execution_id(key);
-          if (!id) return std::unexpected(id.error());
+          FF_TRY(id);
           const auto execution = decode(*id, value);
-          if (!execution) return std::unexpected(execution.error());
+          FF_TRY(execution);
           add(key, *execution);
           if (++count_ % chunk_max != 0) return Database::Next::go_on;
-          if (auto written = database_.write(changes_); !written)
-            return std::unexpected(written.error());
+          FF_TRY(database_.write(changes_));
           changes_.clear();
           return Database::Next::go_on;
         });

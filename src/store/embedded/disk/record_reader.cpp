@@ -116,14 +116,14 @@ core::State RecordReader::active(const proto::Execution::Active& stored,
                                 .expires_at = from_ms(stored.lease().expires_at_ms())}};
   if (stored.has_attempt_deadline_ms())
     active.attempt_deadline = from_ms(stored.attempt_deadline_ms());
-  if (stored.has_admission()) active.admission = AdmissionId{uuid(stored.admission())};
+  if (stored.has_quota_token()) active.token = QuotaTokenId{uuid(stored.quota_token())};
   return active;
 }
 
 core::State RecordReader::granted(const proto::Execution::Granted& stored) {
   core::Granted granted{.worker = text<WorkerId>(stored.worker()),
                         .expires_at = from_ms(stored.expires_at_ms())};
-  if (stored.has_admission()) granted.admission = AdmissionId{uuid(stored.admission())};
+  if (stored.has_quota_token()) granted.token = QuotaTokenId{uuid(stored.quota_token())};
   return granted;
 }
 

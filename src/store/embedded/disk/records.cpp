@@ -115,8 +115,8 @@ void write(const core::State& state, proto::Execution& out) {
           [&](const core::Granted& granted) {
             out.mutable_granted()->set_worker(granted.worker.str());
             out.mutable_granted()->set_expires_at_ms(to_ms(granted.expires_at));
-            if (granted.admission)
-              write_uuid(*granted.admission, *out.mutable_granted()->mutable_admission());
+            if (granted.token)
+              write_uuid(*granted.token, *out.mutable_granted()->mutable_quota_token());
           },
           [&](const core::Delayed& delayed) {
             out.mutable_delayed()->set_until_ms(to_ms(delayed.until));
@@ -128,7 +128,7 @@ void write(const core::State& state, proto::Execution& out) {
             stored.mutable_lease()->set_expires_at_ms(to_ms(active.lease.expires_at));
             if (active.attempt_deadline)
               stored.set_attempt_deadline_ms(to_ms(*active.attempt_deadline));
-            if (active.admission) write_uuid(*active.admission, *stored.mutable_admission());
+            if (active.token) write_uuid(*active.token, *stored.mutable_quota_token());
           },
           [&](const core::Ended& ended) { write(ended, *out.mutable_ended()); },
           [](const core::Blocked&) { FF_ASSERT(!"the embedded store keeps nothing as blocked"); },

@@ -85,9 +85,9 @@ TEST(Records, BringBackEveryState) {
   auto timed = core::active({.attempt_timeout = 5s});
   ASSERT_TRUE(std::get<core::Active>(timed.state).attempt_deadline);
   auto admitted = core::active();
-  std::get<core::Active>(admitted.state).admission = AdmissionId{core::uuid_of(34)};
+  std::get<core::Active>(admitted.state).token = QuotaTokenId{core::uuid_of(34)};
   auto set_aside = core::granted();
-  std::get<core::Granted>(set_aside.state).admission = AdmissionId{core::uuid_of(35)};
+  std::get<core::Granted>(set_aside.state).token = QuotaTokenId{core::uuid_of(35)};
   std::set<std::size_t> states;
   std::set<std::size_t> outcomes;
   for (const auto& execution :
@@ -161,7 +161,7 @@ TEST(Records, ThatCannotBeAreRefused) {
       {"admission",
        [](Stored& r) {
          r.mutable_granted()->set_worker("w");
-         r.mutable_granted()->set_admission("short");
+         r.mutable_granted()->set_quota_token("short");
        }},
       {"active without an attempt",
        [](Stored& r) {

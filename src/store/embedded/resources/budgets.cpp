@@ -2,6 +2,7 @@
 
 #include <flowfabric/limits.hpp>
 
+#include "base/try.hpp"
 #include "core/refusals.hpp"
 #include "store/embedded/disk/keys.hpp"
 
@@ -22,23 +23,23 @@ Result<std::vector<std::string>> keys_of(const std::string& prefix, Turn& turn) 
                                  found.emplace_back(key);
                                  return Next::go_on;
                                });
-  if (!visited) return std::unexpected(visited.error());
+  FF_TRY(visited);
   return found;
 }
 
 Result<Amounts> spending_of(const BudgetId& budget, const ExecutionId& execution, Turn& turn) {
   const auto stored = turn.get(keys::ledger(budget, execution));
-  if (!stored) return std::unexpected(stored.error());
+  FF_TRY(stored);
   return *stored ? decode_spending(**stored) : Amounts{};
 }
 
 Result<std::optional<KnownReport>> known_report(const ReportUsage& report, Turn& turn) {
   if (!report.dedup_key) return std::nullopt;
   const auto stored = turn.get(keys::dedup({.budget = report.id, .key = *report.dedup_key}));
-  if (!stored) return std::unexpected(stored.error());
+  FF_TRY(stored);
   if (!*stored) return std::nullopt;
   auto known = decode_report(**stored);
-  if (!known) return std::unexpected(known.error());
+  FF_TRY(known);
   return std::move(*known);
 }
 
@@ -59,9 +60,9 @@ Result<void> Budgets::restore(const Database& database) {
   return database.for_each({.prefix = std::string(keys::budget_prefix)},
                            [this](std::string_view key, std::string_view value) -> Result<Next> {
                              const auto id = keys::parse_budget(key);
-                             if (!id) return std::unexpected(id.error());
+                             FF_TRY(id);
                              auto budget = decode_budget(*id, value);
-                             if (!budget) return std::unexpected(budget.error());
+                             FF_TRY(budget);
                              if (const auto due = budget->next_reset_at) resets_.emplace(*due, *id);
                              shelf_.add(std::move(*budget));
                              return Next::go_on;
@@ -85,7 +86,7 @@ Result<void> Budgets::reset(Entry& entry, Reset when, Turn& turn) {
   const bool due = core::is_reset_due(entry.thing, turn.now());
   if (when == Reset::if_due && !due) return {};
   const auto spendings = keys_of(keys::ledger_of(entry.thing.id), turn);
-  if (!spendings) return std::unexpected(spendings.error());
+  FF_TRY(spendings);
   for (const auto& key : *spendings) turn.erase(key);
   auto next = entry.thing;
   if (due)
@@ -115,7 +116,7 @@ Result<CreateBudgetReply> Budgets::execute(const CreateBudget& command, Turn& tu
 
 Result<BudgetInfo> Budgets::execute(const GetBudget& query, Turn& turn) {
   const auto entry = load(query.id, turn);
-  if (!entry) return std::unexpected(entry.error());
+  FF_TRY(entry);
   return core::info_of((*entry)->thing, turn.now());
 }
 
@@ -134,22 +135,26 @@ Result<BudgetList> Budgets::execute(const ListBudgets& query, Turn& turn) {
 
 Result<UsageReply> Budgets::execute(const ReportUsage& command, Turn& turn) {
   const auto entry = load(command.id, turn);
-  if (!entry) return std::unexpected(entry.error());
+  FF_TRY(entry);
   const auto known = known_report(command, turn);
-  if (!known) return std::unexpected(known.error());
+  FF_TRY(known);
   if (*known && (*known)->until > turn.now()) {
     if ((*known)->amounts != command.amounts || (*known)->execution != command.execution)
       return core::refusals::duplicate_mismatch(command.id, *command.dedup_key);
     return UsageReply{.outcome = UsageOutcome::already_applied};
   }
-  if (auto settled = reset(**entry, Reset::if_due, turn); !settled)
-    return std::unexpected(settled.error());
+  FF_TRY(reset(**entry, Reset::if_due, turn));
 
   auto spent = command.execution ? spending_of(command.id, *command.execution, turn) : Amounts{};
-  if (!spent) return std::unexpected(spent.error());
+  FF_TRY(spent);
   auto next = (*entry)->thing;
   auto reported = core::report(next, command.amounts, turn.now());
-  if (!reported) return std::unexpected(reported.error());
+  FF_TRY(reported);
+  if (command.fence && reported->reply.outcome == UsageOutcome::hard_breach) {
+    const auto decided = core::action_on_breach(next, turn.now());
+    reported->reply.action = decided.action;
+    reported->reply.resume_at = decided.resume_at;
+  }
   save(**entry, std::move(next), turn);
   if (!reported->applied) return std::move(reported->reply);
   remember(command, *known, turn);
@@ -165,11 +170,10 @@ void Budgets::note_spending(const ReportUsage& report, Amounts spent, Turn& turn
 
 Result<ReleaseUsageReply> Budgets::execute(const ReleaseUsage& command, Turn& turn) {
   const auto entry = load(command.id, turn);
-  if (!entry) return std::unexpected(entry.error());
-  if (auto settled = reset(**entry, Reset::if_due, turn); !settled)
-    return std::unexpected(settled.error());
+  FF_TRY(entry);
+  FF_TRY(reset(**entry, Reset::if_due, turn));
   auto spent = spending_of(command.id, command.execution, turn);
-  if (!spent) return std::unexpected(spent.error());
+  FF_TRY(spent);
   if (spent->empty()) return ReleaseUsageReply{};
   auto next = (*entry)->thing;
   core::take_back(next, *spent);
@@ -181,36 +185,36 @@ Result<ReleaseUsageReply> Budgets::execute(const ReleaseUsage& command, Turn& tu
 
 Result<ResetBudgetReply> Budgets::execute(const ResetBudget& command, Turn& turn) {
   const auto entry = load(command.id, turn);
-  if (!entry) return std::unexpected(entry.error());
-  if (auto done = reset(**entry, Reset::now, turn); !done) return std::unexpected(done.error());
+  FF_TRY(entry);
+  FF_TRY(reset(**entry, Reset::now, turn));
   return ResetBudgetReply{.next_reset_at = (*entry)->thing.next_reset_at};
 }
 
 Result<ResetBudgetReply> Budgets::execute(const core::ResetIfDue& command, Turn& turn) {
   const auto entry = load(command.budget, turn);
-  if (!entry) return std::unexpected(entry.error());
-  if (auto done = reset(**entry, Reset::if_due, turn); !done) return std::unexpected(done.error());
+  FF_TRY(entry);
+  FF_TRY(reset(**entry, Reset::if_due, turn));
   return ResetBudgetReply{.next_reset_at = (*entry)->thing.next_reset_at};
 }
 
 Result<Done> Budgets::execute(const DeleteBudget& command, Turn& turn) {
   const auto entry = load(command.id, turn);
-  if (!entry) return std::unexpected(entry.error());
+  FF_TRY(entry);
   std::vector<std::string> gone{keys::budget(command.id)};
   const auto spendings = keys_of(keys::ledger_of(command.id), turn);
-  if (!spendings) return std::unexpected(spendings.error());
+  FF_TRY(spendings);
   std::ranges::copy(*spendings, std::back_inserter(gone));
   auto visited = turn.for_each({.prefix = keys::dedup_of(command.id)},
                                [&](std::string_view key, std::string_view value) -> Result<Next> {
                                  const auto dedup = keys::parse_dedup(key);
-                                 if (!dedup) return std::unexpected(dedup.error());
+                                 FF_TRY(dedup);
                                  const auto known = decode_report(value);
-                                 if (!known) return std::unexpected(known.error());
+                                 FF_TRY(known);
                                  gone.emplace_back(key);
                                  gone.push_back(keys::dedup_until(known->until, *dedup));
                                  return Next::go_on;
                                });
-  if (!visited) return std::unexpected(visited.error());
+  FF_TRY(visited);
   for (const auto& key : gone) turn.erase(key);
   if (const auto due = (*entry)->thing.next_reset_at) resets_.erase({*due, command.id});
   turn.tell(opening_of((*entry)->thing));
@@ -220,7 +224,7 @@ Result<Done> Budgets::execute(const DeleteBudget& command, Turn& turn) {
 
 Result<core::BudgetCheck> Budgets::execute(const core::CheckBudget& query, Turn& turn) {
   const auto entry = load(query.budget, turn);
-  if (!entry) return std::unexpected(entry.error());
+  FF_TRY(entry);
   return core::check((*entry)->thing, turn.now());
 }
 
@@ -247,11 +251,11 @@ Result<std::vector<ExecutionId>> Budgets::execute(const core::LedgerOf& query, T
   auto visited = turn.for_each(range, [&](std::string_view key, std::string_view) -> Result<Next> {
     if (found.size() == query.max) return Next::stop;
     const auto parsed = keys::parse_ledger(key);
-    if (!parsed) return std::unexpected(parsed.error());
+    FF_TRY(parsed);
     found.push_back(parsed->execution);
     return Next::go_on;
   });
-  if (!visited) return std::unexpected(visited.error());
+  FF_TRY(visited);
   return found;
 }
 
@@ -259,7 +263,7 @@ Result<Done> Budgets::execute(const core::ForgetSpending& command, Turn& turn) {
   auto* entry = shelf_.find(command.budget, turn);
   const auto key = keys::ledger(command.budget, command.execution);
   const auto stored = turn.get(key);
-  if (!stored) return std::unexpected(stored.error());
+  FF_TRY(stored);
   if (!entry || !*stored) return Done{};
   turn.erase(key);
   entry->changed_by(turn);
@@ -272,14 +276,14 @@ Result<Done> Budgets::execute(const core::ReconcileBudgets&, Turn& turn) {
       turn.for_each({.prefix = std::string(keys::dedup_until_prefix)},
                     [&](std::string_view key, std::string_view) -> Result<Next> {
                       const auto parsed = keys::parse_dedup_until(key);
-                      if (!parsed) return std::unexpected(parsed.error());
+                      FF_TRY(parsed);
                       if (parsed->until > turn.now() || past.size() >= 2 * reports_forgotten_max)
                         return Next::stop;
                       past.emplace_back(key);
                       past.push_back(keys::dedup(parsed->entry));
                       return Next::go_on;
                     });
-  if (!visited) return std::unexpected(visited.error());
+  FF_TRY(visited);
   for (const auto& key : past) turn.erase(key);
   return Done{};
 }

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/budgets/budget.hpp"
-#include "store/embedded/disk/admission_records.hpp"
+#include "store/embedded/disk/resource_records.hpp"
 #include "store/embedded/resources/shelf.hpp"
 
 namespace ff::embedded {

@@ -4,7 +4,7 @@
 
 #include <latch>
 
-#include "store/embedded/resources/desk_test_support.hpp"
+#include "store/embedded/resources/test_support.hpp"
 
 namespace ff::embedded {
 namespace {

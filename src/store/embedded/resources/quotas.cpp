@@ -2,9 +2,10 @@
 
 #include <flowfabric/limits.hpp>
 
+#include "base/try.hpp"
 #include "core/refusals.hpp"
-#include "store/embedded/disk/admission_records.hpp"
 #include "store/embedded/disk/keys.hpp"
+#include "store/embedded/disk/resource_records.hpp"
 
 namespace ff::embedded {
 namespace {
@@ -20,9 +21,9 @@ Result<void> Quotas::restore(const Database& database) {
       database.for_each({.prefix = std::string(keys::quota_prefix)},
                         [this](std::string_view key, std::string_view value) -> Result<Next> {
                           const auto id = keys::parse_quota(key);
-                          if (!id) return std::unexpected(id.error());
+                          FF_TRY(id);
                           auto quota = decode_quota(*id, value);
-                          if (!quota) return std::unexpected(quota.error());
+                          FF_TRY(quota);
                           shelf_.add(std::move(*quota));
                           return Next::go_on;
                         });
@@ -30,7 +31,7 @@ Result<void> Quotas::restore(const Database& database) {
   return database.for_each({.prefix = std::string(keys::place_prefix)},
                            [this](std::string_view key, std::string_view) -> Result<Next> {
                              const auto parsed = keys::parse_place(key);
-                             if (!parsed) return std::unexpected(parsed.error());
+                             FF_TRY(parsed);
                              const auto entry = shelf_.entries().find(parsed->quota);
                              if (entry != shelf_.entries().end())
                                entry->second.thing.window.add(parsed->place);
@@ -39,7 +40,7 @@ Result<void> Quotas::restore(const Database& database) {
 }
 
 void Quotas::hold(const core::Execution& execution, TimePoint now) {
-  const auto held = core::held_admission(execution);
+  const auto held = core::held_token(execution);
   if (!held || !execution.policy.quota) return;
   const auto entry = shelf_.entries().find(*execution.policy.quota);
   if (entry == shelf_.entries().end() || !entry->second.thing.spec.max_concurrent) return;
@@ -77,7 +78,7 @@ Result<CreateQuotaReply> Quotas::execute(const CreateQuota& command, Turn& turn)
 
 Result<QuotaInfo> Quotas::execute(const GetQuota& query, Turn& turn) {
   const auto entry = load(query.id, turn);
-  if (!entry) return std::unexpected(entry.error());
+  FF_TRY(entry);
   return core::info_of((*entry)->thing, turn.now());
 }
 
@@ -95,7 +96,7 @@ Result<QuotaList> Quotas::execute(const ListQuotas& query, Turn& turn) {
 
 Result<Done> Quotas::execute(const DeleteQuota& command, Turn& turn) {
   const auto entry = load(command.id, turn);
-  if (!entry) return std::unexpected(entry.error());
+  FF_TRY(entry);
   const auto& quota = (*entry)->thing;
   for (const auto& place : quota.window.places()) turn.erase(keys::place(command.id, place));
   turn.erase(keys::quota(command.id));
@@ -106,20 +107,20 @@ Result<Done> Quotas::execute(const DeleteQuota& command, Turn& turn) {
 
 Result<core::AdmitReply> Quotas::execute(const core::Admit& command, Turn& turn) {
   const auto entry = load(command.quota, turn);
-  if (!entry) return std::unexpected(entry.error());
+  FF_TRY(entry);
   forget_past(**entry, turn);
   auto& quota = (*entry)->thing;
-  const bool had_place = quota.window.find(command.admission).has_value();
+  const bool had_place = quota.window.find(command.token).has_value();
   auto reply = core::admit(quota, command, turn.now());
-  if (const auto at = quota.window.find(command.admission); at && !had_place) {
-    turn.put(keys::place(quota.id, {.at = *at, .admission = command.admission}), "");
+  if (const auto at = quota.window.find(command.token); at && !had_place) {
+    turn.put(keys::place(quota.id, {.at = *at, .token = command.token}), "");
     (*entry)->changed_by(turn);
   }
   return reply;
 }
 
 // Of a quota that is gone nothing is held.
-Result<Done> Quotas::execute(const core::ReleaseAdmission& command, Turn& turn) {
+Result<Done> Quotas::execute(const core::ReleaseToken& command, Turn& turn) {
   auto* entry = shelf_.find(command.quota, turn);
   if (!entry) return Done{};
   const auto released = core::release(entry->thing, command);
@@ -131,10 +132,9 @@ Result<Done> Quotas::execute(const core::ReleaseAdmission& command, Turn& turn) 
   return Done{};
 }
 
-Result<std::vector<core::HeldAdmission>> Quotas::execute(const core::HeldAdmissions& query,
-                                                         Turn& turn) {
+Result<std::vector<core::HeldToken>> Quotas::execute(const core::HeldTokens& query, Turn& turn) {
   const auto* entry = shelf_.find(query.quota, turn);
-  return entry ? core::held(entry->thing, query) : std::vector<core::HeldAdmission>{};
+  return entry ? core::held(entry->thing, query) : std::vector<core::HeldToken>{};
 }
 
 Result<Done> Quotas::execute(const core::ReconcileQuotas&, Turn& turn) {

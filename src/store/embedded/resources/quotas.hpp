@@ -20,8 +20,8 @@ class Quotas {
   Result<QuotaList> execute(const ListQuotas& query, Turn& turn);
   Result<Done> execute(const DeleteQuota& command, Turn& turn);
   Result<core::AdmitReply> execute(const core::Admit& command, Turn& turn);
-  Result<Done> execute(const core::ReleaseAdmission& command, Turn& turn);
-  Result<std::vector<core::HeldAdmission>> execute(const core::HeldAdmissions& query, Turn& turn);
+  Result<Done> execute(const core::ReleaseToken& command, Turn& turn);
+  Result<std::vector<core::HeldToken>> execute(const core::HeldTokens& query, Turn& turn);
   Result<Done> execute(const core::ReconcileQuotas& command, Turn& turn);
   Result<std::vector<QuotaId>> execute(const core::AllQuotas& query, Turn& turn);
 

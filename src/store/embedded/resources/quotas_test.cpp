@@ -1,6 +1,6 @@
 #include "store/embedded/resources/quotas.hpp"
 
-#include "store/embedded/resources/desk_test_support.hpp"
+#include "store/embedded/resources/test_support.hpp"
 
 namespace ff::embedded {
 namespace {
@@ -28,11 +28,10 @@ TEST_F(QuotasTest, KnowsNoQuotaThatWasNotMade) {
   const QuotaId unknown{random_uuid()};
   EXPECT_EQ(error_of(GetQuota{unknown}), Errc::quota_not_found);
   EXPECT_EQ(error_of(DeleteQuota{unknown}), Errc::quota_not_found);
-  EXPECT_EQ(error_of(core::Admit{.quota = unknown, .admission = token(), .execution = work_}),
+  EXPECT_EQ(error_of(core::Admit{.quota = unknown, .token = token(), .execution = work_}),
             Errc::quota_not_found);
-  EXPECT_TRUE(run(core::ReleaseAdmission{.quota = unknown, .admission = token()}));
-  EXPECT_THAT(must(run(core::HeldAdmissions{.quota = unknown, .before = clock_->now()})),
-              IsEmpty());
+  EXPECT_TRUE(run(core::ReleaseToken{.quota = unknown, .token = token()}));
+  EXPECT_THAT(must(run(core::HeldTokens{.quota = unknown, .before = clock_->now()})), IsEmpty());
 }
 
 TEST_F(QuotasTest, LetsNoMoreInThanAQuotaAllows) {
@@ -48,7 +47,7 @@ TEST_F(QuotasTest, LetsNoMoreInThanAQuotaAllows) {
           if (!admitted) continue;
           ++let_in;
           EXPECT_LE(info(id).running, 7u);
-          must(run(core::ReleaseAdmission{.quota = id, .admission = admitted->id}));
+          must(run(core::ReleaseToken{.quota = id, .token = admitted->id}));
         }
       });
   }
@@ -93,10 +92,10 @@ TEST_F(QuotasTest, TellsWhenAQuotaMayHaveRoom) {
     id = quota({.max_per_window = 5, .max_concurrent = 5});  // 1
     const auto used = *admit(id);
     const auto unused = *admit(id);
-    must(run(core::ReleaseAdmission{.quota = id, .admission = used.id}));  // 2
-    must(run(core::ReleaseAdmission{.quota = id, .admission = used.id}));
-    must(run(core::ReleaseAdmission{.quota = id, .admission = unused.id, .unused = true}));  // 3
-    must(run(DeleteQuota{id}));                                                              // 4
+    must(run(core::ReleaseToken{.quota = id, .token = used.id}));  // 2
+    must(run(core::ReleaseToken{.quota = id, .token = used.id}));
+    must(run(core::ReleaseToken{.quota = id, .token = unused.id, .unused = true}));  // 3
+    must(run(DeleteQuota{id}));                                                      // 4
   });
   EXPECT_THAT(told, SizeIs(4));
   EXPECT_THAT(told, ::testing::Each(id.str()));

@@ -2,7 +2,7 @@
 
 #include <flowfabric/limits.hpp>
 
-#include "store/embedded/resources/desk_test_support.hpp"
+#include "store/embedded/resources/test_support.hpp"
 
 namespace ff::embedded {
 namespace {

@@ -6,6 +6,8 @@
 
 #include "base/assert.hpp"
 #include "base/log.hpp"
+#include "base/overloaded.hpp"
+#include "base/try.hpp"
 #include "core/refusals.hpp"
 #include "store/embedded/disk/keys.hpp"
 
@@ -60,20 +62,6 @@ void Shard::finish(Batch batch) {
 
 // ---- Commands ------------------------------------------------------------------------------------
 
-Result<SubmitReply> Shard::execute(core::Create command, Batch& batch) {
-  Result<HotRecord*> existing = nullptr;
-  if (command.submit.idempotency_key)
-    existing = find_by_key(command.submit);
-  else if (!command.minted)
-    existing = find(command.id);
-  if (!existing) return std::unexpected(existing.error());
-  const auto* execution = *existing ? &(*existing)->execution : nullptr;
-  auto step = core::apply(execution, std::move(command), now());
-  if (!step) return std::unexpected(step.error());
-  carry_out<core::Create>(nullptr, *step, batch);
-  return std::move(step->reply);
-}
-
 Result<ClaimedExecution> Shard::execute(core::LeaseGrant command, Batch& batch) {
   const auto id = command.id;
   const bool is_ready_claim = command.source == core::LeaseSource::ready;
@@ -86,54 +74,73 @@ Result<ClaimedExecution> Shard::execute(core::LeaseGrant command, Batch& batch) 
   auto* record = hot_.find(id);
   FF_ASSERT(record);
   auto payload = payload_of(*record, batch);
-  if (!payload) return std::unexpected(payload.error());
+  FF_TRY(payload);
   claimed->payload = std::move(*payload);
   return claimed;
 }
 
 template <class Command>
 Result<typename Command::Reply> Shard::change(Command command, Batch& batch) {
-  const auto before = load(command.id);
-  if (!before) return std::unexpected(before.error());
-  auto step = core::apply((*before)->execution, std::move(command), now());
-  if (!step) return std::unexpected(step.error());
-  carry_out<Command>(*before, *step, batch);
-  return std::move(step->reply);
+  auto plan = core::decide(*this, std::move(command), now());
+  FF_TRY(plan);
+  if (!plan->changes.empty()) {
+    const bool waits = writer_.waits<Command>(core::ends_execution(plan->changes));
+    carry_out({std::move(plan->changes), std::move(plan->effects), waits}, batch);
+  }
+  return std::move(plan->reply);
 }
 
-template <class Command>
-void Shard::carry_out(HotRecord* before, core::Step<typename Command::Reply>& step, Batch& batch) {
-  if (!step.next) return;
-  auto& next = *step.next;
-  const bool ended = core::has_ended(next);
-  const bool waits = writer_.waits<Command>(ended && !step.remove);
-  const auto& id = next.id;
-  if (before) indexes_.remove(before->execution);
+void Shard::carry_out(Decided decided, Batch& batch) {
+  auto& announcements = decided.waits || based_on_unsynced_ ? batch.after_sync : batch.at_once;
+  batch.must_sync |= decided.waits;
+  based_on_unsynced_ |= decided.waits;
+  std::optional<std::string> payload;  // of the execution that is put next
+  const auto announce = [&](const std::optional<EventType>& event, const core::Execution& of) {
+    keep_effects(of.id.partition(), decided.effects, batch);
+    if (!event) return;
+    auto change = core::make_change(*event, of, last_now_);
+    change.effects = std::exchange(decided.effects, {});
+    announcements.add_event(std::move(change));
+  };
+  for (auto& change : decided.changes)
+    std::visit(Overloaded{
+                   [&](core::PutExecution& put) {
+                     announce(put.event, put.next);
+                     put_execution(std::move(put.next), std::exchange(payload, std::nullopt),
+                                   decided.waits, batch);
+                   },
+                   [&](const core::RemoveExecution& remove) {
+                     announce(remove.event, remove.last);
+                     remove_execution(remove.last, batch);
+                   },
+                   [&](core::PutBelonging& put) { payload = put_belonging(put, batch); },
+                   [&](const core::EraseBelonging& erase) {
+                     batch.changes.erase(keys::belonging(erase.id, erase.kind));
+                   },
+               },
+               change);
+}
 
-  auto& announcements = waits || based_on_unsynced_ ? batch.after_sync : batch.at_once;
-  if (step.event)
-    announcements.add_event(
-        core::make_happening(*step.event, before ? &before->execution : nullptr, next, last_now_));
-  batch.must_sync |= waits;
-  based_on_unsynced_ |= waits;
-
-  if (step.remove) {
-    removed_.insert(id);
-    forget(next, batch);
-    return hot_.erase(next.id);
+void Shard::keep_effects(PartitionIndex partition, std::span<const core::Effect> effects,
+                         Batch& batch) {
+  for (const auto& effect : effects) {
+    auto text = core::to_text(effect);
+    batch.changes.put(keys::effect(partition, text), "");
+    effects_.emplace(partition, std::move(text));
   }
+}
+
+void Shard::put_execution(core::Execution next, std::optional<std::string> payload, bool waits,
+                          Batch& batch) {
+  const auto id = next.id;
+  auto* before = hot_.find(id);
+  if (before) indexes_.remove(before->execution);
   indexes_.add(next);
   write_indexes(before ? &before->execution : nullptr, next, batch);
-  batch.changes.put(ended ? keys::ended(id) : keys::live(id), encode(next));
-  if (step.archive)
-    batch.changes.put(keys::attempt(id, step.archive->index), encode(*step.archive));
-  if (step.payload) batch.changes.put(keys::payload(id), *step.payload);
-  if (step.drop_result) batch.changes.erase(keys::result(id));
-  if (step.result) batch.changes.put(keys::result(id), *step.result);
-
+  batch.changes.put(core::has_ended(next) ? keys::ended(id) : keys::live(id), encode(next));
   if (!before) {
     hot_.put({.execution = std::move(next),
-              .payload = std::move(step.payload),
+              .payload = std::move(payload),
               .created_in = batch.number,
               .changed_in = batch.number,
               .durable_in = waits ? batch.number : 0});
@@ -142,6 +149,18 @@ void Shard::carry_out(HotRecord* before, core::Step<typename Command::Reply>& st
     before->changed_in = batch.number;
     if (waits) before->durable_in = batch.number;
   }
+}
+
+// Returns a payload, which memory keeps for the first claim.
+std::optional<std::string> Shard::put_belonging(core::PutBelonging& put, Batch& batch) {
+  if (const auto* attempt = std::get_if<core::Attempt>(&put.value)) {
+    batch.changes.put(keys::attempt(put.id, attempt->index), encode(*attempt));
+    return std::nullopt;
+  }
+  auto& bytes = std::get<std::string>(put.value);
+  batch.changes.put(keys::belonging(put.id, put.kind), bytes);
+  if (put.kind != core::Belonging::payload) return std::nullopt;
+  return std::move(bytes);
 }
 
 // The indexes on disk: what ended and when, by time, by tag, by idempotency key.
@@ -173,23 +192,30 @@ void Shard::write_indexes(const core::Execution* before, const core::Execution& 
     changes.put(keys::by_tag(next.ns, tag, value, next.created_at, next.id), "");
 }
 
-void Shard::forget(const core::Execution& execution, Batch& batch) {
+void Shard::remove_execution(const core::Execution& last, Batch& batch) {
   auto& changes = batch.changes;
-  const auto& id = execution.id;
+  const auto& id = last.id;
+  indexes_.remove(last);
+  removed_.insert(id);
   changes.erase(keys::ended(id));
-  changes.erase(keys::payload(id));
-  changes.erase(keys::result(id));
-  for (std::uint32_t index = 0; index + 1 < execution.attempt_count; ++index)
-    changes.erase(keys::attempt(id, index));
-  changes.erase(keys::retention(core::retained_until(execution), id));
-  changes.erase(keys::by_time(execution.ns, execution.created_at, id));
-  for (const auto& [tag, value] : execution.tags)
-    changes.erase(keys::by_tag(execution.ns, tag, value, execution.created_at, id));
-  ended_changed_.insert({execution.ns, execution.lane});
+  for (const auto kind : core::belongings) {
+    if (kind != core::Belonging::attempt) {
+      changes.erase(keys::belonging(id, kind));
+      continue;
+    }
+    for (std::uint32_t index = 0; index + 1 < last.attempt_count; ++index)
+      changes.erase(keys::attempt(id, index));
+  }
+  changes.erase(keys::retention(core::retained_until(last), id));
+  changes.erase(keys::by_time(last.ns, last.created_at, id));
+  for (const auto& [tag, value] : last.tags)
+    changes.erase(keys::by_tag(last.ns, tag, value, last.created_at, id));
+  ended_changed_.insert({last.ns, last.lane});
+  hot_.erase(id);
 
-  if (!execution.idempotency_key) return;
+  if (!last.idempotency_key) return;
   // A later execution may have the key by now.
-  auto key = keys::idempotency(execution.ns, *execution.idempotency_key);
+  auto key = keys::idempotency(last.ns, *last.idempotency_key);
   const auto held = new_keys_.contains(key) ? Result<std::optional<std::string>>{std::nullopt}
                                             : parts_.database.get(key);
   if (!held || !*held) return;
@@ -200,29 +226,28 @@ void Shard::forget(const core::Execution& execution, Batch& batch) {
 
 Result<ExecutionInfo> Shard::execute(const GetExecution& query, Batch&) {
   const auto record = load(query.id);
-  if (!record) return std::unexpected(record.error());
+  FF_TRY(record);
   return core::info_of((*record)->execution);
 }
 
 Result<Bytes> Shard::execute(const GetPayload& query, Batch&) {
   const auto record = load(query.id);
-  if (!record) return std::unexpected(record.error());
+  FF_TRY(record);
   const auto& type = (*record)->execution.content_type;
   if ((*record)->payload) return Bytes{.bytes = *(*record)->payload, .content_type = type};
   auto payload = stored_payload(query.id);
-  if (!payload) return std::unexpected(payload.error());
+  FF_TRY(payload);
   return Bytes{.bytes = std::move(*payload), .content_type = type};
 }
 
 Result<Bytes> Shard::execute(const store::ReadResult& query, Batch& batch) {
   const auto record = load(query.id);
-  if (!record) return std::unexpected(record.error());
+  FF_TRY(record);
   std::optional<std::string> result;
   if (core::has_ended((*record)->execution)) {
-    if ((*record)->changed_in == batch.number)
-      if (auto written = write(batch); !written) return std::unexpected(written.error());
+    if ((*record)->changed_in == batch.number) FF_TRY(write(batch));
     auto stored = parts_.database.get(keys::result(query.id));
-    if (!stored) return std::unexpected(stored.error());
+    FF_TRY(stored);
     result = std::move(*stored);
   }
   return core::read_result((*record)->execution, std::move(result));
@@ -230,9 +255,9 @@ Result<Bytes> Shard::execute(const store::ReadResult& query, Batch& batch) {
 
 Result<Attempts> Shard::execute(const GetAttempts& query, Batch& batch) {
   const auto record = load(query.id);
-  if (!record) return std::unexpected(record.error());
+  FF_TRY(record);
   const auto attempts = attempts_of(**record, batch);
-  if (!attempts) return std::unexpected(attempts.error());
+  FF_TRY(attempts);
   const bool running = std::holds_alternative<core::Active>((*record)->execution.state);
   Attempts reply;
   for (const auto& attempt : *attempts)
@@ -242,9 +267,9 @@ Result<Attempts> Shard::execute(const GetAttempts& query, Batch& batch) {
 
 Result<LeaseHistory> Shard::execute(const GetLeaseHistory& query, Batch& batch) {
   const auto record = load(query.id);
-  if (!record) return std::unexpected(record.error());
+  FF_TRY(record);
   const auto attempts = attempts_of(**record, batch);
-  if (!attempts) return std::unexpected(attempts.error());
+  FF_TRY(attempts);
   return core::lease_history((*record)->execution, *attempts);
 }
 
@@ -254,22 +279,22 @@ Result<std::vector<LaneCount>> Shard::execute(const CountShare& share, Batch& ba
 }
 
 Result<Done> Shard::execute(const store::PutBack& query, Batch&) {
-  const auto record = find(query.id);
-  if (!record) return std::unexpected(record.error());
-  if (*record && is_ready((*record)->execution)) parts_.ready.add(ready_of((*record)->execution));
+  const auto execution = find(query.id);
+  FF_TRY(execution);
+  if (*execution && is_ready(**execution)) parts_.ready.add(ready_of(**execution));
   return Done{};
 }
 
 Result<Done> Shard::execute(const core::CheckLease& query, Batch&) {
   const auto record = load(query.id);
-  if (!record) return std::unexpected(record.error());
+  FF_TRY(record);
   return core::check_lease((*record)->execution, query.fence, now());
 }
 
-Result<bool> Shard::execute(const core::HoldsAdmission& query, Batch&) {
-  const auto record = find(query.id);
-  if (!record) return std::unexpected(record.error());
-  return *record && core::held_admission((*record)->execution) == query.admission;
+Result<bool> Shard::execute(const core::HoldsToken& query, Batch&) {
+  const auto execution = find(query.id);
+  FF_TRY(execution);
+  return *execution && core::held_token(**execution) == query.token;
 }
 
 Result<store::DueReply> Shard::execute(const store::TimersDue& query, Batch&) {
@@ -282,24 +307,44 @@ Result<std::vector<store::WaitingCount>> Shard::execute(const store::CountWaitin
   return indexes_.waiting(query.ns);
 }
 
+Result<std::vector<store::PendingEffect>> Shard::execute(const store::FindEffects& query,
+                                                         Batch& batch) {
+  based_on_unsynced_ = !all_synced(batch);
+  std::vector<store::PendingEffect> found;
+  for (const auto& [partition, text] : effects_) {
+    if (found.size() == query.max) break;
+    if (auto effect = core::effect_from(text)) found.push_back({partition, std::move(*effect)});
+  }
+  return found;
+}
+
+Result<Done> Shard::execute(const store::SettleEffects& command, Batch& batch) {
+  for (const auto& effect : command.effects) {
+    auto text = core::to_text(effect);
+    batch.changes.erase(keys::effect(command.partition, text));
+    effects_.erase({command.partition, std::move(text)});
+  }
+  return Done{};
+}
+
 bool Shard::all_synced(const Batch& batch) const {
   return !batch.must_sync && writer_.is_synced(writer_.last_durable());
 }
 
 Result<store::ReconcileReply> Shard::execute(const store::Reconcile& query, Batch& batch) {
-  if (auto written = write(batch); !written) return std::unexpected(written.error());
+  FF_TRY(write(batch));
   std::vector<core::Execution> executions;
   const auto visited = parts_.database.for_each(
       {.prefix = keys::live_of(query.partition)},
       [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
         const auto id = keys::execution_id(key);
-        if (!id) return std::unexpected(id.error());
+        FF_TRY(id);
         auto execution = decode(*id, value);
-        if (!execution) return std::unexpected(execution.error());
+        FF_TRY(execution);
         executions.push_back(std::move(*execution));
         return Database::Next::go_on;
       });
-  if (!visited) return std::unexpected(visited.error());
+  FF_TRY(visited);
   const auto repaired = indexes_.mend(query.partition, executions);
   if (repaired > 0) log::error("partition={} index entries mended={}", query.partition, repaired);
   return store::ReconcileReply{.checked = executions.size(), .repaired = repaired};
@@ -307,7 +352,7 @@ Result<store::ReconcileReply> Shard::execute(const store::Reconcile& query, Batc
 
 // ---- Records -------------------------------------------------------------------------------------
 
-Result<HotRecord*> Shard::find(const ExecutionId& id) {
+Result<HotRecord*> Shard::find_record(const ExecutionId& id) {
   if (auto* hot = hot_.find(id)) {
     based_on_unsynced_ |= !writer_.is_synced(hot->durable_in);
     return hot;
@@ -315,30 +360,36 @@ Result<HotRecord*> Shard::find(const ExecutionId& id) {
   if (removed_.contains(id)) return nullptr;
   for (const auto& key : {keys::live(id), keys::ended(id)}) {
     const auto bytes = parts_.database.get(key);
-    if (!bytes) return std::unexpected(bytes.error());
+    FF_TRY(bytes);
     if (!*bytes) continue;
     auto execution = decode(id, **bytes);
-    if (!execution) return std::unexpected(execution.error());
+    FF_TRY(execution);
     return &hot_.put({.execution = std::move(*execution)});
   }
   return nullptr;
 }
 
 Result<HotRecord*> Shard::load(const ExecutionId& id) {
-  auto found = find(id);
+  auto found = find_record(id);
   if (found && !*found) return core::refusals::not_found(id);
   return found;
 }
 
-Result<HotRecord*> Shard::find_by_key(const Submit& submit) {
-  const auto key = keys::idempotency(submit.ns, *submit.idempotency_key);
+Result<const core::Execution*> Shard::find(const ExecutionId& id) {
+  const auto record = find_record(id);
+  FF_TRY(record);
+  return *record ? &(*record)->execution : nullptr;
+}
+
+Result<const core::Execution*> Shard::find(const Namespace& ns, const IdempotencyKey& text) {
+  const auto key = keys::idempotency(ns, text);
   if (const auto fresh = new_keys_.find(key); fresh != new_keys_.end())
     return find(fresh->second.id);
   const auto bytes = parts_.database.get(key);
-  if (!bytes) return std::unexpected(bytes.error());
+  FF_TRY(bytes);
   if (!*bytes) return nullptr;
   const auto entry = decode_idempotency(**bytes);
-  if (!entry) return std::unexpected(entry.error());
+  FF_TRY(entry);
   if (entry->until <= now()) return nullptr;
   return find(entry->id);
 }
@@ -355,7 +406,7 @@ Result<std::string> Shard::payload_of(HotRecord& record, const Batch& batch) {
 
 Result<std::string> Shard::stored_payload(const ExecutionId& id) {
   auto stored = parts_.database.get(keys::payload(id));
-  if (!stored) return std::unexpected(stored.error());
+  FF_TRY(stored);
   if (!*stored)
     return fail(Errc::store_damaged,
                 fmt::format("the payload of execution {} is missing; restore the data directory "
@@ -367,18 +418,17 @@ Result<std::string> Shard::stored_payload(const ExecutionId& id) {
 // All of them, the oldest first.
 Result<std::vector<core::Attempt>> Shard::attempts_of(const HotRecord& record, Batch& batch) {
   const auto& execution = record.execution;
-  if (record.changed_in == batch.number)
-    if (auto written = write(batch); !written) return std::unexpected(written.error());
+  if (record.changed_in == batch.number) FF_TRY(write(batch));
   std::vector<core::Attempt> attempts;
   const auto visited = parts_.database.for_each(
       {.prefix = keys::attempts_of(execution.id)},
       [&](std::string_view, std::string_view value) -> Result<Database::Next> {
         auto attempt = decode_attempt(execution.id, value);
-        if (!attempt) return std::unexpected(attempt.error());
+        FF_TRY(attempt);
         attempts.push_back(std::move(*attempt));
         return Database::Next::go_on;
       });
-  if (!visited) return std::unexpected(visited.error());
+  FF_TRY(visited);
   if (execution.attempt) attempts.push_back(*execution.attempt);
   return attempts;
 }

@@ -5,12 +5,14 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
-#include "core/transitions/transitions.hpp"
+#include "core/transitions/plan.hpp"
 #include "store/embedded/commit/batch_writer.hpp"
 #include "store/embedded/commit/mailbox.hpp"
 #include "store/embedded/shard/indexes.hpp"
+#include "store/embedded/shard/pending_effects.hpp"
 #include "store/store.hpp"
 
 namespace ff::embedded {
@@ -18,22 +20,25 @@ namespace ff::embedded {
 // A shard's part of a count; of all namespaces, if none is named.
 struct CountShare {
   using Reply = std::vector<LaneCount>;
+  static constexpr OperationRow row{};
   std::optional<Namespace> ns = {};
   std::optional<LaneId> lane = {};
 };
 
 // What a shard is asked: the calls of the store that are about one execution or partition, and its part
 // of those that are about all.
-using ShardCall = store::AnyCallOf<OperationList<
-    core::Create, core::GrantIssue, core::LeaseGrant, Renew, UpdateProgress, Complete, Fail, Delay,
-    HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags, Replay,
-    core::TimerFire, core::Remove, GetExecution, GetPayload, store::ReadResult, GetAttempts,
-    GetLeaseHistory, store::PutBack, store::TimersDue, store::Reconcile, CountShare,
-    core::CheckLease, core::HoldsAdmission, store::CountWaiting>>;
+inline constexpr auto is_about_execution = []<class Op>() {
+  // No other scheduler shares this store, so nothing is ever blocked here.
+  return Op::row.owner == Owner::execution && !std::same_as<Op, core::Unblock>;
+};
+using ShardCall =
+    store::AnyCallOf<Joined<Filtered<store::StoreOperations, is_about_execution>,
+                            OperationList<store::TimersDue, store::Reconcile, store::FindEffects,
+                                          store::SettleEffects, CountShare, store::CountWaiting>>>;
 
 // Drains its mailbox, applies the calls, writes them as one batch, and lets the committer answer those
 // that wait for the disk (group commit). start() may be called from any thread.
-class Shard {
+class Shard final : core::PartitionView {
  public:
   struct Parts {
     std::uint16_t number;
@@ -51,6 +56,7 @@ class Shard {
 
   // Before run(): fills the indexes with what is on disk.
   Indexes& indexes() { return indexes_; }
+  PendingEffects& effects() { return effects_; }
   void run() {
     mailbox_.run([this](std::vector<ShardCall> calls) { process(std::move(calls)); });
   }
@@ -70,7 +76,6 @@ class Shard {
   Result<typename Command::Reply> execute(Command command, Batch& batch) {
     return change(std::move(command), batch);
   }
-  Result<SubmitReply> execute(core::Create command, Batch& batch);
   Result<ClaimedExecution> execute(core::LeaseGrant command, Batch& batch);
   Result<ExecutionInfo> execute(const GetExecution& query, Batch& batch);
   Result<Bytes> execute(const GetPayload& query, Batch& batch);
@@ -80,25 +85,36 @@ class Shard {
   Result<std::vector<LaneCount>> execute(const CountShare& query, Batch& batch);
   Result<Done> execute(const store::PutBack& query, Batch& batch);
   Result<Done> execute(const core::CheckLease& query, Batch& batch);
-  Result<bool> execute(const core::HoldsAdmission& query, Batch& batch);
+  Result<bool> execute(const core::HoldsToken& query, Batch& batch);
   Result<store::DueReply> execute(const store::TimersDue& query, Batch& batch);
   Result<std::vector<store::WaitingCount>> execute(const store::CountWaiting& query, Batch& batch);
   Result<store::ReconcileReply> execute(const store::Reconcile& query, Batch& batch);
+  Result<std::vector<store::PendingEffect>> execute(const store::FindEffects& query, Batch& batch);
+  Result<Done> execute(const store::SettleEffects& command, Batch& batch);
 
   template <class Command>
   Result<typename Command::Reply> change(Command command, Batch& batch);
-  // `before` is what the command was applied to; null: it is new.
-  template <class Command>
-  void carry_out(HotRecord* before, core::Step<typename Command::Reply>& step, Batch& batch);
-  void forget(const core::Execution& execution, Batch& batch);
+  struct Decided {
+    std::vector<core::Change> changes;
+    std::vector<core::Effect> effects;
+    bool waits;  // for the disk
+  };
+  void carry_out(Decided decided, Batch& batch);
+  void keep_effects(PartitionIndex partition, std::span<const core::Effect> effects, Batch& batch);
+  void put_execution(core::Execution next, std::optional<std::string> payload, bool waits,
+                     Batch& batch);
+  std::optional<std::string> put_belonging(core::PutBelonging& put, Batch& batch);
+  void remove_execution(const core::Execution& last, Batch& batch);
   void write_indexes(const core::Execution* before, const core::Execution& next, Batch& batch);
 
   bool all_synced(const Batch& batch) const;
 
+  Result<const core::Execution*> find(const ExecutionId& id) override;
+  Result<const core::Execution*> find(const Namespace& ns, const IdempotencyKey& key) override;
+
   // The execution, from memory or disk; null if there is none.
-  Result<HotRecord*> find(const ExecutionId& id);
+  Result<HotRecord*> find_record(const ExecutionId& id);
   Result<HotRecord*> load(const ExecutionId& id);
-  Result<HotRecord*> find_by_key(const Submit& submit);
   Result<std::string> payload_of(HotRecord& record, const Batch& batch);
   Result<std::string> stored_payload(const ExecutionId& id);
   Result<std::vector<core::Attempt>> attempts_of(const HotRecord& record, Batch& batch);
@@ -108,6 +124,7 @@ class Shard {
   BatchWriter writer_;
   Indexes indexes_;
   HotRecords hot_;
+  PendingEffects effects_;
   std::set<Indexes::QueueKey> ended_changed_;  // lanes whose count of ended ones must be written
   std::map<std::string, IdempotencyEntry> new_keys_;  // of this batch, not written yet
   std::set<ExecutionId> removed_;                     // likewise

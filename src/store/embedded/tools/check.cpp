@@ -5,11 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "store/embedded/disk/admission_records.hpp"
+#include "base/try.hpp"
 #include "store/embedded/disk/directory.hpp"
 #include "store/embedded/disk/format.hpp"
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/records.hpp"
+#include "store/embedded/disk/resource_records.hpp"
 #include "store/embedded/tools/backup.hpp"
 
 namespace ff::embedded {
@@ -30,8 +31,9 @@ class Check {
     for (const Step step :
          {&Check::live, &Check::ended, &Check::belongings, &Check::by_time, &Check::by_tag,
           &Check::retention, &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
-          &Check::reports, &Check::reports_by_time, &Check::quotas, &Check::windows})
-      if (auto done = (this->*step)(); !done) return std::unexpected(done.error());
+          &Check::reports, &Check::reports_by_time, &Check::quotas, &Check::windows,
+          &Check::effects})
+      FF_TRY((this->*step)());
     return std::move(report_);
   }
 
@@ -42,8 +44,7 @@ class Check {
     return database_.for_each({.prefix = std::string(prefix)},
                               [&](std::string_view key, std::string_view value) -> Result<Next> {
                                 if (options_.on_entry) options_.on_entry();
-                                if (auto visited = visit(key, value); !visited)
-                                  return std::unexpected(visited.error());
+                                FF_TRY(visit(key, value));
                                 return Next::go_on;
                               });
   }
@@ -55,13 +56,13 @@ class Check {
 
   Result<bool> exists(std::string_view key) {
     const auto value = database_.get(key);
-    if (!value) return std::unexpected(value.error());
+    FF_TRY(value);
     return value->has_value();
   }
 
   Result<void> must_exist(std::string_view key, const ExecutionId& id, std::string_view what) {
     const auto there = exists(key);
-    if (!there) return std::unexpected(there.error());
+    FF_TRY(there);
     if (!*there) problem(fmt::format("execution {}: its {} is missing", id.str(), what));
     return {};
   }
@@ -70,7 +71,7 @@ class Check {
   Result<std::optional<core::Execution>> load(const ExecutionId& id) {
     for (const auto& key : {keys::live(id), keys::ended(id)}) {
       const auto bytes = database_.get(key);
-      if (!bytes) return std::unexpected(bytes.error());
+      FF_TRY(bytes);
       if (!*bytes) continue;
       auto execution = decode(id, **bytes);
       if (execution) return std::move(*execution);
@@ -112,7 +113,7 @@ class Check {
     const auto state = static_cast<std::size_t>(core::public_state(execution));
     ++ended_counts_[{execution.ns, execution.lane}][state];
     const auto twice = exists(keys::live(id));
-    if (!twice) return std::unexpected(twice.error());
+    FF_TRY(twice);
     if (*twice) problem(fmt::format("execution {}: is stored as live and as ended", id.str()));
     return must_exist(keys::retention(core::retained_until(execution), id), id,
                       "entry in the index by retention");
@@ -120,13 +121,14 @@ class Check {
 
   // Payloads, results and attempts belong to an execution.
   Result<void> belongings() {
-    for (const auto prefix : {keys::payload_prefix, keys::result_prefix, keys::attempt_prefix}) {
+    for (const auto kind : core::belongings) {
+      const auto prefix = keys::prefix_of(kind);
       auto visited = each(prefix, [&](std::string_view key, std::string_view) -> Result<void> {
         const auto id = keys::execution_id(key);
         if (!id) return problem("a record has a key of an unknown form"), Result<void>{};
         for (const auto& owner : {keys::live(*id), keys::ended(*id)}) {
           const auto there = exists(owner);
-          if (!there) return std::unexpected(there.error());
+          FF_TRY(there);
           if (*there) return {};
         }
         problem(
@@ -146,7 +148,7 @@ class Check {
       const auto moment = keys::parse_moment(key);
       if (!moment) return problem("an index entry has an unknown form"), Result<void>{};
       const auto execution = load(moment->id);
-      if (!execution) return std::unexpected(execution.error());
+      FF_TRY(execution);
       const auto wanted = *execution ? expected(**execution) : std::vector<std::string>{};
       if (std::ranges::find(wanted, key) == wanted.end())
         problem(fmt::format("execution {}: an entry of index '{}' is not true of it",
@@ -186,7 +188,7 @@ class Check {
           const auto entry = decode_idempotency(value);
           if (!entry) return problem(entry.error().message), Result<void>{};
           const auto execution = load(entry->id);
-          if (!execution) return std::unexpected(execution.error());
+          FF_TRY(execution);
           const auto& named = *execution;
           if (!named || !named->idempotency_key ||
               keys::idempotency(named->ns, *named->idempotency_key) != key)
@@ -233,7 +235,7 @@ class Check {
   Result<void> owner_must_exist(std::string_view owner_key, std::string_view owner,
                                 std::string_view what) {
     const auto there = exists(owner_key);
-    if (!there) return std::unexpected(there.error());
+    FF_TRY(there);
     if (!*there) problem(fmt::format("{}: is gone, but {} is not", owner, what));
     return {};
   }
@@ -277,7 +279,7 @@ class Check {
                   const auto known = decode_report(value);
                   if (!readable(entry, known, "a usage report")) return {};
                   const auto timed = exists(keys::dedup_until(known->until, *entry));
-                  if (!timed) return std::unexpected(timed.error());
+                  FF_TRY(timed);
                   if (!*timed)
                     problem(fmt::format("budget {}: a usage report would never be forgotten",
                                         entry->budget.str()));
@@ -292,7 +294,7 @@ class Check {
                   const auto parsed = keys::parse_dedup_until(key);
                   if (!parsed) return problem("an index entry has an unknown form"), Result<void>{};
                   const auto bytes = database_.get(keys::dedup(parsed->entry));
-                  if (!bytes) return std::unexpected(bytes.error());
+                  FF_TRY(bytes);
                   const auto known = *bytes ? decode_report(**bytes) : KnownReport{};
                   if (!*bytes || (known && known->until != parsed->until))
                     problem(fmt::format("budget {}: an entry of index '{}' is not true of it",
@@ -312,6 +314,13 @@ class Check {
     });
   }
 
+  Result<void> effects() {
+    return each(keys::effect_prefix, [&](std::string_view key, std::string_view) -> Result<void> {
+      if (!keys::parse_effect(key)) problem("an effect has a key of an unknown form");
+      return {};
+    });
+  }
+
   const Database& database_;
   const CheckOptions& options_;
   CheckReport report_;
@@ -326,12 +335,12 @@ Result<CheckReport> check(const std::filesystem::path& directory, const CheckOpt
     return fail(Errc::invalid_input,
                 fmt::format("{} is not a data directory: it has no database", directory.string()));
   const auto lock = DirectoryLock::acquire(directory);
-  if (!lock) return std::unexpected(lock.error());
+  FF_TRY(lock);
   const auto database =
       Database::open({.directory = database_directory(directory), .env = options.env});
-  if (!database) return std::unexpected(database.error());
+  FF_TRY(database);
   const auto format = read_format(**database);
-  if (!format) return std::unexpected(format.error());
+  FF_TRY(format);
   if (!*format || (*format)->version != format_version)
     return fail(Errc::store_damaged,
                 "the data directory is not of this version's format; open it once with this "

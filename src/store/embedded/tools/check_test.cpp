@@ -1,8 +1,8 @@
 #include "store/embedded/tools/check.hpp"
 
-#include "store/embedded/disk/admission_records.hpp"
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/records.hpp"
+#include "store/embedded/disk/resource_records.hpp"
 #include "store/embedded/test_support.hpp"
 
 namespace ff::embedded {
@@ -189,7 +189,7 @@ TEST_F(CheckTest, LooksAtBudgetsAndQuotas) {
                        .execution = submit()}));
   must(run(CreateQuota{.id = quota, .spec = {.max_per_window = 1}}));
   must(run(
-      core::Admit{.quota = quota, .admission = AdmissionId{random_uuid()}, .execution = submit()}));
+      core::Admit{.quota = quota, .token = QuotaTokenId{random_uuid()}, .execution = submit()}));
   const auto report = check();
   EXPECT_THAT(report.problems, IsEmpty());
   EXPECT_EQ(report.budgets, 1u);

@@ -4,6 +4,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/log.hpp"
+#include "base/try.hpp"
 #include "core/execution/partitions.hpp"
 #include "store/valkey/boot/library.hpp"
 #include "store/valkey/calls/fields.hpp"
@@ -31,7 +32,7 @@ Async<std::vector<Reply>> ask_all(Client& client, std::vector<std::string> comma
   for (const auto& node : nodes) {
     Request request{.command = command, .route = node.name};
     auto reply = co_await client.run(std::move(request));
-    if (!reply) co_return std::unexpected(reply.error());
+    FF_CO_TRY(reply);
     if (const auto* error = reply->as_error())
       co_return fail(Errc::malformed_response,
                      fmt::format("Valkey at {} refused {}: {}", node.name.text, command.front(),
@@ -57,7 +58,7 @@ std::string_view line_value(std::string_view info, std::string_view name) {
 Async<void> ping(Client& client) {
   Request request{.command = {"PING"}};
   auto reply = co_await client.run(std::move(request));
-  if (!reply) co_return std::unexpected(reply.error());
+  FF_CO_TRY(reply);
   if (const auto* text = reply->as_text(); !text || *text != "PONG")
     co_return unexpected_reply("PING", *reply);
   co_return Result<void>{};
@@ -66,11 +67,11 @@ Async<void> ping(Client& client) {
 Async<void> check_versions(Client& client) {
   std::vector<std::string> command{"INFO", "server"};
   auto infos = co_await ask_all(client, std::move(command));
-  if (!infos) co_return std::unexpected(infos.error());
+  FF_CO_TRY(infos);
   for (const auto& info : *infos) {
     const auto* text = info.as_text();
     if (!text) co_return unexpected_reply("INFO server", info);
-    if (auto fine = check_version(*text); !fine) co_return std::unexpected(fine.error());
+    FF_CO_TRY(check_version(*text));
   }
   co_return Result<void>{};
 }
@@ -113,7 +114,7 @@ Async<PartitionCounts> partition_config(Client& client, PartitionIndex wanted) {
   Request request{.command = {"FCALL", "ff_partition_counts", "1", key, count, "32", "32"},
                   .route = slot_of(key)};
   auto reply = co_await client.run(std::move(request));
-  if (!reply) co_return std::unexpected(reply.error());
+  FF_CO_TRY(reply);
   const auto stored = read_counts(*reply);
   if (!stored) co_return unexpected_reply("ff_partition_counts", *reply);
   if (wanted != 0 && stored->flows != wanted)
@@ -194,7 +195,7 @@ enum class Found : std::uint8_t { serves, missing, older };
 Async<Found> look_at_library(Client& client, const NodeName& node) {
   Request request{.command = {"FCALL", "ff_version", "0"}, .route = node};
   auto reply = co_await client.run(std::move(request));
-  if (!reply) co_return std::unexpected(reply.error());
+  FF_CO_TRY(reply);
   if (is_function_not_found(*reply)) co_return Found::missing;
   const auto* text = reply->as_text();
   const auto version = text ? parse_version(*text) : std::nullopt;
@@ -219,7 +220,7 @@ Async<void> load_library(Client& client, const NodeName& node) {
   Request request{.command = {"FUNCTION", "LOAD", "REPLACE", std::string(library_text())},
                   .route = node};
   auto reply = co_await client.run(std::move(request));
-  if (!reply) co_return std::unexpected(reply.error());
+  FF_CO_TRY(reply);
   if (const auto* error = reply->as_error())
     co_return fail(Errc::store_not_writable,
                    fmt::format("the function library cannot be loaded into Valkey at {}: {}",
@@ -252,12 +253,11 @@ Result<void> check_version(std::string_view info) {
 Async<void> ensure_library(Client& client) {
   for (const auto& node : client.nodes()) {
     const auto found = co_await look_at_library(client, node.name);
-    if (!found) co_return std::unexpected(found.error());
+    FF_CO_TRY(found);
     if (*found == Found::serves) continue;
-    if (auto loaded = co_await load_library(client, node.name); !loaded)
-      co_return std::unexpected(loaded.error());
+    FF_CO_TRY(co_await load_library(client, node.name));
     const auto now = co_await look_at_library(client, node.name);
-    if (!now) co_return std::unexpected(now.error());
+    FF_CO_TRY(now);
     if (*now != Found::serves)
       co_return fail(
           Errc::store_not_writable,
@@ -267,15 +267,13 @@ Async<void> ensure_library(Client& client) {
 }
 
 Async<Booted> boot(Client& client, BootOptions options) {
-  if (auto alive = co_await ping(client); !alive) co_return std::unexpected(alive.error());
-  if (auto fine = co_await wait_for_version(client, options.version_budget); !fine)
-    co_return std::unexpected(fine.error());
-  if (auto loaded = co_await ensure_library(client); !loaded)
-    co_return std::unexpected(loaded.error());
+  FF_CO_TRY(co_await ping(client));
+  FF_CO_TRY(co_await wait_for_version(client, options.version_budget));
+  FF_CO_TRY(co_await ensure_library(client));
   const auto partitions = co_await partition_config(client, options.partitions);
-  if (!partitions) co_return std::unexpected(partitions.error());
+  FF_CO_TRY(partitions);
   auto told = co_await losses(client);
-  if (!told) co_return std::unexpected(told.error());
+  FF_CO_TRY(told);
   co_return Booted{.partitions = partitions->flows,
                    .budget_partitions = partitions->budgets,
                    .quota_partitions = partitions->quotas,

@@ -2,6 +2,7 @@
 
 #include <flowfabric/limits.hpp>
 
+#include "base/try.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/event_message.hpp"
 #include "store/valkey/calls/fields.hpp"
@@ -87,9 +88,9 @@ Async<std::vector<WorkerInfo>> ContractWorkers::live(Namespace ns, TimePoint now
     const auto key = form == Form::registered ? keys::contract_workers(ns)
                                               : std::string(keys::old_contract_workers);
     auto found = co_await instances(key);
-    if (!found) co_return std::unexpected(std::move(found.error()));
+    FF_CO_TRY(found);
     const auto stored = co_await records(form, ns, std::move(*found));
-    if (!stored) co_return std::unexpected(stored.error());
+    FF_CO_TRY(stored);
     for (const auto& record : *stored)
       if (auto worker = worker_of(record, ns, now)) workers.push_back(std::move(*worker));
   }
@@ -103,7 +104,7 @@ Async<std::vector<std::string>> ContractWorkers::instances(std::string key) {
   do {
     auto request = on_key({"SSCAN", key, cursor, "COUNT", std::to_string(read_at_once_max)});
     const auto reply = co_await client_.run(std::move(request));
-    if (!reply) co_return std::unexpected(reply.error());
+    FF_CO_TRY(reply);
     const auto* parts = reply->as_array();
     const auto* members = parts && parts->size() == 2 ? (*parts)[1].as_array() : nullptr;
     if (!members) break;
@@ -149,8 +150,8 @@ Async<ContractWorkers::Records> ContractWorkers::records(Form form, const Namesp
     for (auto i = first; i < last; ++i) {
       const auto& caps = replies[2 * (i - first)];
       const auto& alive = replies[2 * (i - first) + 1];
-      if (!caps) co_return std::unexpected(caps.error());
-      if (!alive) co_return std::unexpected(alive.error());
+      FF_CO_TRY(caps);
+      FF_CO_TRY(alive);
       auto record = registered ? registered_record(std::move(instances[i]), *caps, *alive)
                                : advertised_record(std::move(instances[i]), *caps, *alive);
       if (record) found.push_back(std::move(*record));

@@ -1,8 +1,8 @@
 // Workers that programs of the published contract registered on the same store.
 #pragma once
 
-#include <flowfabric/admission.hpp>
 #include <flowfabric/async.hpp>
+#include <flowfabric/workers.hpp>
 
 #include <optional>
 #include <vector>

@@ -6,6 +6,7 @@
 
 #include "base/text/redact.hpp"
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "store/valkey/calls/fields.hpp"
 
 namespace ff::valkey {
@@ -94,7 +95,7 @@ Result<void> set(StoreOptions& options, std::string_view url, std::string_view n
     options.client.ca_file = value;
   } else if (name == "password_file") {
     auto password = read_password(value);
-    if (!password) return std::unexpected(password.error());
+    FF_TRY(password);
     options.client.password = std::move(*password);
   } else if (name == "partitions") {
     const auto count = parse_number<PartitionIndex>(value);
@@ -140,8 +141,7 @@ Result<StoreOptions> parse_url(std::string_view url) {
     const auto equals = std::min(part.find('='), part.size());
     const auto value = decoded(part.substr(std::min(equals + 1, part.size())));
     if (!value) return wrong(url, "a setting has a % that is not %XX");
-    if (auto done = set(options, url, part.substr(0, equals), *value); !done)
-      return std::unexpected(done.error());
+    FF_TRY(set(options, url, part.substr(0, equals), *value));
     query.remove_prefix(std::min(end + 1, query.size()));
   }
 
@@ -152,8 +152,7 @@ Result<StoreOptions> parse_url(std::string_view url) {
   }
   if (rest.ends_with('/')) rest.remove_suffix(1);
   if (const auto at = rest.rfind('@'); at != std::string_view::npos) {
-    if (auto done = set_user(options, url, rest.substr(0, at)); !done)
-      return std::unexpected(done.error());
+    FF_TRY(set_user(options, url, rest.substr(0, at)));
     rest.remove_prefix(at + 1);
   }
   while (true) {

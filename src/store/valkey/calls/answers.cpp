@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "store/valkey/calls/fields.hpp"
 #include "store/valkey/keys.hpp"
 
@@ -35,7 +36,7 @@ std::unexpected<Error> malformed(std::string_view what) {
 }
 
 Result<std::vector<Reply>> list_of(Result<Reply> reply) {
-  if (!reply) return std::unexpected(std::move(reply.error()));
+  FF_TRY(reply);
   if (const auto* error = reply->as_error()) return server_error(*error);
   auto* list = reply->as_array();
   if (!list || list->size() < 2 || !list->front().as_int() || !(*list)[1].as_text())

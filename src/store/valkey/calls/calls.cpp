@@ -28,10 +28,10 @@ std::vector<std::string> with_fence(const Fence& fence, More... more) {
           std::move(more)...};
 }
 
-std::vector<std::string> with_admission(std::vector<std::string> arguments,
-                                        const std::optional<core::Admission>& admission) {
-  arguments.push_back(admission ? admission->id.str() : "");
-  arguments.push_back(admission ? text_of(admission->valid_until) : "");
+std::vector<std::string> with_token(std::vector<std::string> arguments,
+                                    const std::optional<core::QuotaToken>& token) {
+  arguments.push_back(token ? token->id.str() : "");
+  arguments.push_back(token ? text_of(token->valid_until) : "");
   return arguments;
 }
 
@@ -95,16 +95,16 @@ FunctionCall call_for(core::Create& command) {
 }
 
 FunctionCall call_for(core::GrantIssue& command) {
-  return {"ff_grant", with_admission({command.worker.str(), command.capabilities.csv(),
-                                      text_of(command.grant_ttl)},
-                                     command.admission)};
+  return {"ff_grant",
+          with_token({command.worker.str(), command.capabilities.csv(), text_of(command.grant_ttl)},
+                     command.token)};
 }
 
 FunctionCall call_for(core::LeaseGrant& command) {
-  return {"ff_lease", with_admission({std::string(name_of(command.source)), command.worker.str(),
-                                      command.capabilities.csv(), command.lease_id.str(),
-                                      command.attempt_id.str(), text_of(command.lease_ttl)},
-                                     command.admission)};
+  return {"ff_lease", with_token({std::string(name_of(command.source)), command.worker.str(),
+                                  command.capabilities.csv(), command.lease_id.str(),
+                                  command.attempt_id.str(), text_of(command.lease_ttl)},
+                                 command.token)};
 }
 
 FunctionCall call_for(core::Unblock& command) {

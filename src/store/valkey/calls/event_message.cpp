@@ -11,21 +11,22 @@ namespace {
 
 constexpr char separator = '\x1f';
 constexpr std::size_t parts_always = 15;
-constexpr std::size_t parts_max = 19;  // with those about budgets and quotas
+constexpr std::size_t parts_known = 19;  // with those about budgets and quotas
 
 constexpr std::array<std::string_view, 5> timer_names{"lease_expiry", "delay", "attempt_timeout",
                                                       "execution_deadline", "grant_expiry"};
 
-using Parts = std::array<std::string_view, parts_max>;
+using Parts = std::array<std::string_view, parts_known>;
 
+// Parts behind those are of a newer version.
 bool split(std::string_view text, Parts& parts) {
-  for (std::size_t i = 0; i < parts_max; ++i) {
+  for (std::size_t i = 0; i < parts_known; ++i) {
     const auto end = text.find(separator);
     parts[i] = text.substr(0, end);
-    if (end == std::string_view::npos) return i + 1 == parts_always || i + 1 == parts_max;
+    if (end == std::string_view::npos) return i + 1 >= parts_always;
     text.remove_prefix(end + 1);
   }
-  return false;
+  return true;
 }
 
 std::optional<TimePoint> time_in(std::string_view text) {
@@ -100,27 +101,30 @@ std::optional<EventMessage> parse_event(std::string_view text) {
   const auto queued_at = time_in(parts[11]);
   if (!type || !at || !id || !ns || !lane || !kind || !attempts || !queued_at) return std::nullopt;
 
-  EventMessage message{.origin = std::string(parts[0]), .happening = {}, .indexed = {}};
-  auto& happening = message.happening;
-  happening.event = {.type = *type,
-                     .at = *at,
-                     .id = *id,
-                     .ns = *ns,
-                     .lane = *lane,
-                     .kind = std::move(*kind),
-                     // A word of other programs means that it waits for something.
-                     .state = from_name<ExecutionState>(parts[7]).value_or(ExecutionState::waiting),
-                     .attempts = *attempts};
-  happening.claimable = parts[9] == "1";
+  EventMessage message{.origin = std::string(parts[0]), .change = {}, .indexed = {}};
+  auto& change = message.change;
+  change.event = {.type = *type,
+                  .at = *at,
+                  .id = *id,
+                  .ns = *ns,
+                  .lane = *lane,
+                  .kind = std::move(*kind),
+                  // A word of other programs means that it waits for something.
+                  .state = from_name<ExecutionState>(parts[7]).value_or(ExecutionState::waiting),
+                  .attempts = *attempts};
+  change.claimable = parts[9] == "1";
   auto needs = needs_in(parts[12], parts[15], parts[16]);
-  happening.required = needs.capabilities;
-  if (const auto freed = AdmissionId::parse(parts[17]); freed && needs.quota)
-    happening.freed = core::Happening::Freed{.quota = *needs.quota, .admission = *freed};
+  change.required = needs.capabilities;
+  if (const auto freed = QuotaTokenId::parse(parts[17]); freed && needs.quota)
+    change.effects.emplace_back(core::ReleaseToken{.quota = *needs.quota, .token = *freed});
+  if (*type == EventType::removed)
+    for (const auto& budget : needs.budgets)
+      change.effects.emplace_back(core::ForgetSpending{.budget = budget, .execution = *id});
   const auto timer = timer_kind_from(parts[13]);
   const auto due = time_in(parts[14]);
-  if (timer && due) happening.timer = core::Timer{.kind = *timer, .due = *due};
+  if (timer && due) change.timer = core::Timer{.kind = *timer, .due = *due};
   // Without a worker and active: it has lost its worker.
-  const bool lost = happening.event.state == ExecutionState::active;
+  const bool lost = change.event.state == ExecutionState::active;
   message.indexed = {.ready = {.id = *id,
                                .ns = *ns,
                                .lane = *lane,

@@ -9,7 +9,7 @@ namespace ff::valkey {
 
 struct EventMessage {
   std::string origin;  // who made the change
-  core::Happening happening;
+  core::ExecutionChange change;
   IndexedReady indexed;  // what to know of it if it is claimable
 };
 

@@ -1,10 +1,13 @@
 #include "store/valkey/calls/event_message.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace ff::valkey {
 namespace {
+
+using ::testing::ElementsAre;
 
 constexpr auto text =
     "me.1\x1f"
@@ -27,7 +30,7 @@ TEST(EventMessage, TellsEverything) {
   const auto message = parse_event(text);
   ASSERT_TRUE(message);
   EXPECT_EQ(message->origin, "me.1");
-  const auto& [event, claimable, required, freed, timer, reminder] = message->happening;
+  const auto& [event, claimable, required, effects, timer, reminder] = message->change;
   EXPECT_EQ(event.type, EventType::claimed);
   EXPECT_EQ(event.at, TimePoint{Millis{1'800'000'000'001}});
   EXPECT_EQ(event.id.partition(), 7);
@@ -41,7 +44,7 @@ TEST(EventMessage, TellsEverything) {
   EXPECT_EQ(timer,
             (core::Timer{core::TimerKind::lease_expiry, TimePoint{Millis{1'800'000'030'000}}}));
   EXPECT_FALSE(reminder);
-  EXPECT_FALSE(freed);
+  EXPECT_TRUE(effects.empty());
   EXPECT_EQ(message->indexed.ready.priority, 5);
   EXPECT_EQ(message->indexed.ready.queued_at, TimePoint{Millis{1'800'000'000'000}});
 }
@@ -59,14 +62,35 @@ TEST(EventMessage, TellsOfBudgetsAndQuotaIfThereAreAny) {
   EXPECT_EQ(needs.capabilities.csv(), "cuda,gpu");
   EXPECT_EQ(needs.budgets, (std::vector{*BudgetId::parse(budget_a), *BudgetId::parse(budget_b)}));
   EXPECT_EQ(needs.quota, *QuotaId::parse(quota));
-  EXPECT_EQ(message->happening.freed,
-            (core::Happening::Freed{*QuotaId::parse(quota), *AdmissionId::parse(token)}));
+  EXPECT_THAT(message->change.effects,
+              ElementsAre(core::ReleaseToken{*QuotaId::parse(quota), *QuotaTokenId::parse(token)}));
+}
+
+TEST(EventMessage, OfARemovalForgetsItsSpending) {
+  std::string removed = text;
+  removed.replace(removed.find("claimed"), std::string_view("claimed").size(), "removed");
+  const auto message =
+      parse_event(fmt::format("{}\x1f{}\x1f\x1f\x1f"
+                              "0",
+                              removed, budget_a));
+  ASSERT_TRUE(message);
+  EXPECT_THAT(message->change.effects, ElementsAre(core::ForgetSpending{*BudgetId::parse(budget_a),
+                                                                        message->change.event.id}));
+}
+
+TEST(EventMessage, PartsOfANewerVersionArePassedOver) {
+  const auto message =
+      parse_event(fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f"
+                              "0\x1f"
+                              "new\x1fmore",
+                              text, budget_a, quota, token));
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->indexed.ready.needs.quota, *QuotaId::parse(quota));
 }
 
 TEST(EventMessage, WhatIsNotOneIsNone) {
   EXPECT_FALSE(parse_event(""));
   EXPECT_FALSE(parse_event("hello"));
-  EXPECT_FALSE(parse_event(std::string(text) + "\x1fmore"));
   EXPECT_FALSE(parse_event(std::string(14, '\x1f')));
 }
 

@@ -159,7 +159,7 @@ core::State waiting_or_granted(Fields& fields) {
   if (const auto until = fields.optional_time("grant_expires_at"))
     return core::Granted{.worker = fields.id<WorkerId>("granted_to"),
                          .expires_at = *until,
-                         .admission = fields.optional_id<AdmissionId>("admission")};
+                         .token = fields.optional_id<QuotaTokenId>("admission")};
   return core::Waiting{};
 }
 
@@ -178,7 +178,7 @@ core::State state_of(Fields& fields, const core::Execution& execution) {
                                                      .value_or(execution.attempt->started_at),
                                   .expires_at = fields.time("lease_expires_at")},
                         .attempt_deadline = fields.optional_time("attempt_deadline_at"),
-                        .admission = fields.optional_id<AdmissionId>("admission")};
+                        .token = fields.optional_id<QuotaTokenId>("admission")};
   }
   const auto eligibility = fields.text("eligibility_state");
   if (eligibility == to_string(EligibilityState::not_eligible_until_time))

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "store/store.hpp"
-#include "store/valkey/calls/admission_calls.hpp"
 #include "store/valkey/calls/calls.hpp"
+#include "store/valkey/calls/resource_calls.hpp"
 
 namespace ff::valkey {
 

@@ -1,6 +1,7 @@
 -- Adds to a budget's usage: all of it, or nothing. KEYS: budget. ARGV: 1 now, 2 dedup key and 3 execution
 -- (each may be empty), 4… dimension, amount. Replies OK and already_applied, applied, soft_breach or
--- hard_breach; of a breach also dimension, usage, limit.
+-- hard_breach; of a breach also dimension, usage, limit; of a hard one then what becomes of a running
+-- execution (on_hard_limit, or warn), whether the budget is exhausted (1 or 0), now, next_reset_at.
 commands.register('ff_budget_report', function(KEYS, ARGV)
   local b = budgets.load(KEYS[1], arguments.now(ARGV[1]))
   if not b then return reply.refuse('budget_not_found') end
@@ -31,5 +32,10 @@ commands.register('ff_budget_report', function(KEYS, ARGV)
       call('SET', dedup_key, value)
     end
   end
-  return reply.ok(outcome.word, outcome.dimension, outcome.usage, outcome.limit)
+  if outcome.word ~= 'hard_breach' then
+    return reply.ok(outcome.word, outcome.dimension, outcome.usage, outcome.limit)
+  end
+  return reply.ok(outcome.word, outcome.dimension, outcome.usage, outcome.limit,
+    budgets.holds(b.f) and b.f.on_hard_limit or 'warn', budgets.exhausted(b) and '1' or '0',
+    budgets.digits(b.now), budgets.next_reset(b) or '')
 end)

@@ -77,7 +77,10 @@ local function settle_admission(x)
   if f.admission and f.ownership_state ~= 'leased' and not f.grant_expires_at then
     execution.drop(x, 'admission')
   end
-  if x.held and x.held ~= f.admission then x.freed = x.held end
+  if x.held and x.held ~= f.admission then
+    x.freed = x.held
+    effects.add_release(x, x.held)
+  end
   x.held = f.admission
 end
 

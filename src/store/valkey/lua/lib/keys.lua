@@ -42,6 +42,10 @@ function keys.idempotency(tag, namespace, key)
   return 'ff:idem:' .. tag .. ':' .. namespace .. ':' .. key
 end
 
+function keys.effects(tag)
+  return 'ff:effects:' .. tag
+end
+
 function keys.events(tag)
   return 'ff:events:' .. tag
 end

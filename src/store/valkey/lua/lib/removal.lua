@@ -8,6 +8,7 @@ local parts = {
 
 function removal.forget(x)
   local f, gone = x.f, {}
+  effects.add_forget(x)
   for _, part in ipairs(parts) do gone[#gone + 1] = keys.of_execution(x.tag, x.id, part) end
   for index = 0, execution.count(x, 'total_attempt_count') - 1 do
     local attempt = keys.attempt(x.tag, x.id, index)

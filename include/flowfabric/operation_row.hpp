@@ -1,0 +1,61 @@
+// What is fixed about an operation beside its fields: one row per operation, inside its struct. Routing in
+// the stores, durability, roles, audit, HTTP routes, the OpenAPI document and the remote engine follow from it.
+#pragma once
+
+#include <flowfabric/states.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace ff {
+
+// The kind of record that an operation addresses. An owner and everything that belongs to it live in one
+// partition.
+enum class Owner : std::uint8_t {
+  engine,  // no single record: lists, counts, health
+  execution,
+  budget,
+  quota,
+  worker,
+};
+
+// What an operation may write, and what its reply waits for under the standard durability.
+enum class Writes : std::uint8_t {
+  nothing,
+  logged,  // the reply does not wait for the disk: losing it in a power cut costs a re-run, never a result
+  durable,  // the reply waits for the disk
+};
+
+// The right that a caller needs. A token has any of the last four; `admin` may do everything, and all may
+// read.
+enum class Role : std::uint8_t { nobody, read, submit, work, admin };
+FF_NAMES(Role, "nobody", "read", "submit", "work", "admin");
+
+enum class HttpMethod : std::uint8_t { get, post, put, delete_ };
+
+struct HttpRow {
+  // The outcome in one word, the first field of a JSON reply. None for operations that only read.
+  struct Words {
+    std::string_view usual = "";
+    std::string_view otherwise = "";
+  };
+  HttpMethod method{};
+  std::string_view path = "";  // {name} stands for the request field of that name
+  Role role{};
+  std::string_view summary = "";
+  Words words = {};
+};
+
+struct OperationRow {
+  Owner owner{};
+  Writes writes{};
+  bool is_stored = false;   // a store carries it out as it is
+  bool is_audited = false;  // an operator's action: the log tells who did it
+  HttpRow http = {};        // of operations that an engine offers
+};
+
+struct Done {
+  bool operator==(const Done&) const = default;
+};
+
+}  // namespace ff

@@ -1,0 +1,61 @@
+#include "core/effects/effect.hpp"
+
+#include <fmt/format.h>
+
+#include "base/overloaded.hpp"
+
+namespace ff::core {
+namespace {
+
+constexpr std::string_view release_token = "release_token";
+constexpr std::string_view forget_spending = "forget_spending";
+
+// Takes the text up to the next blank off the front.
+std::string_view take_word(std::string_view& text) {
+  const auto end = std::min(text.find(' '), text.size());
+  const auto word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+}  // namespace
+
+std::string to_text(const Effect& effect) {
+  return std::visit(Overloaded{[](const ReleaseToken& release) {
+                                 return fmt::format("{} {} {}", release_token, release.quota.str(),
+                                                    release.token.str());
+                               },
+                               [](const ForgetSpending& forget) {
+                                 return fmt::format("{} {} {}", forget_spending,
+                                                    forget.budget.str(), forget.execution.str());
+                               }},
+                    effect);
+}
+
+std::optional<Effect> effect_from(std::string_view text) {
+  const auto kind = take_word(text);
+  const auto owner = take_word(text);
+  if (kind == release_token) {
+    const auto quota = QuotaId::parse(owner);
+    const auto token = QuotaTokenId::parse(text);
+    if (quota && token) return ReleaseToken{.quota = *quota, .token = *token};
+  } else if (kind == forget_spending) {
+    const auto budget = BudgetId::parse(owner);
+    const auto execution = ExecutionId::parse(text);
+    if (budget && execution) return ForgetSpending{.budget = *budget, .execution = *execution};
+  }
+  return std::nullopt;
+}
+
+std::vector<Effect> effects_of(const Execution& before, const Execution* after) {
+  std::vector<Effect> effects;
+  const auto held = held_token(before);
+  if (held && (!after || held != held_token(*after)))
+    effects.emplace_back(ReleaseToken{.quota = *before.policy.quota, .token = *held});
+  if (!after)
+    for (const auto& budget : before.policy.budgets)
+      effects.emplace_back(ForgetSpending{.budget = budget, .execution = before.id});
+  return effects;
+}
+
+}  // namespace ff::core

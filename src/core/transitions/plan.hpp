@@ -1,0 +1,90 @@
+// A plan: what a store writes, tells and answers for one command. Everything in it lives in the command's
+// partition, and is written at once or not at all.
+#pragma once
+
+#include <variant>
+#include <vector>
+
+#include "base/try.hpp"
+#include "core/effects/effect.hpp"
+#include "core/execution/belonging.hpp"
+#include "core/refusals.hpp"
+#include "core/transitions/transitions.hpp"
+
+namespace ff::core {
+
+struct PutExecution {
+  Execution next;
+  std::optional<EventType> event = {};
+};
+struct RemoveExecution {  // with all its belongings
+  Execution last;
+  std::optional<EventType> event = {};
+};
+struct PutBelonging {
+  ExecutionId id;
+  Belonging kind{};
+  std::variant<std::string, Attempt> value;
+};
+struct EraseBelonging {
+  ExecutionId id;
+  Belonging kind{};
+};
+using Change = std::variant<PutExecution, RemoveExecution, PutBelonging, EraseBelonging>;
+
+template <class Reply>
+struct Plan {
+  Reply reply;
+  std::vector<Change> changes = {};  // the belongings of an execution before the execution itself
+  std::vector<Effect> effects = {};
+};
+
+// What a decision may look at: the executions of one partition, as they are after all earlier commands.
+class PartitionView {
+ public:
+  virtual ~PartitionView() = default;
+
+  // Null if there is none. Valid until the plan is carried out.
+  virtual Result<const Execution*> find(const ExecutionId& id) = 0;
+  virtual Result<const Execution*> find(const Namespace& ns, const IdempotencyKey& key) = 0;
+};
+
+// True if an execution has ended by this.
+bool ends_execution(const std::vector<Change>& changes);
+
+// The plan of a step that changes one execution; `before` is null if it is new.
+template <class Reply>
+Plan<Reply> plan_of(const Execution* before, Step<Reply> step) {
+  Plan<Reply> plan{.reply = std::move(step.reply)};
+  if (!step.next) return plan;
+  const auto id = step.next->id;
+  auto& changes = plan.changes;
+  if (before) plan.effects = effects_of(*before, step.remove ? nullptr : &*step.next);
+  if (step.remove) {
+    changes.emplace_back(RemoveExecution{std::move(*step.next), step.event});
+    return plan;
+  }
+  if (step.archive)
+    changes.emplace_back(PutBelonging{id, Belonging::attempt, std::move(*step.archive)});
+  if (step.payload)
+    changes.emplace_back(PutBelonging{id, Belonging::payload, std::move(*step.payload)});
+  if (step.drop_result) changes.emplace_back(EraseBelonging{id, Belonging::result});
+  if (step.result)
+    changes.emplace_back(PutBelonging{id, Belonging::result, std::move(*step.result)});
+  changes.emplace_back(PutExecution{std::move(*step.next), step.event});
+  return plan;
+}
+
+template <class Command>
+Result<Plan<typename Command::Reply>> decide(PartitionView& view, Command command, TimePoint now) {
+  const auto before = view.find(command.id);
+  FF_TRY(before);
+  if (!*before) return refusals::not_found(command.id);
+  auto step = apply(**before, std::move(command), now);
+  FF_TRY(step);
+  return plan_of(*before, std::move(*step));
+}
+
+Result<Plan<SubmitReply>> decide(PartitionView& view, Create command, TimePoint now);
+
+}  // namespace ff::core

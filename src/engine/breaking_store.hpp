@@ -1,0 +1,172 @@
+// A store whose calls break on demand, and an engine on it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "base/clock.hpp"
+#include "engine/local_engine.hpp"
+#include "store/embedded/embedded.hpp"
+#include "tests/support/await.hpp"
+#include "tests/support/blocking.hpp"
+#include "tests/support/temp_directory.hpp"
+
+namespace ff {
+
+using namespace std::chrono_literals;
+
+enum class Break : std::uint8_t {
+  before,  // the call does not get there
+  after,   // its answer does not come back
+  crash,   // nothing gets there any more
+};
+
+// Hands calls on, but for one.
+class BreakingStore final : public store::Store {
+ public:
+  explicit BreakingStore(std::unique_ptr<store::Store> inner) : inner_(std::move(inner)) {}
+
+  void break_call(int number, Break how) {
+    how_ = how;
+    until_ = number;
+  }
+  // All of a kind.
+  template <class Op>
+  void break_all() {
+    broken_kind_ = index_of<store::StoreOperations, Op>;
+  }
+  // Keeps back the replies to all of a kind, until they are let go.
+  template <class Op>
+  void hold_replies() {
+    held_kind_ = index_of<store::StoreOperations, Op>;
+  }
+  std::size_t held() const {
+    const std::lock_guard lock(held_mutex_);
+    return held_.size();
+  }
+  void let_go() {
+    held_kind_ = std::variant_npos;
+    std::vector<std::move_only_function<void()>> replies;
+    {
+      const std::lock_guard lock(held_mutex_);
+      replies.swap(held_);
+    }
+    for (auto& reply : replies) reply();
+  }
+  int openings() const { return openings_; }  // that the engine has heard of
+  int looks() const { return looks_; }        // for work
+  bool broke() const { return until_ < 0; }
+  void mend() {
+    until_ = std::numeric_limits<int>::max();
+    broken_kind_ = std::variant_npos;
+  }
+
+  void start(std::vector<store::AnyCall> calls) override {
+    for (auto& any : calls) {
+      const bool broken = any.index() == broken_kind_;
+      const bool held = any.index() == held_kind_;
+      looks_ += any.index() == index_of<store::StoreOperations, store::TakeReady> ? 1 : 0;
+      any.visit([&](auto& call) {
+        if (held) hold_reply(call);
+        start_one(std::move(call), broken);
+      });
+    }
+  }
+  void set_event_sink(store::EventSink sink) override { inner_->set_event_sink(std::move(sink)); }
+  void set_opening_sink(store::OpeningSink sink) override {
+    inner_->set_opening_sink([this, sink = std::move(sink)](const store::Opening& opening) {
+      sink(opening);
+      ++openings_;
+    });
+  }
+  PartitionIndex partition_count() const override { return inner_->partition_count(); }
+  TimePoint now() const override { return inner_->now(); }
+  Result<void> health() const override { return inner_->health(); }
+  void break_off() override { inner_->break_off(); }
+  std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override {
+    return inner_->list_cursor(created_at, id);
+  }
+
+ private:
+  // What is asked of this process's own memory always answers.
+  template <class Op>
+  static constexpr bool is_local = store::OneOf<Op, store::TakeReady, store::PutBack>;
+
+  template <class Op>
+  void hold_reply(store::Call<Op>& call) {
+    using Reply = Result<typename Op::Reply>;
+    call.done = [this,
+                 done = std::make_shared<decltype(call.done)>(std::move(call.done))](Reply reply) {
+      const std::lock_guard lock(held_mutex_);
+      held_.push_back([done, reply = std::move(reply)]() mutable { (*done)(std::move(reply)); });
+    };
+  }
+
+  template <class Op>
+  void start_one(store::Call<Op> call, bool broken) {
+    const auto lost = [] { return fail(Errc::store_unavailable, "it broke"); };
+    if (broken) return call.done(lost());
+    const bool breaks = !is_local<Op> && until_-- <= 0 && (how_ == Break::crash || until_ == -1);
+    if (breaks && how_ != Break::after) return call.done(lost());
+    if (breaks)
+      call.done = [lost, done = std::move(call.done)](const Result<typename Op::Reply>&) mutable {
+        done(lost());
+      };
+    std::vector<store::AnyCall> calls;
+    calls.push_back(std::move(call));
+    inner_->start(std::move(calls));
+  }
+
+  std::unique_ptr<store::Store> inner_;
+  Break how_{};
+  std::atomic<std::size_t> broken_kind_ = std::variant_npos;
+  std::atomic<int> until_ = std::numeric_limits<int>::max();
+  std::atomic<std::size_t> held_kind_ = std::variant_npos;
+  mutable std::mutex held_mutex_;
+  std::vector<std::move_only_function<void()>> held_;
+  std::atomic<int> openings_ = 0;
+  std::atomic<int> looks_ = 0;
+};
+
+class OnABreakingStore : public ::testing::Test {
+ protected:
+  template <class Op>
+  auto run(Op operation) {
+    return test::run_blocking(engine_->executor(), engine_->run(std::move(operation)));
+  }
+  void open() {
+    engine_.reset();
+    auto breaking = std::make_unique<BreakingStore>(must(embedded::open(
+        {.directory = temp_->path(), .clock = clock_, .durability = store::Durability::relaxed})));
+    store_ = breaking.get();
+    engine_ = std::make_unique<LocalEngine>(std::move(breaking), LocalEngineOptions{.scan = false});
+  }
+  void begin() {
+    engine_.reset();
+    temp_.emplace();
+    open();
+    budget_ = must(run(CreateBudget{.spec = {.hard_limits = {{"tokens", 9}}}})).id;
+    quota_ =
+        must(run(CreateQuota{.spec = {.window = 1h, .max_per_window = 20, .max_concurrent = 2}}))
+            .id;
+    for (int i = 0; i < 3; ++i)
+      must(run(
+          Submit{.kind = *Kind::parse("k"), .policy = {.budgets = {budget_}, .quota = quota_}}));
+  }
+  void pass(Millis time) {
+    clock_->advance(time);
+    must(test::run_blocking(engine_->executor(), engine_->scanners().run_once()));
+  }
+  QuotaInfo quota() { return must(run(GetQuota{quota_})); }
+  Claim claim(std::uint32_t max) {
+    return {.worker = *WorkerId::parse("w"), .max = max, .lease_ttl = 10s};
+  }
+
+  std::optional<test::TempDirectory> temp_;
+  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
+  std::unique_ptr<LocalEngine> engine_;
+  BreakingStore* store_ = nullptr;
+  BudgetId budget_;
+  QuotaId quota_;
+};
+
+}  // namespace ff

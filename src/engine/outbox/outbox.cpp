@@ -1,0 +1,97 @@
+#include "engine/outbox/outbox.hpp"
+
+#include <utility>
+
+#include "base/try.hpp"
+
+namespace ff {
+
+void Outbox::carry_out(PartitionIndex partition, std::vector<core::Effect> effects) {
+  if (effects.empty()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return;
+  }
+  std::vector<store::AnyCall> calls;
+  for (auto& effect : effects)
+    std::visit(
+        [&]<class Command>(const Command& command) {
+          using Reply = Result<typename Command::Reply>;
+          calls.push_back(
+              store::Call<Command>{command, [this, partition, command](const Reply& reply) {
+                                     if (reply) note_done(partition, command);
+                                   }});
+        },
+        effect);
+  store_.start(std::move(calls));
+}
+
+// Settling does not hurry: an effect that is carried out twice does nothing the second time.
+void Outbox::note_done(PartitionIndex partition, core::Effect effect) {
+  Done done;
+  {
+    const std::lock_guard lock(mutex_);
+    done_[partition].push_back(std::move(effect));
+    const auto now = std::chrono::steady_clock::now();
+    const bool due = ++done_count_ >= unsettled_max || now - settled_at_ >= settle_every;
+    if (!due || closed_) return;
+    settled_at_ = now;
+    done_count_ = 0;
+    done.swap(done_);
+  }
+  settle(std::move(done));
+}
+
+void Outbox::settle(Done done) {
+  std::vector<store::AnyCall> calls;
+  for (auto& [partition, effects] : done)
+    calls.push_back(store::Call<store::SettleEffects>{
+        {.partition = partition, .effects = std::move(effects)}, [](const Result<ff::Done>&) {}});
+  if (!calls.empty()) store_.start(std::move(calls));
+}
+
+void Outbox::close() {
+  Done done;
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    done.swap(done_);
+  }
+  settle(std::move(done));
+}
+
+Async<Scan> Outbox::run_once() {
+  store::FindEffects query{.max = sweep_max};
+  const auto pending = co_await store_.run(query);
+  FF_CO_TRY(pending);
+  std::vector<core::ReleaseToken> releases;
+  std::vector<core::ForgetSpending> forgets;
+  for (const auto& each : *pending) {
+    if (const auto* release = std::get_if<core::ReleaseToken>(&each.effect))
+      releases.push_back(*release);
+    else
+      forgets.push_back(std::get<core::ForgetSpending>(each.effect));
+  }
+  const auto released = co_await store_.run_all(std::move(releases));
+  const auto forgotten = co_await store_.run_all(std::move(forgets));
+
+  Scan scan{.seen = pending->size(), .more = pending->size() >= sweep_max};
+  std::optional<Error> failure;
+  Done done;
+  std::size_t next_release = 0;
+  std::size_t next_forget = 0;
+  for (const auto& [partition, effect] : *pending) {
+    const bool releases_token = std::holds_alternative<core::ReleaseToken>(effect);
+    const auto& reply = releases_token ? released[next_release++] : forgotten[next_forget++];
+    if (reply)
+      done[partition].push_back(effect);
+    else
+      failure = reply.error();
+    scan.changed += reply ? 1 : 0;
+  }
+  settle(std::move(done));
+  if (failure) co_return std::unexpected(std::move(*failure));
+  co_return scan;
+}
+
+}  // namespace ff

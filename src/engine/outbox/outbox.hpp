@@ -1,0 +1,46 @@
+// The outbox: carries out the effects that changes cause in other owners.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "engine/scanner.hpp"
+#include "store/store.hpp"
+
+namespace ff {
+
+// An effect is stored with its cause. The process that made the change carries it out at once and settles it
+// afterwards, many together; run_once() does both for effects that another process, or an earlier run of this
+// one, left behind. All effects are safe to repeat. Thread-safe.
+class Outbox final : public Scanner {
+ public:
+  explicit Outbox(store::Store& store) : store_(store) {}
+
+  // Starts them and does not wait. An effect that fails is left for run_once().
+  void carry_out(PartitionIndex partition, std::vector<core::Effect> effects);
+
+  std::string_view name() const override { return "outbox"; }
+  Async<Scan> run_once() override;
+
+  // Settles everything that was carried out; later effects are left for another process.
+  void close();
+
+ private:
+  using Done = std::map<PartitionIndex, std::vector<core::Effect>>;
+  static constexpr std::size_t sweep_max = 1'000;
+  static constexpr std::size_t unsettled_max = 256;
+  static constexpr Millis settle_every{200};
+
+  void note_done(PartitionIndex partition, core::Effect effect);
+  void settle(Done done);
+
+  store::Store& store_;
+  std::mutex mutex_;
+  Done done_;
+  std::size_t done_count_ = 0;
+  std::chrono::steady_clock::time_point settled_at_ = std::chrono::steady_clock::now();
+  bool closed_ = false;
+};
+
+}  // namespace ff

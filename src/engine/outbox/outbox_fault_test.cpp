@@ -1,0 +1,108 @@
+// Effects happen, whatever breaks between their cause and their end, and happen once in meaning.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/breaking_store.hpp"
+
+namespace ff {
+namespace {
+
+using ::testing::IsEmpty;
+
+class OutboxBreaksOff : public OnABreakingStore, public ::testing::WithParamInterface<Break> {
+ protected:
+  template <class Op>
+  auto ask(Op operation) {
+    return must(test::run_blocking(engine_->executor(), store_->run(std::move(operation))));
+  }
+  std::vector<store::PendingEffect> pending() { return ask(store::FindEffects{.max = 100}); }
+  // The outbox alone: no scanner runs.
+  void finish_effects() {
+    must(test::run_blocking(engine_->executor(), engine_->outbox().run_once()));
+    EXPECT_THAT(pending(), IsEmpty());
+  }
+
+  // `cause` is made again and again in a new store, each time broken one call later; then `expect` holds.
+  template <class Prepare, class Cause, class Expect>
+  void break_everywhere(Prepare prepare, Cause cause, Expect expect) {
+    for (int number = 0; number < 100; ++number) {
+      SCOPED_TRACE(number);
+      begin();
+      prepare();
+      store_->break_call(number, GetParam());
+      cause();
+      const bool broke = store_->broke();
+      store_->mend();
+      if (GetParam() == Break::crash) open();
+      finish_effects();
+      expect();
+      if (!broke) {
+        EXPECT_GT(number, 1) << "it was broken at some point";
+        return;
+      }
+    }
+    FAIL() << "it never ended";
+  }
+
+  std::size_t running() {
+    std::size_t count = 0;
+    for (const auto& each : must(run(ListExecutions{})).executions)
+      count += each.state == ExecutionState::active ? 1 : 0;
+    return count;
+  }
+  std::vector<ClaimedExecution> claimed_;
+};
+
+TEST_P(OutboxBreaksOff, AndTheSlotOfAnEndedExecutionIsFree) {
+  break_everywhere([this] { claimed_ = must(run(claim(2))).executions; },
+                   [this] {
+                     for (const auto& each : claimed_)
+                       static_cast<void>(run(Complete{.id = each.id, .fence = each.fence}));
+                   },
+                   [this] { EXPECT_EQ(quota().running, running()); });
+}
+
+TEST_P(OutboxBreaksOff, AndTheSpendingOfARemovedExecutionIsForgotten) {
+  const auto remove = [this] {
+    return test::run_blocking(engine_->executor(), store_->run(core::Remove{claimed_.at(0).id}));
+  };
+  break_everywhere(
+      [this] {
+        claimed_ = must(run(claim(1))).executions;
+        const auto& each = claimed_.at(0);
+        must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 3}}, .execution = each.id}));
+        must(run(Complete{.id = each.id, .fence = each.fence}));
+        clock_->advance(limits::retention_default);
+      },
+      [&] { static_cast<void>(remove()); },
+      [&] {
+        static_cast<void>(remove());  // the first one may not have got there
+        finish_effects();
+        EXPECT_THAT(ask(core::LedgerOf{.budget = budget_}), IsEmpty());
+        EXPECT_EQ(must(run(GetBudget{budget_})).usage, (Amounts{{"tokens", 3}})) << "it was spent";
+      });
+}
+
+// Between the release and its settling.
+TEST_P(OutboxBreaksOff, AndARepeatedReleaseFreesNothingElse) {
+  begin();
+  const auto first = must(run(claim(1))).executions.at(0);
+  must(run(Complete{.id = first.id, .fence = first.fence}));
+  const auto second = must(run(claim(2))).executions;
+  ASSERT_EQ(second.size(), 2u);
+  EXPECT_EQ(pending().size(), 1u) << "it is carried out, and not settled yet";
+  if (GetParam() == Break::crash) open();
+  finish_effects();
+  EXPECT_EQ(quota().running, 2u);
+}
+
+std::string name_of_break(const ::testing::TestParamInfo<Break>& each) {
+  constexpr std::array names{"Before", "After", "Crash"};
+  return names[static_cast<std::size_t>(each.param)];
+}
+INSTANTIATE_TEST_SUITE_P(, OutboxBreaksOff,
+                         ::testing::Values(Break::before, Break::after, Break::crash),
+                         name_of_break);
+
+}  // namespace
+}  // namespace ff

@@ -1,0 +1,326 @@
+#include "engine/starting/start_gate.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/try.hpp"
+#include "core/refusals.hpp"
+
+namespace ff {
+namespace {
+
+// A quota that had no room is asked again after this, even if no opening was heard of.
+constexpr Millis ask_again_after{1'000};
+// How long a budget that refuses no more work is looked at in every cycle.
+constexpr Millis remembered_for{60'000};
+constexpr std::size_t refusals_max = 100'000;
+constexpr Millis attachable_for{5'000};
+constexpr std::size_t attachable_max = 100'000;
+
+bool is_plain(const store::Candidate& candidate) {
+  return candidate.needs.budgets.empty() && !candidate.needs.quota;
+}
+
+std::string_view name_of(core::QuotaRefusal refusal) {
+  return refusal == core::QuotaRefusal::rate ? "rate" : "concurrency";
+}
+
+}  // namespace
+
+std::optional<Refused> refusal_of(const BudgetId& budget, const Result<core::BudgetCheck>& check) {
+  const auto refused = [](std::string detail) {
+    return Refused{.reason = BlockingReason::waiting_for_budget, .detail = std::move(detail)};
+  };
+  if (!check) return refused(fmt::format("budget {} does not exist", budget.str()));
+  if (!check->breach) return std::nullopt;
+  const auto& [dimension, usage, limit] = *check->breach;
+  return refused(fmt::format("budget {}: {} {}/{}", budget.str(), dimension, usage, limit));
+}
+
+std::optional<Refused> refusal_of(const QuotaId& quota, const Result<core::AdmitReply>& reply) {
+  if (reply && reply->token) return std::nullopt;
+  return Refused{
+      .reason = BlockingReason::waiting_for_quota,
+      .detail = reply ? reply->detail : fmt::format("quota {} does not exist", quota.str())};
+}
+
+Async<StartGate::Cycle> StartGate::begin(const Namespace& ns) {
+  Cycle cycle{.ns = ns};
+  std::vector<core::CheckBudget> checks;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = store_.now();
+    for (const auto& [what, refusal] : refusals_) {
+      if (refusal.ns != ns || refusal.over) continue;
+      if (const auto* budget = std::get_if<BudgetId>(&what)) {
+        if (now - refusal.at <= remembered_for) checks.push_back({*budget});
+      } else if (now < refusal.until.value_or(refusal.at + ask_again_after)) {
+        cycle.closed.quotas.insert(std::get<QuotaId>(what));
+      }
+    }
+  }
+  std::map<BudgetId, Refused> refusals;
+  FF_CO_TRY(co_await look_at(cycle, std::move(checks), refusals));
+  co_return cycle;
+}
+
+Async<std::vector<Chosen>> StartGate::admit(Cycle& cycle, std::vector<store::Candidate> taken) {
+  Asked asked;
+  if (std::ranges::all_of(taken, is_plain)) {
+    for (const auto& each : taken) asked.chosen.push_back({.id = each.id});
+    co_return std::move(asked.chosen);
+  }
+  const Asking asking(*this, taken);
+  std::vector<ExecutionId> all;
+  for (const auto& each : taken) all.push_back(each.id);
+
+  std::map<BudgetId, Refused> refusals;
+  auto checked = co_await check_budgets(cycle, taken, refusals);
+  if (!checked) {
+    co_await put_back(std::move(all));
+    co_return std::unexpected(std::move(checked.error()));
+  }
+  std::vector<store::Candidate> wanting;
+  for (auto& each : taken) {
+    const auto refused_by = std::ranges::find_if(
+        each.needs.budgets, [&](const BudgetId& id) { return refusals.contains(id); });
+    if (refused_by != each.needs.budgets.end())
+      asked.refused.emplace_back(each.id, refusals.at(*refused_by));
+    else
+      wanting.push_back(std::move(each));
+  }
+  auto admitted = co_await ask_quotas(cycle, std::move(wanting), asked);
+  if (!admitted) {
+    co_await give_back(std::move(asked.chosen));
+    co_await put_back(std::move(all));
+    co_return std::unexpected(std::move(admitted.error()));
+  }
+  std::vector<ExecutionId> refused;
+  for (const auto& [id, why] : asked.refused) refused.push_back(id);
+  co_await put_back(std::move(refused));
+  asking.reopen(cycle);
+  co_return std::move(asked.chosen);
+}
+
+Async<void> StartGate::check_budgets(Cycle& cycle, const std::vector<store::Candidate>& taken,
+                                     std::map<BudgetId, Refused>& refusals) {
+  std::set<BudgetId> unknown;
+  for (const auto& each : taken)
+    for (const auto& budget : each.needs.budgets)
+      if (!cycle.open.contains(budget)) unknown.insert(budget);
+  std::vector<core::CheckBudget> checks;
+  for (const auto& budget : unknown) checks.push_back({budget});
+  if (auto looked = co_await look_at(cycle, std::move(checks), refusals); !looked) co_return looked;
+  for (const auto& [budget, refused] : refusals) note_refusal(cycle, budget, std::nullopt);
+  co_return Result<void>{};
+}
+
+Async<void> StartGate::look_at(Cycle& cycle, std::vector<core::CheckBudget> checks,
+                               std::map<BudgetId, Refused>& refusals) {
+  const auto replies = co_await store_.run_all(checks);
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const auto& budget = checks[i].budget;
+    if (!replies[i] && replies[i].error().code != Errc::budget_not_found)
+      co_return std::unexpected(replies[i].error());
+    if (auto refused = refusal_of(budget, replies[i])) {
+      if (replies[i]) metrics_.budget_hit(replies[i]->breach->dimension);
+      cycle.closed.budgets.insert(budget);
+      refusals.emplace(budget, std::move(*refused));
+      continue;
+    }
+    cycle.open.insert(budget);
+    const std::lock_guard lock(mutex_);
+    end_refusal(budget);
+  }
+  co_return Result<void>{};
+}
+
+// Each candidate asks for itself: a slot that one of them gets no other has.
+Async<void> StartGate::ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting,
+                                  Asked& asked) {
+  std::vector<core::Admit> questions;
+  for (const auto& each : wanting)
+    if (each.needs.quota)
+      questions.push_back({.quota = *each.needs.quota, .token = mint_(), .execution = each.id});
+  auto replies = co_await store_.run_all(questions);
+
+  std::optional<Error> failure;
+  std::size_t next = 0;
+  for (const auto& each : wanting) {
+    if (!each.needs.quota) {
+      asked.chosen.push_back({.id = each.id});
+      continue;
+    }
+    const auto& quota = *each.needs.quota;
+    auto& reply = replies[next];
+    ++next;
+    if (!reply && reply.error().code != Errc::quota_not_found) {
+      failure = std::move(reply.error());
+      continue;
+    }
+    auto refused = refusal_of(quota, reply);
+    if (!refused) {
+      asked.chosen.push_back({.id = each.id, .quota = quota, .token = reply->token});
+      continue;
+    }
+    if (reply) metrics_.quota_hit(name_of(reply->refusal));
+    cycle.closed.quotas.insert(quota);
+    note_refusal(cycle, quota, reply ? reply->retry_at : std::nullopt);
+    asked.refused.emplace_back(each.id, std::move(*refused));
+  }
+  if (failure) co_return std::unexpected(std::move(*failure));
+  co_return Result<void>{};
+}
+
+Async<Chosen> StartGate::admit_one(const Namespace& ns, ExecutionId id, core::Needs needs) {
+  Cycle cycle{.ns = ns};
+  std::vector<store::Candidate> candidates{{.id = id, .needs = std::move(needs)}};
+  std::map<BudgetId, Refused> refusals;
+  FF_CO_TRY(co_await check_budgets(cycle, candidates, refusals));
+  if (!refusals.empty())
+    co_return fail(
+        Errc::budget_exceeded,
+        fmt::format("execution {} may not start: {}", id.str(), refusals.begin()->second.detail),
+        {{"budget", refusals.begin()->first.str()}});
+  Asked asked;
+  FF_CO_TRY(co_await ask_quotas(cycle, std::move(candidates), asked));
+  if (!asked.refused.empty())
+    co_return fail(Errc::quota_exceeded, fmt::format("execution {} may not start: {}", id.str(),
+                                                     asked.refused.front().second.detail));
+  co_return std::move(asked.chosen.front());
+}
+
+asio::awaitable<void> StartGate::give_back(std::vector<Chosen> unused) {
+  std::vector<core::ReleaseToken> releases;
+  for (const auto& each : unused)
+    if (each.token)
+      releases.push_back({.quota = *each.quota, .token = each.token->id, .unused = true});
+  // What cannot be given back now is found by the reconciler.
+  co_await store_.run_all(std::move(releases));
+}
+
+asio::awaitable<void> StartGate::put_back(std::vector<ExecutionId> ids) {
+  std::vector<store::PutBack> back;
+  for (const auto& id : ids) back.push_back({id});
+  co_await store_.run_all(std::move(back));
+}
+
+void StartGate::note_refusal(const Cycle& cycle, const Resource& what,
+                             std::optional<TimePoint> until) {
+  const auto now = store_.now();
+  {
+    const std::lock_guard lock(mutex_);
+    if (refusals_.size() >= refusals_max)
+      std::erase_if(refusals_,
+                    [&](const auto& each) { return now - each.second.at > remembered_for; });
+    refusals_[what] = {.ns = cycle.ns, .at = now, .until = until};
+  }
+  if (std::holds_alternative<QuotaId>(what))
+    on_closed_(until ? std::max(Millis{0}, *until - now) : ask_again_after);
+}
+
+void StartGate::expect_opening(const QuotaId& quota) {
+  const std::lock_guard lock(mutex_);
+  const auto refusal = refusals_.find(quota);
+  if (refusal != refusals_.end() && !refusal->second.until) refusal->second.over = true;
+}
+
+bool StartGate::end_refusal(const Resource& what) {
+  const auto refusal = refusals_.find(what);
+  if (refusal == refusals_.end()) return false;
+  refusal->second.over = true;
+  return true;
+}
+
+bool StartGate::opened(const Resource& what) {
+  const std::lock_guard lock(mutex_);
+  if (const auto asked = questions_.find(what); asked != questions_.end()) ++asked->second.openings;
+  return end_refusal(what);
+}
+
+std::vector<StartGate::Wanted> StartGate::wanted() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Wanted> all;
+  for (const auto& [what, refusal] : refusals_)
+    all.push_back({.what = what, .until = refusal.over ? std::nullopt : refusal.until});
+  return all;
+}
+
+void StartGate::not_wanted(const Resource& what) {
+  const std::lock_guard lock(mutex_);
+  // A question under way may be refused, with the execution that wants it taken from the queue.
+  if (!questions_.contains(what)) refusals_.erase(what);
+}
+
+StartGate::Asking::Asking(StartGate& gate, const std::vector<store::Candidate>& candidates)
+    : gate_(gate) {
+  const std::lock_guard lock(gate_.mutex_);
+  const auto note = [&](const Resource& what) {
+    if (openings_before_.contains(what)) return;
+    auto& questions = gate_.questions_[what];
+    ++questions.count;
+    openings_before_[what] = questions.openings;
+  };
+  for (const auto& each : candidates) {
+    for (const auto& budget : each.needs.budgets) note(budget);
+    if (each.needs.quota) note(*each.needs.quota);
+  }
+}
+
+StartGate::Asking::~Asking() {
+  const std::lock_guard lock(gate_.mutex_);
+  for (const auto& [what, before] : openings_before_) {
+    const auto questions = gate_.questions_.find(what);
+    if (--questions->second.count == 0) gate_.questions_.erase(questions);
+  }
+}
+
+void StartGate::Asking::reopen(Cycle& cycle) const {
+  const std::lock_guard lock(gate_.mutex_);
+  for (const auto& [what, before] : openings_before_) {
+    if (gate_.questions_.at(what).openings == before) continue;
+    if (const auto* budget = std::get_if<BudgetId>(&what))
+      cycle.closed.budgets.erase(*budget);
+    else
+      cycle.closed.quotas.erase(std::get<QuotaId>(what));
+    gate_.end_refusal(what);
+  }
+}
+
+Async<void> StartGate::attachable(const Namespace& ns, const Policy& policy) {
+  std::vector<Resource> wanted;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto consider = [&](const Resource& what) {
+      const auto known = attachable_.find({ns, what});
+      if (known == attachable_.end() || store_.now() - known->second > attachable_for)
+        wanted.push_back(what);
+    };
+    for (const auto& budget : policy.budgets) consider(budget);
+    if (policy.quota) consider(*policy.quota);
+  }
+  for (const auto& what : wanted) {
+    if (const auto* budget = std::get_if<BudgetId>(&what)) {
+      const auto info = co_await store_.run(GetBudget{*budget});
+      FF_CO_TRY(info);
+      if (info->ns != ns) co_return core::refusals::not_found(*budget);
+    } else {
+      const auto& quota = std::get<QuotaId>(what);
+      const auto info = co_await store_.run(GetQuota{quota});
+      FF_CO_TRY(info);
+      if (info->ns != ns) co_return core::refusals::not_found(quota);
+    }
+    const std::lock_guard lock(mutex_);
+    if (attachable_.size() >= attachable_max) attachable_.clear();
+    attachable_[{ns, what}] = store_.now();
+  }
+  co_return Result<void>{};
+}
+
+void StartGate::forget(const Resource& attached) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(attachable_, [&](const auto& each) { return each.first.second == attached; });
+}
+
+}  // namespace ff

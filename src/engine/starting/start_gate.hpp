@@ -1,0 +1,133 @@
+// Budgets and quotas at the moment when work is about to start.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "engine/engine_metrics.hpp"
+#include "store/store.hpp"
+
+namespace ff {
+
+// Why something may not start now.
+struct Refused {
+  BlockingReason reason{};
+  std::string detail;
+};
+
+// What a budget or a quota says, as a sentence. None: there is room.
+std::optional<Refused> refusal_of(const BudgetId& budget, const Result<core::BudgetCheck>& check);
+std::optional<Refused> refusal_of(const QuotaId& quota, const Result<core::AdmitReply>& reply);
+
+// May start: with the token of its quota, if it has one.
+struct Chosen {
+  ExecutionId id;
+  std::optional<QuotaId> quota = {};
+  std::optional<core::QuotaToken> token = {};
+};
+
+// Each budget is looked at once in a scheduling cycle, and what has none and no quota passes without a
+// look. Whatever cannot be read keeps work from starting. Thread-safe.
+class StartGate {
+ public:
+  using Resource = std::variant<BudgetId, QuotaId>;
+
+  // `on_closed` hears when a quota without room should be looked at again; `mint` makes token ids.
+  StartGate(store::Store& store, EngineMetrics& metrics, std::function<QuotaTokenId()> mint,
+            std::function<void(Millis)> on_closed)
+      : store_(store),
+        metrics_(metrics),
+        mint_(std::move(mint)),
+        on_closed_(std::move(on_closed)) {}
+
+  struct Cycle {
+    Namespace ns;
+    store::Closed closed = {};  // what was found to have no room; not to be asked for any more
+    std::set<BudgetId> open = {};
+  };
+  Async<Cycle> begin(const Namespace& ns);
+
+  // Lets in what may start. The others are put back, and the cycle knows what closed them out, unless that
+  // opened while it was asked. After an error none of them is let in.
+  Async<std::vector<Chosen>> admit(Cycle& cycle, std::vector<store::Candidate> taken);
+
+  // For one that was not taken from the ready ones: says why it is refused.
+  Async<Chosen> admit_one(const Namespace& ns, ExecutionId id, core::Needs needs);
+
+  // Of what was let in and did not start.
+  asio::awaitable<void> give_back(std::vector<Chosen> unused);
+
+  // A slot of the quota is about to be free.
+  void expect_opening(const QuotaId& quota);
+  // True if work that it refused may still wait for it.
+  bool opened(const Resource& what);
+
+  // A resource that refused work. `until`: it has no room before then.
+  struct Wanted {
+    Resource what;
+    std::optional<TimePoint> until = {};
+  };
+  std::vector<Wanted> wanted() const;
+  // No work waits for it.
+  void not_wanted(const Resource& what);
+
+  // Whether what is attached to an execution is there, in its own namespace.
+  Async<void> attachable(const Namespace& ns, const Policy& policy);
+  void forget(const Resource& attached);
+
+ private:
+  struct Refusal {  // the last one by a resource
+    Namespace ns;
+    TimePoint at;
+    std::optional<TimePoint> until = {};
+    bool over = false;  // it may have room again
+  };
+  // Questions under way. An opening may be heard before the refusal that it makes out of date.
+  struct Questions {
+    std::size_t count = 0;
+    std::uint64_t openings = 0;
+  };
+  // Notes which resources open while they are asked.
+  class Asking {
+   public:
+    Asking(StartGate& gate, const std::vector<store::Candidate>& candidates);
+    ~Asking();
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+
+    // The cycle asks again for those.
+    void reopen(Cycle& cycle) const;
+
+   private:
+    StartGate& gate_;
+    std::map<Resource, std::uint64_t> openings_before_;
+  };
+  struct Asked {
+    std::vector<Chosen> chosen;
+    std::vector<std::pair<ExecutionId, Refused>> refused;
+  };
+
+  Async<void> check_budgets(Cycle& cycle, const std::vector<store::Candidate>& taken,
+                            std::map<BudgetId, Refused>& refusals);
+  Async<void> look_at(Cycle& cycle, std::vector<core::CheckBudget> checks,
+                      std::map<BudgetId, Refused>& refusals);
+  Async<void> ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting, Asked& asked);
+  asio::awaitable<void> put_back(std::vector<ExecutionId> ids);
+  void note_refusal(const Cycle& cycle, const Resource& what, std::optional<TimePoint> until);
+  bool end_refusal(const Resource& what);  // under the lock; false: it refused nothing
+
+  store::Store& store_;
+  EngineMetrics& metrics_;
+  std::function<QuotaTokenId()> mint_;
+  std::function<void(Millis)> on_closed_;
+  mutable std::mutex mutex_;
+  std::map<Resource, Refusal> refusals_;
+  std::map<Resource, Questions> questions_;
+  std::map<std::pair<Namespace, Resource>, TimePoint> attachable_;
+};
+
+}  // namespace ff

@@ -1,0 +1,187 @@
+// A claim that breaks off between any two of its steps leaves nothing behind.
+#include <gtest/gtest.h>
+
+#include "engine/breaking_store.hpp"
+
+namespace ff {
+namespace {
+
+class ClaimBreaksOff : public OnABreakingStore, public ::testing::WithParamInterface<Break> {
+ protected:
+  // `attempt` is made again and again, each time broken off one call later.
+  template <class Attempt>
+  void break_everywhere(Attempt attempt) {
+    for (int number = 0; number < 100; ++number) {
+      SCOPED_TRACE(number);
+      begin();
+      store_->break_call(number, GetParam());
+      attempt();
+      const bool broke = store_->broke();
+      store_->mend();
+      if (GetParam() == Break::crash) open();
+      EXPECT_LE(quota().running, 2u);
+
+      // Nobody goes on with it: leases and grants run out, and lost slots are found.
+      for (const auto time : {10s, 60s, 31s}) pass(time);
+      EXPECT_EQ(quota().running, 0u);
+      EXPECT_LE(quota().in_window, 2u);
+      EXPECT_EQ(must(run(claim(3))).executions.size(), 2u) << "two slots, three executions";
+      EXPECT_EQ(must(run(claim(3))).executions.size(), 0u);
+      if (!broke) {
+        EXPECT_GT(number, 3) << "it was broken off at some point";
+        return;
+      }
+    }
+    FAIL() << "it never ended";
+  }
+};
+
+TEST_P(ClaimBreaksOff, AndLeavesNoSlotBehind) {
+  break_everywhere([this] { static_cast<void>(run(claim(3))); });
+}
+
+TEST_P(ClaimBreaksOff, AsAGrantAndLeavesNoSlotBehind) {
+  break_everywhere(
+      [this] { static_cast<void>(run(Grant{.worker = *WorkerId::parse("w"), .grant_ttl = 5s})); });
+}
+
+TEST_P(ClaimBreaksOff, AfterItsEndAndLeavesNoSlotBehind) {
+  break_everywhere([this] {
+    const auto claimed = run(claim(2));
+    if (!claimed) return;
+    for (const auto& each : claimed->executions)
+      static_cast<void>(run(HandBack{.id = each.id, .fence = each.fence}));
+  });
+}
+
+std::string name_of(const ::testing::TestParamInfo<Break>& each) {
+  constexpr std::array names{"Before", "After", "Crash"};
+  return names[static_cast<std::size_t>(each.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(, ClaimBreaksOff,
+                         ::testing::Values(Break::before, Break::after, Break::crash), name_of);
+
+// ---- Openings -----------------------------------------------------------------------------------
+
+TEST_F(OnABreakingStore, ASlotThatIsFreedBeforeTheRefusalArrivesIsTaken) {
+  begin();
+  const auto running = must(run(claim(2))).executions.at(0);
+  store_->hold_replies<core::Admit>();
+  auto next = claim(1);
+  next.wait = 10s;
+  auto waiting = test::start(*engine_, next);
+  test::await("the refusal is held", [&] { return store_->held() == 1; });
+  const auto openings = store_->openings();
+  must(run(Complete{.id = running.id, .fence = running.fence}));
+  test::await("the slot is free", [&] { return store_->openings() > openings; });
+  store_->let_go();
+  EXPECT_EQ(must(waiting.get()).executions.size(), 1u);
+}
+
+// Its quota has room again, but its budget has not.
+TEST_F(OnABreakingStore, AClaimIsNotWokenForWorkThatSomethingElseHoldsBack) {
+  begin();
+  const auto running = must(run(claim(2))).executions;
+  EXPECT_EQ(must(run(claim(1))).executions.size(), 0u) << "the quota refuses";
+  must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 9}}}));
+  const auto openings = store_->openings();
+  for (const auto& each : running) must(run(Complete{.id = each.id, .fence = each.fence}));
+  test::await("the slots are free", [&] { return store_->openings() >= openings + 2; });
+  auto next = claim(1);
+  next.wait = 10s;
+  const auto looks = store_->looks();
+  auto waiting = test::start(*engine_, next);
+  test::await("it has looked", [&] { return store_->looks() > looks; });
+  const auto before = store_->looks();
+  for (int i = 0; i < 20; ++i) pass(1s);
+  EXPECT_LT(store_->looks(), before + 5) << "it may look a few times before it waits";
+  must(run(Submit{.kind = *Kind::parse("plain")}));
+  EXPECT_EQ(must(waiting.get()).executions.size(), 1u);
+}
+
+// ---- Workers ------------------------------------------------------------------------------------
+
+// The answer to its first claim was given before the drain, and arrives after it.
+TEST_F(OnABreakingStore, ADrainedWorkerGetsNothingThoughAnOlderAnswerArrivesLater) {
+  begin();
+  store_->hold_replies<RegisterWorker>();
+  auto first = test::start(*engine_, claim(1));
+  test::await("the answer is held", [&] { return store_->held() == 1; });
+  must(run(DrainWorker{.worker = *WorkerId::parse("w")}));
+  store_->let_go();
+  EXPECT_EQ(must(first.get()).executions.size(), 1u) << "it had begun before";
+  EXPECT_EQ(must(run(claim(1))).executions.size(), 0u);
+}
+
+// ---- Lists --------------------------------------------------------------------------------------
+
+TEST_F(OnABreakingStore, AListGoesOnBehindWhatItShowed) {
+  begin();
+  const ListExecutions all{.state = ExecutionState::waiting};
+  const auto executions = must(run(all)).executions;
+  ASSERT_EQ(executions.size(), 3u);
+  store_->hold_replies<ListExecutions>();
+  auto page = all;
+  page.limit = 1;
+  auto first = test::start(*engine_, page);
+  test::await("the page was read", [&] { return store_->held() == 1; });
+  must(run(Cancel{.id = executions[0].id, .reason = "it leaves the list"}));
+  store_->let_go();
+  page.cursor = must(first.get()).next;
+  EXPECT_EQ(must(run(page)).executions.at(0).id, executions[1].id);
+}
+
+// ---- What cannot be read ------------------------------------------------------------------------
+
+class Unreadable : public OnABreakingStore {
+ protected:
+  Unreadable() { begin(); }
+
+  // Nothing starts, nothing is held, and all is as before once the store can be read.
+  void expect_closed() {
+    const auto refused = run(claim(3));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::store_unavailable);
+    store_->mend();
+    EXPECT_EQ(quota().running, 0u);
+    EXPECT_EQ(quota().in_window, 0u);
+    EXPECT_EQ(must(run(claim(3))).executions.size(), 2u);
+  }
+  BlockingReason reason_of(const ExecutionId& id) {
+    return must(run(GetExecution{id})).state_vector.blocking_reason;
+  }
+};
+
+TEST_F(Unreadable, BudgetsLetNothingStart) {
+  store_->break_all<core::CheckBudget>();
+  expect_closed();
+}
+
+TEST_F(Unreadable, QuotasLetNothingStart) {
+  store_->break_all<core::Admit>();
+  expect_closed();
+}
+
+TEST_F(Unreadable, BudgetsAreNotShownAsAReasonToWait) {
+  must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 9}}}));
+  const auto state = [&] { return must(run(CountExecutions{})).counts.at(0).state; };
+  EXPECT_EQ(state(), ExecutionState::rate_limited);
+  store_->break_all<core::CheckBudget>();
+  EXPECT_EQ(state(), ExecutionState::waiting);
+}
+
+TEST_F(Unreadable, WorkersHoldNothingBack) {
+  const Submit work{.kind = *Kind::parse("k"),
+                    .policy = {.required_capabilities = *CapabilitySet::parse({"gpu"})}};
+  const auto id = must(run(work)).id;
+  pass(1ms);
+  ASSERT_EQ(reason_of(id), BlockingReason::waiting_for_capable_worker);
+  clock_->advance(2s);
+  store_->break_all<core::LiveWorkers>();
+  pass(1ms);
+  EXPECT_EQ(reason_of(id), BlockingReason::waiting_for_worker);
+}
+
+}  // namespace
+}  // namespace ff

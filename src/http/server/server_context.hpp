@@ -1,0 +1,64 @@
+// What all connections of a server share.
+#pragma once
+
+#include <flowfabric/engine.hpp>
+
+#include <memory>
+#include <mutex>
+
+#include "http/server/access.hpp"
+#include "http/server/allowance.hpp"
+#include "http/server/http_metrics.hpp"
+#include "http/transport/stream.hpp"
+
+namespace ff::http {
+
+struct ServerLimits {
+  std::size_t connections = 4'096;
+  std::size_t long_polls = 4'096;                    // event streams among them
+  std::size_t body_bytes = std::size_t{256} << 20;   // of all requests that are being read
+  std::chrono::milliseconds idle_timeout{60'000};    // between two requests
+  std::chrono::milliseconds header_timeout{10'000};  // from the first byte of a request
+  std::chrono::milliseconds body_timeout{60'000};
+  std::chrono::milliseconds write_timeout{30'000};
+  std::chrono::milliseconds stream_silence{15'000};  // of an event stream, before a sign of life
+};
+
+// What can be exchanged while a server runs.
+struct Credentials {
+  std::shared_ptr<const Access> access = Access::open_to_all();
+  std::shared_ptr<TlsContext> tls = {};  // none: plain HTTP
+};
+
+// Thread-safe.
+struct ServerContext {
+  ServerContext(Engine& served, const ServerLimits& limited, Credentials presented)
+      : engine(served),
+        limits(limited),
+        connections(limited.connections),
+        long_polls(limited.long_polls),
+        body_bytes(limited.body_bytes),
+        credentials_(std::move(presented)) {}
+
+  Engine& engine;
+  const ServerLimits limits;
+  HttpMetrics metrics;
+  Allowance connections;
+  Allowance long_polls;
+  Allowance body_bytes;
+
+  Credentials credentials() const {
+    const std::lock_guard lock(mutex_);
+    return credentials_;
+  }
+  void exchange(Credentials credentials) {
+    const std::lock_guard lock(mutex_);
+    credentials_ = std::move(credentials);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Credentials credentials_;
+};
+
+}  // namespace ff::http

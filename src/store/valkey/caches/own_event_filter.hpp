@@ -1,0 +1,48 @@
+// Telling the own_events of this process's own calls from news.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "store/valkey/calls/event_message.hpp"
+
+namespace ff::valkey {
+
+// Whoever makes a change finds its event in the reply, and passes over the echo on the channel. But a reply
+// may be lost although the change was made, or come from a second try that found everything done: then
+// the echo is the only word of it. Thread-safe.
+class OwnEventFilter {
+ public:
+  // `process` names this one among all that make changes.
+  explicit OwnEventFilter(std::string process) : prefix_(std::move(process) + '.') {}
+
+  // What a call is sent with, so that its echo is known.
+  std::uint64_t begin();
+  std::string origin_of(std::uint64_t call) const { return prefix_ + std::to_string(call); }
+
+  // The reply is there, or will not come. If it did not tell the event: the echo, if it was heard.
+  std::optional<EventMessage> end(std::uint64_t call, bool told);
+
+  // Something on the channel. None if it is an echo of what a reply tells.
+  std::optional<EventMessage> hear(EventMessage message);
+
+ private:
+  static constexpr std::size_t untold_max = 10'000;
+
+  void remember_untold(std::uint64_t call);
+
+  std::string prefix_;
+  std::mutex mutex_;
+  std::uint64_t last_ = 0;
+  std::unordered_map<std::uint64_t, std::optional<EventMessage>>
+      open_;                                  // calls, and what was heard
+  std::unordered_set<std::uint64_t> untold_;  // calls that have ended, and whose reply told nothing
+  std::deque<std::uint64_t> untold_order_;
+};
+
+}  // namespace ff::valkey

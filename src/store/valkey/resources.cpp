@@ -1,0 +1,349 @@
+// Budgets, quotas and workers of a store on Valkey. Each budget and each quota lives in a partition of its
+// kind, the workers of a namespace in one of their own.
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/try.hpp"
+#include "core/execution/partitions.hpp"
+#include "store/durability.hpp"
+#include "store/valkey/boot/contract_workers.hpp"
+#include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/fields.hpp"
+#include "store/valkey/calls/resource_calls.hpp"
+#include "store/valkey/valkey_store.hpp"
+
+namespace ff::valkey {
+namespace {
+
+template <class Id>
+std::vector<Id> sorted_ids(const std::vector<std::vector<Reply>>& answers, std::size_t max) {
+  std::vector<Id> ids;
+  for (const auto& answer : answers)
+    for (const auto& each : answer)
+      if (const auto id = Id::parse(text_in(each))) ids.push_back(*id);
+  std::ranges::sort(ids);
+  if (ids.size() > max) ids.resize(max);
+  return ids;
+}
+
+std::string index_of(const BudgetId*, const std::optional<Namespace>& ns) {
+  return ns ? "budgets:" + ns->str() : "budget_policies";
+}
+std::string index_of(const QuotaId*, const std::optional<Namespace>& ns) {
+  return ns ? "quotas:" + ns->str() : "quota_policies";
+}
+
+template <class Id>
+const std::vector<keys::Partition>& places_of(const keys::ResourcePartitions& places) {
+  if constexpr (std::is_same_v<Id, BudgetId>)
+    return places.budgets;
+  else
+    return places.quotas;
+}
+
+}  // namespace
+
+// ---- One partition --------------------------------------------------------------------------------
+
+ValkeyStore::Address ValkeyStore::address_of(const Subject& subject) const {
+  const auto place_in = [](const std::vector<keys::Partition>& places, const Uuid& uuid) {
+    return places[core::partition_of(uuid, static_cast<PartitionIndex>(places.size()))];
+  };
+  if (const auto* budget = std::get_if<BudgetId>(&subject)) {
+    auto place = place_in(resource_partitions_.budgets, budget->uuid());
+    auto key = keys::budget(place.tag, *budget);
+    return {.place = std::move(place), .key = std::move(key)};
+  }
+  if (const auto* quota = std::get_if<QuotaId>(&subject)) {
+    auto place = place_in(resource_partitions_.quotas, quota->uuid());
+    auto key = keys::quota(place.tag, *quota);
+    return {.place = std::move(place), .key = std::move(key)};
+  }
+  const auto tag = keys::workers_tag(std::get<Namespace>(subject));
+  return {.place = {.tag = tag, .slot = slot_of(tag)}, .key = keys::workers(tag)};
+}
+
+Request ValkeyStore::request_at(const Address& address, FunctionCall function, bool reads) const {
+  auto command = with_keys({reads ? "FCALL_RO" : "FCALL", std::string(function.function)},
+                           address.place.tag, address.key);
+  command.push_back(time_argument());
+  std::ranges::move(function.arguments, std::back_inserter(command));
+  return {.command = std::move(command), .route = address.place.slot};
+}
+
+template <class Op>
+void ValkeyStore::send_to_resource(store::Call<Op> call, FunctionCall function) {
+  SentQuestion question{.address = address_of(subject_of(call.operation)),
+                        .refusal = resource_context_of(call.operation),
+                        .only_reads = only_reads<Op>,
+                        .waits_for_disk = store::waits_for_disk<Op>};
+  auto request = request_at(question.address, std::move(function), only_reads<Op>);
+  send_question(std::move(question), std::move(request),
+                std::make_shared<SentCallOf<Op>>(std::move(call)));
+}
+
+void ValkeyStore::send_question(SentQuestion question, Request request,
+                                std::shared_ptr<SentCall> call) {
+  call_function(std::move(request), [this, question = std::move(question),
+                                     call = std::move(call)](Result<Reply> reply) {
+    auto list = list_of(std::move(reply));
+    const auto run = question.only_reads ? std::string{} : take_run(list);
+    if (!list) {
+      call->fail(std::move(list.error()));
+    } else if (is_refusal(*list)) {
+      call->fail(refused(question.refusal, *list).error());
+    } else {
+      const bool duplicate = *(*list)[1].as_text() == "DUPLICATE";
+      Answer answer(duplicate, {}, without(std::move(*list), 2));
+      call->read(answer);
+      if (answer.malformed()) call->fail(malformed("a resource's answer").error());
+    }
+    if (!confirmations_ || !question.waits_for_disk || !call->succeeded()) return call->finish();
+    const auto& place = question.address.place;
+    confirmations_->add({place.slot, keys::probe(place.tag), run}, [call](Result<void> confirmed) {
+      if (!confirmed) call->fail(std::move(confirmed.error()));
+      call->finish();
+    });
+  });
+}
+
+// A namespace may have only so many; they are in all partitions.
+template <class Create>
+void ValkeyStore::send_if_there_is_room(store::Call<Create>& call) {
+  using Id = typename decltype(Create::id)::value_type;
+  constexpr auto most = std::is_same_v<Id, BudgetId> ? limits::budgets_max : limits::quotas_max;
+  auto shared = std::make_shared<store::Call<Create>>(std::move(call));
+  coroutines_.spawn(runtime_.executor(), [this, shared]() -> asio::awaitable<void> {
+    const Id* const family = nullptr;
+    Question question{.function = "ff_admission_count",
+                      .arguments = {index_of(family, shared->operation.ns)}};
+    const auto answers = co_await ask(std::move(question), places_of<Id>(resource_partitions_));
+    if (!answers) {
+      shared->done(std::unexpected(answers.error()));
+      co_return;
+    }
+    std::uint64_t count = 0;
+    for (const auto& answer : *answers)
+      for (const auto& each : answer)
+        count += parse_number<std::uint64_t>(text_in(each)).value_or(0);
+    auto function = call_for(shared->operation, count < most);
+    send_to_resource(std::move(*shared), std::move(function));
+  });
+}
+
+// ---- Many partitions ------------------------------------------------------------------------------
+
+template <class Id>
+Async<std::vector<Id>> ValkeyStore::find_ids(std::optional<Namespace> ns, std::optional<Id> after,
+                                             std::size_t max) {
+  const Id* const family = nullptr;
+  Question question{.function = "ff_admission_ids",
+                    .arguments = {index_of(family, ns), after ? after->str() : std::string{},
+                                  std::to_string(max)}};
+  const auto answers = co_await ask(std::move(question), places_of<Id>(resource_partitions_));
+  FF_CO_TRY(answers);
+  co_return sorted_ids<Id>(*answers, max);
+}
+
+// What `Get` tells of each, in order; those that are gone meanwhile are left out.
+template <class Get, class Id>
+Async<std::vector<typename Get::Reply>> ValkeyStore::get_all(const std::vector<Id>& ids) {
+  std::vector<Get> gets;
+  for (const auto& id : ids) gets.push_back(Get{id});
+  auto replies = co_await run_all(std::move(gets));
+  std::vector<typename Get::Reply> found;
+  for (auto& reply : replies) {
+    if (reply)
+      found.push_back(std::move(*reply));
+    else if (reply.error().code != Errc::budget_not_found &&
+             reply.error().code != Errc::quota_not_found)
+      co_return std::unexpected(std::move(reply.error()));
+  }
+  co_return found;
+}
+
+Async<BudgetList> ValkeyStore::answer(ListBudgets query) {
+  auto ids = co_await find_ids<BudgetId>(query.ns, query.after, query.limit + std::size_t{1});
+  FF_CO_TRY(ids);
+  BudgetList list;
+  if (ids->size() > query.limit) {
+    ids->pop_back();
+    list.next = ids->back();
+  }
+  auto budgets = co_await get_all<GetBudget>(*ids);
+  FF_CO_TRY(budgets);
+  list.budgets = std::move(*budgets);
+  co_return list;
+}
+
+Async<QuotaList> ValkeyStore::answer(ListQuotas query) {
+  auto ids = co_await find_ids<QuotaId>(query.ns, query.after, query.limit + std::size_t{1});
+  FF_CO_TRY(ids);
+  QuotaList list;
+  if (ids->size() > query.limit) {
+    ids->pop_back();
+    list.next = ids->back();
+  }
+  auto quotas = co_await get_all<GetQuota>(*ids);
+  FF_CO_TRY(quotas);
+  list.quotas = std::move(*quotas);
+  co_return list;
+}
+
+Async<std::vector<BudgetId>> ValkeyStore::answer(core::AllBudgets query) {
+  co_return co_await find_ids<BudgetId>(std::nullopt, query.after, query.max);
+}
+Async<std::vector<QuotaId>> ValkeyStore::answer(core::AllQuotas query) {
+  co_return co_await find_ids<QuotaId>(std::nullopt, query.after, query.max);
+}
+
+Async<core::BudgetsDue> ValkeyStore::answer(core::ResetsDue query) {
+  Question question{.function = "ff_sweep_resets",
+                    .arguments = {std::to_string(query.max + 1)},
+                    .moving = Moving::skip};
+  const auto answers = co_await ask(std::move(question), resource_partitions_.budgets);
+  FF_CO_TRY(answers);
+  std::vector<std::pair<TimePoint, BudgetId>> resets;
+  for (const auto& answer : *answers)
+    for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
+      const auto id = BudgetId::parse(text_in(answer[i]));
+      const auto due = parse_number<std::int64_t>(text_in(answer[i + 1]));
+      if (id && due) resets.emplace_back(TimePoint{Millis{*due}}, *id);
+    }
+  std::ranges::sort(resets);
+  core::BudgetsDue reply{.due = {}};
+  for (const auto& [due, id] : resets) {
+    if (due > now() || reply.due.size() == query.max) {
+      reply.next = std::max(due, now());
+      break;
+    }
+    reply.due.push_back(id);
+  }
+  co_return reply;
+}
+
+// Read in parts, so that no other call waits for it.
+Async<std::vector<core::HeldToken>> ValkeyStore::answer(core::HeldTokens query) {
+  const auto address = address_of(query.quota);
+  std::vector<core::HeldToken> found;
+  std::string cursor = "0";
+  do {
+    Request request{.command = {"HSCAN", address.key + ":holders", cursor, "COUNT", "1000"},
+                    .route = address.place.slot};
+    const auto reply = co_await client_->run(std::move(request));
+    FF_CO_TRY(reply);
+    if (const auto* error = reply->as_error()) co_return server_error(*error);
+    const auto* parts = reply->as_array();
+    const auto* flat = parts && parts->size() == 2 ? (*parts)[1].as_array() : nullptr;
+    if (!flat) co_return malformed("HSCAN");
+    for (std::size_t i = 0; i + 1 < flat->size(); i += 2) {
+      const auto held = parse_holder(text_in((*flat)[i]), text_in((*flat)[i + 1]));
+      if (held && held->admitted_at < query.before && (!query.after || held->token > *query.after))
+        found.push_back(*held);
+    }
+    cursor = text_in(parts->front());
+  } while (cursor != "0" && !stopping_);
+  std::ranges::sort(found, {}, &core::HeldToken::token);
+  // A scan may tell of one twice.
+  const auto twice = std::ranges::unique(found);
+  found.erase(twice.begin(), twice.end());
+  if (found.size() > query.max) found.resize(query.max);
+  co_return found;
+}
+
+Async<std::vector<ExecutionId>> ValkeyStore::answer(core::LedgerOf query) {
+  FunctionCall function{
+      "ff_budget_ledger",
+      {query.after ? query.after->str() : std::string{}, std::to_string(query.max)}};
+  auto request = request_at(address_of(query.budget), std::move(function), true);
+  auto list = list_of(co_await client_->run(std::move(request)));
+  FF_CO_TRY(list);
+  std::vector<ExecutionId> found;
+  for (const auto& each : without(std::move(*list), 2))
+    if (const auto id = ExecutionId::parse(text_in(each))) found.push_back(*id);
+  co_return found;
+}
+
+Async<std::string> ValkeyStore::ask_at(const Address& address, FunctionCall function) {
+  auto list = list_of(co_await client_->run(request_at(address, std::move(function), false)));
+  FF_CO_TRY(list);
+  co_return list->size() > 2 ? text_in((*list)[2]) : std::string{};
+}
+
+Async<ff::Done> ValkeyStore::answer(core::ReconcileBudgets) {
+  constexpr std::string_view at_once = "1000";
+  for (const auto& place : resource_partitions_.budgets) {
+    const Address address{.place = place, .key = keys::events(place.tag)};
+    std::string more = "1";
+    while (more == "1" && !stopping_) {
+      FunctionCall function{"ff_budget_tidy", {std::string(at_once)}};
+      auto told = co_await ask_at(address, std::move(function));
+      FF_CO_TRY(told);
+      more = std::move(*told);
+    }
+  }
+  co_return ff::Done{};
+}
+
+Async<ff::Done> ValkeyStore::answer(core::ReconcileQuotas) {
+  constexpr std::size_t page_max = 1'000;
+  std::optional<QuotaId> after;
+  do {
+    const auto page = co_await find_ids<QuotaId>(std::nullopt, after, page_max);
+    FF_CO_TRY(page);
+    for (const auto& id : *page) {
+      std::string cursor = "0";
+      do {
+        FunctionCall function{"ff_quota_mend", {cursor}};
+        auto told = co_await ask_at(address_of(id), std::move(function));
+        FF_CO_TRY(told);
+        cursor = std::move(*told);
+      } while (cursor != "0" && !stopping_);
+    }
+    after = page->size() == page_max ? std::optional(page->back()) : std::nullopt;
+  } while (after && !stopping_);
+  co_return ff::Done{};
+}
+
+// Programs of the contract keep theirs apart. A name that is in both is that of ours.
+Async<std::vector<WorkerInfo>> ValkeyStore::answer(core::LiveWorkers query) {
+  std::vector<Request> requests;
+  requests.push_back(request_at(address_of(query.ns), call_for(query), false));
+  auto replies = co_await call_all(std::move(requests));
+  auto list = list_of(std::move(replies.front()));
+  static_cast<void>(take_run(list));
+  FF_CO_TRY(list);
+  Answer answer(false, {}, without(std::move(*list), 2));
+  auto workers = read_answer(query, answer);
+  if (answer.malformed()) co_return malformed("ff_worker_list");
+
+  ContractWorkers others(*client_);
+  auto found = co_await others.live(query.ns, now());
+  FF_CO_TRY(found);
+  for (auto& worker : *found) {
+    const auto at = std::ranges::lower_bound(workers, worker.worker, {}, &WorkerInfo::worker);
+    if (at == workers.end() || at->worker != worker.worker) workers.insert(at, std::move(worker));
+  }
+  co_return workers;
+}
+
+// ---- Routes ---------------------------------------------------------------------------------------
+
+template <class Op>
+void ValkeyStore::route_resource(store::Call<Op>& call) {
+  if constexpr (store::OneOf<Op, CreateBudget, CreateQuota>) {
+    send_if_there_is_room(call);
+  } else if constexpr (requires { answer(std::move(call.operation)); }) {
+    answer_with(call, [this](Op query) { return answer(std::move(query)); });
+  } else {
+    auto function = call_for(call.operation);
+    send_to_resource(std::move(call), std::move(function));
+  }
+}
+
+void ValkeyStore::route_resource(store::AnyCall& any) {
+  any.visit([this]<class Op>(store::Call<Op>& call) {
+    if constexpr (store::OfResource<Op>) route_resource(call);
+  });
+}
+
+}  // namespace ff::valkey
