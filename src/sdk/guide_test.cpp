@@ -1,4 +1,4 @@
-// The samples of docs/cpp.md and docs/admission.md, which show the code between two lines `// [name]`,
+// The samples of docs/cpp.md and docs/starting.md, which show the code between two lines `// [name]`,
 // and a look at whether they still do.
 #include <flowfabric/wait.hpp>
 
@@ -248,7 +248,7 @@ int expect_compiled_blocks(const std::string& file) {
 
 TEST(Guide, ShowsCodeThatIsCompiled) {
   EXPECT_GT(expect_compiled_blocks("docs/cpp.md"), 10);
-  EXPECT_EQ(expect_compiled_blocks("docs/admission.md"), 3);
+  EXPECT_EQ(expect_compiled_blocks("docs/starting.md"), 3);
 }
 
 }  // namespace
