@@ -332,6 +332,7 @@ template <class Command>
 ValkeyStore::Sent ValkeyStore::begin(store::Call<Command>& call) {
   const auto number = own_events_.begin();
   auto traits = traits_of(call.operation);
+  if (traits.tells_of_readiness) traits.known_version = ready_.version_of(call.operation.id);
   auto request = request_for(call.operation.id, call_for(call.operation), number);
   return {.number = number, .traits = std::move(traits), .request = std::move(request)};
 }
@@ -367,7 +368,7 @@ void ValkeyStore::take_in(std::uint64_t number, const CommandTraits& traits,
     auto refusal = refused(traits.refusal, *list);
     if (traits.tells_of_readiness) {
       if (is_not_ready(refusal.error().code))
-        ready_.erase(id);
+        ready_.erase(id, traits.known_version);
       else
         ready_.put_back(id);
     }
@@ -391,10 +392,10 @@ void ValkeyStore::learn(EventMessage message) {
   const auto& change = message.change;
   const auto& id = message.indexed.ready.id;
   if (change.claimable)
-    ready_.put(message.indexed);
+    ready_.put(message.indexed, message.version);
   else
-    ready_.erase(id);
-  timers_.put(id, change.timer);
+    ready_.erase(id, message.version);
+  timers_.put(id, change.timer, message.version);
   const std::lock_guard lock(sink_mutex_);
   if (sink_) sink_({&change, 1});
 }

@@ -43,6 +43,7 @@ struct CommandTraits {
   bool publishes = true;            // an event, if it changes anything
   bool tells_timer = false;         // its answer ends with the execution's next timer
   bool tells_of_readiness = false;  // its refusal means something for others who want the execution
+  Version known_version = 0;        // of the execution when it was sent, if a refusal tells of that
   bool waits_for_disk = true;
 };
 

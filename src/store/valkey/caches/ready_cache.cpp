@@ -13,29 +13,42 @@ ReadyCache::GroupKey ReadyCache::key_of(const IndexedReady& ready) {
 
 // ---- What changes ---------------------------------------------------------------------------------
 
-void ReadyCache::put(const IndexedReady& ready) {
+bool ReadyCache::is_outdated(const ExecutionId& id, std::optional<Version> version) const {
+  const auto known = known_.find(id);
+  return version && known != known_.end() && known->second.version > *version;
+}
+
+Version ReadyCache::version_of(const ExecutionId& id) const {
   const std::lock_guard lock(mutex_);
+  const auto known = known_.find(id);
+  return known == known_.end() ? 0 : known->second.version;
+}
+
+void ReadyCache::put(const IndexedReady& ready, std::optional<Version> version) {
+  const std::lock_guard lock(mutex_);
+  if (is_outdated(ready.ready.id, version)) return;
   if (looks_ > 0) heard_meanwhile_.insert(ready.ready.id);
   // One that stands behind others is found when those are gone. But a look that is under way may have
   // passed its place before it came.
   if (looks_ == 0 && is_beyond(ready))
     forget(ready.ready.id);
   else
-    remember(ready);
+    remember(ready, version.value_or(0));
 }
 
-void ReadyCache::erase(const ExecutionId& id) {
+void ReadyCache::erase(const ExecutionId& id, std::optional<Version> version) {
   const std::lock_guard lock(mutex_);
+  if (is_outdated(id, version)) return;
   if (looks_ > 0) heard_meanwhile_.insert(id);
   forget(id);
 }
 
-void ReadyCache::remember(const IndexedReady& ready) {
+void ReadyCache::remember(const IndexedReady& ready, Version version) {
   const auto& id = ready.ready.id;
   forget(id);
   const auto key = key_of(ready);
   auto& group = groups_[key];
-  known_.insert_or_assign(id, ready);
+  known_.insert_or_assign(id, Known{ready, version});
   queue_.add(ready.ready);
   group.offered.emplace(ready.score, id);
   if (group.offered.size() > group_max_) shorten(group);
@@ -54,7 +67,7 @@ void ReadyCache::shorten(Group& group) {
   group.frontier = group.more ? std::min(group.frontier, before) : before;
   group.more = true;
   const auto known = known_.find(worst->second);
-  queue_.remove(known->second.ready);
+  queue_.remove(known->second.indexed.ready);
   known_.erase(known);
   group.offered.erase(worst);
 }
@@ -62,11 +75,11 @@ void ReadyCache::shorten(Group& group) {
 void ReadyCache::forget(const ExecutionId& id) {
   const auto known = known_.find(id);
   if (known == known_.end()) return;
-  queue_.remove(known->second.ready);
-  const auto group = groups_.find(key_of(known->second));
+  queue_.remove(known->second.indexed.ready);
+  const auto group = groups_.find(key_of(known->second.indexed));
   if (group != groups_.end()) {
-    group->second.offered.erase({known->second.score, id});
-    settle(key_of(known->second), group->second);
+    group->second.offered.erase({known->second.indexed.score, id});
+    settle(key_of(known->second.indexed), group->second);
   }
   known_.erase(known);
 }
@@ -89,7 +102,7 @@ std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
   const std::lock_guard lock(mutex_);
   auto taken = queue_.take(query);
   for (const auto& [id, needs] : taken) {
-    const auto& known = known_.at(id);
+    const auto& known = known_.at(id).indexed;
     const auto group = groups_.find(key_of(known));
     if (group == groups_.end()) continue;
     group->second.offered.erase({known.score, id});
@@ -120,10 +133,10 @@ void ReadyCache::put_back(const ExecutionId& id) {
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(id);
   if (known == known_.end()) return;
-  queue_.add(known->second.ready);
-  const auto key = key_of(known->second);
+  queue_.add(known->second.indexed.ready);
+  const auto key = key_of(known->second.indexed);
   auto& group = groups_[key];
-  group.offered.emplace(known->second.score, id);
+  group.offered.emplace(known->second.indexed.score, id);
   settle(key, group);
 }
 
@@ -173,7 +186,7 @@ std::vector<store::Ready> ReadyCache::Look::take_in(const IndexLook& look) {
     const auto& id = each.ready.id;
     if (cache_.heard_meanwhile_.contains(id) || cache_.is_beyond(each)) continue;
     const auto known = cache_.known_.find(id);
-    if (known != cache_.known_.end() && known->second == each) continue;
+    if (known != cache_.known_.end() && known->second.indexed == each) continue;
     cache_.remember(each);
     news.push_back(each.ready);
   }

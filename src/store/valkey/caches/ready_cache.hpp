@@ -24,6 +24,9 @@ struct IndexName {
   auto operator<=>(const IndexName&) const = default;
 };
 
+// Counts the changes of an execution.
+using Version = std::uint64_t;
+
 struct IndexedReady {
   store::Ready ready;
   IndexName index;
@@ -60,10 +63,13 @@ class ReadyCache {
  public:
   explicit ReadyCache(std::size_t group_max = 1'024) : group_max_(group_max) {}
 
-  // It waits for a worker.
-  void put(const IndexedReady& ready);
-  // It does not, or not any more.
-  void erase(const ExecutionId& id);
+  // It waits for a worker. A reply or message that is older than what is known changes nothing; one without
+  // a version counts as newer.
+  void put(const IndexedReady& ready, std::optional<Version> version = {});
+  // It does not, or not any more. Likewise.
+  void erase(const ExecutionId& id, std::optional<Version> version = {});
+  // The version that is known of an execution that waits; 0: none.
+  Version version_of(const ExecutionId& id) const;
 
   // While Valkey is asked what waits: changes that are heard of meanwhile are newer than the answer.
   class Look {
@@ -107,7 +113,12 @@ class ReadyCache {
   };
 
   static GroupKey key_of(const IndexedReady& ready);
-  void remember(const IndexedReady& ready);
+  struct Known {
+    IndexedReady indexed;
+    Version version = 0;  // 0: from a look, which does not say
+  };
+  bool is_outdated(const ExecutionId& id, std::optional<Version> version) const;
+  void remember(const IndexedReady& ready, Version version = 0);
   bool is_beyond(const IndexedReady& ready) const;
   void forget(const ExecutionId& id);
   void shorten(Group& group);
@@ -118,7 +129,7 @@ class ReadyCache {
   std::size_t group_max_;
   mutable std::mutex mutex_;
   store::ReadyQueue queue_;
-  std::unordered_map<ExecutionId, IndexedReady> known_;
+  std::unordered_map<ExecutionId, Known> known_;
   std::map<GroupKey, Group> groups_;
   std::set<GroupKey> dry_;  // groups with more, and nothing offered
   std::size_t looks_ = 0;

@@ -73,6 +73,36 @@ TEST(ReadyCache, GivesTheBestFirst) {
   EXPECT_THAT(take(cache, 3), IsEmpty());
 }
 
+TEST(ReadyCache, LateKnowledgeDoesNotEraseNewer) {
+  ReadyCache cache;
+  cache.put(waiting(1), 5);
+  cache.erase(waiting(1).ready.id, 4);
+  cache.put(waiting(1, 9), 3);
+  cache.put(waiting(2));
+  EXPECT_THAT(take(cache, 3), ElementsAre(1, 2)) << "with the priority of the newer version";
+  cache.put(waiting(3), 5);
+  cache.erase(waiting(3).ready.id, 6);
+  EXPECT_THAT(take(cache, 3), IsEmpty());
+}
+
+// A refusal tells of the time when the call was sent.
+TEST(ReadyCache, ARefusalDoesNotEraseWhatBecameReadyMeanwhile) {
+  ReadyCache cache;
+  cache.put(waiting(1), 3);
+  EXPECT_THAT(take(cache, 1), ElementsAre(1));
+  const auto sent = cache.version_of(waiting(1).ready.id);
+  cache.put(waiting(1), 5);
+  cache.erase(waiting(1).ready.id, sent);
+  EXPECT_THAT(take(cache, 1), ElementsAre(1));
+}
+
+TEST(ReadyCache, MessagesOfAnOlderVersionAlwaysCount) {
+  ReadyCache cache;
+  cache.put(waiting(1), 5);
+  cache.erase(waiting(1).ready.id);
+  EXPECT_THAT(take(cache, 1), IsEmpty());
+}
+
 TEST(ReadyCache, FollowsAChangedPriority) {
   ReadyCache cache;
   cache.put(waiting(1));

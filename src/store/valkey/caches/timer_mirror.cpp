@@ -2,19 +2,22 @@
 
 namespace ff::valkey {
 
-void TimerMirror::put(const ExecutionId& id, const std::optional<core::Timer>& timer) {
+void TimerMirror::put(const ExecutionId& id, const std::optional<core::Timer>& timer,
+                      std::optional<Version> version) {
   const std::lock_guard lock(mutex_);
+  const auto known = by_id_.find(id);
+  if (version && known != by_id_.end() && known->second.version > *version) return;
   erase(id);
   if (!timer || timer->due > known_until_) return;
   timers_[timer->kind].emplace(timer->due, id);
-  by_id_.emplace(id, *timer);
+  by_id_.emplace(id, Known{*timer, version.value_or(0)});
 }
 
 void TimerMirror::put_earliest(const ExecutionId& id, const core::Timer& timer) {
   {
     const std::lock_guard lock(mutex_);
     const auto known = by_id_.find(id);
-    if (known != by_id_.end() && known->second.due <= timer.due) return;
+    if (known != by_id_.end() && known->second.timer.due <= timer.due) return;
   }
   put(id, timer);
 }
@@ -22,7 +25,8 @@ void TimerMirror::put_earliest(const ExecutionId& id, const core::Timer& timer) 
 void TimerMirror::erase(const ExecutionId& id) {
   const auto found = by_id_.find(id);
   if (found == by_id_.end()) return;
-  timers_[found->second.kind].erase({found->second.due, id});
+  const auto& timer = found->second.timer;
+  timers_[timer.kind].erase({timer.due, id});
   by_id_.erase(found);
 }
 

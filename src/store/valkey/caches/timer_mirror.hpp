@@ -8,14 +8,17 @@
 #include <unordered_map>
 
 #include "store/store.hpp"
+#include "store/valkey/caches/ready_cache.hpp"
 
 namespace ff::valkey {
 
 // Thread-safe.
 class TimerMirror {
  public:
-  // The next timer of an execution, or that it has none.
-  void put(const ExecutionId& id, const std::optional<core::Timer>& timer);
+  // The next timer of an execution, or that it has none. A reply or message that is older than what is known
+  // changes nothing; one without a version counts as newer.
+  void put(const ExecutionId& id, const std::optional<core::Timer>& timer,
+           std::optional<Version> version = {});
 
   // One of its timers, if none that comes earlier is known.
   void put_earliest(const ExecutionId& id, const core::Timer& timer);
@@ -32,7 +35,11 @@ class TimerMirror {
   mutable std::mutex mutex_;
   TimePoint known_until_{};
   std::map<core::TimerKind, std::set<std::pair<TimePoint, ExecutionId>>> timers_;
-  std::unordered_map<ExecutionId, core::Timer> by_id_;
+  struct Known {
+    core::Timer timer;
+    Version version = 0;
+  };
+  std::unordered_map<ExecutionId, Known> by_id_;
 };
 
 }  // namespace ff::valkey

@@ -35,6 +35,16 @@ TEST(TimerMirror, TellsWhatIsDueAndWhatIsNext) {
               IsEmpty());
 }
 
+TEST(TimerMirror, LateKnowledgeDoesNotEraseNewer) {
+  TimerMirror mirror;
+  mirror.looked_up(t0 + Millis{1000});
+  mirror.put(id(1), after(2), 5);
+  mirror.put(id(1), std::nullopt, 4);
+  EXPECT_THAT(mirror.due({.kind = delay, .max = 10}, t0 + Millis{2}).due, ElementsAre(id(1)));
+  mirror.put(id(1), std::nullopt, 6);
+  EXPECT_THAT(mirror.due({.kind = delay, .max = 10}, t0 + Millis{2}).due, IsEmpty());
+}
+
 TEST(TimerMirror, KnowsOneTimerOfEach) {
   TimerMirror mirror;
   mirror.looked_up(t0 + Millis{1000});

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char separator = '\x1f';
 constexpr std::size_t parts_always = 15;
-constexpr std::size_t parts_known = 19;  // with those about budgets and quotas
+constexpr std::size_t parts_known = 20;  // with those about budgets and quotas, and the version
 
 constexpr std::array<std::string_view, 5> timer_names{"lease_expiry", "delay", "attempt_timeout",
                                                       "execution_deadline", "grant_expiry"};
@@ -120,6 +120,7 @@ std::optional<EventMessage> parse_event(std::string_view text) {
   if (*type == EventType::removed)
     for (const auto& budget : needs.budgets)
       change.effects.emplace_back(core::ForgetSpending{.budget = budget, .execution = *id});
+  message.version = parse_number<Version>(parts[19]);
   const auto timer = timer_kind_from(parts[13]);
   const auto due = time_in(parts[14]);
   if (timer && due) change.timer = core::Timer{.kind = *timer, .due = *due};

@@ -11,6 +11,8 @@ struct EventMessage {
   std::string origin;  // who made the change
   core::ExecutionChange change;
   IndexedReady indexed;  // what to know of it if it is claimable
+  // Counts the changes of the execution. None: the message of an older version.
+  std::optional<Version> version = {};
 };
 
 // None if it is not one of ours.

@@ -53,19 +53,21 @@ local function spend(key, now, report, dedup_key)
   local signature = dedup_key and budgets.signature(report)
   -- Each budget has its own keys, although callers name them by partition.
   dedup_key = dedup_key and dedup_key .. ':' .. b.id
-  local known = dedup_key and call('GET', dedup_key)
+  local known = dedup_key and server.call('GET', dedup_key)
   if known then
     if known == signature then return {1, 'ALREADY_APPLIED'} end
     return reply.refuse('invalid_input', 'dedup_key was used for another report')
   end
-  budgets.reset_if_due(b)
-  local outcome, problem = budgets.spend(b, report, true)
+  local outcome, problem = budgets.judge(b, report, true)
   if not outcome then
     return reply.refuse('invalid_input', 'more than can be counted: ' .. problem)
   end
+
+  budgets.spend(b, report, outcome)
   if dedup_key and outcome.is_applied then
-    call('SET', dedup_key, signature, 'PX', budgets.dedup_ms)
+    server.call('SET', dedup_key, signature, 'PX', budgets.dedup_ms)
   end
+  budgets.tell_opening(b)
   if outcome.word == 'applied' then return {1, 'OK'} end
   return {1, string.upper(outcome.word), outcome.dimension, outcome.usage, outcome.limit}
 end
@@ -90,3 +92,5 @@ function admitting.report(KEYS, ARGV, count_name, places)
   if read.refused then return read.refused end
   return spend(key, now, report, dedup_key)
 end
+
+return admitting

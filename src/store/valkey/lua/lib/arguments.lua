@@ -113,6 +113,8 @@ end
 -- Tells the time: what the caller says (only tests do), else the server's own clock.
 function arguments.now(text)
   if text and text ~= '' then return tonumber(text) end
-  local time = call('TIME')
+  local time = server.call('TIME')
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
+
+return arguments

@@ -65,7 +65,7 @@ function attempts.start(x, kind, want, epoch)
     record[#record + 1] = want.instance
   end
   add_lineage(record, f, kind)
-  call('HSET', keys.attempt(x.tag, x.id, index), unpack(record))
+  server.call('HSET', keys.attempt(x.tag, x.id, index), unpack(record))
   local changed = x.changed
   f.current_attempt_index, changed.current_attempt_index = index, true
   f.current_attempt_id, changed.current_attempt_id = want.attempt_id, true
@@ -76,19 +76,19 @@ end
 -- The lease before goes to the past ones; the oldest is forgotten beyond the limit.
 function attempts.resume(x, want, epoch)
   local key = attempts.key(x)
-  local old = call('HMGET', key, 'past_leases', 'lease_id', 'lease_epoch', 'worker_id',
+  local old = server.call('HMGET', key, 'past_leases', 'lease_id', 'lease_epoch', 'worker_id',
     'acquired_at', 'started_at', 'suspended_at', 'suspension_id', 'suspension_reason')
   local past = old[1] and cjson.decode(old[1]) or {}
   past[#past + 1] = {old[2], old[3], old[4], old[5] or old[6], old[7], old[8], old[9] or ''}
   if #past > past_leases_max then table.remove(past, 1) end
-  call('HSET', key, 'past_leases', cjson.encode(past), 'attempt_state', 'started',
+  server.call('HSET', key, 'past_leases', cjson.encode(past), 'attempt_state', 'started',
     'resumed_at', x.now, 'acquired_at', x.now, 'lease_id', want.lease_id, 'lease_epoch', epoch,
     'worker_id', want.worker)
-  call('HDEL', key, 'suspended_at', 'suspension_id', 'suspension_reason')
+  server.call('HDEL', key, 'suspended_at', 'suspension_id', 'suspension_reason')
   if want.instance then
-    call('HSET', key, 'worker_instance_id', want.instance)
+    server.call('HSET', key, 'worker_instance_id', want.instance)
   else
-    call('HDEL', key, 'worker_instance_id')
+    server.call('HDEL', key, 'worker_instance_id')
   end
 end
 
@@ -98,13 +98,13 @@ function attempts.pause(x, how, reason)
     record[#record + 1] = 'suspension_reason'
     record[#record + 1] = reason
   end
-  call('HSET', attempts.key(x), unpack(record))
+  server.call('HSET', attempts.key(x), unpack(record))
 end
 
 local function close_stream(x, reason)
   local meta = keys.stream_meta(x.tag, x.id, x.f.current_attempt_index)
-  if call('EXISTS', meta) == 1 then
-    call('HSET', meta, 'closed_at', x.now, 'closed_reason', reason)
+  if server.call('EXISTS', meta) == 1 then
+    server.call('HSET', meta, 'closed_at', x.now, 'closed_reason', reason)
   end
 end
 attempts.close_stream = close_stream
@@ -126,7 +126,7 @@ function attempts.finish(x, ending)
       n = n + 2
     end
   end
-  call('HSET', attempts.key(x), unpack(record))
+  server.call('HSET', attempts.key(x), unpack(record))
   if x.by_contract then close_stream(x, ending.stream) end
 end
 
@@ -135,3 +135,5 @@ function attempts.is_open(x)
     and (x.f.attempt_state == 'running_attempt'
       or x.f.attempt_state == 'attempt_interrupted' and x.f.lifecycle_phase ~= 'active')
 end
+
+return attempts

@@ -36,3 +36,5 @@ function blocking.block(x, reason, detail)
   if since then execution.put(x, {last_transition_at = since}) end
   execution.put_text(x, 'blocking_detail', detail)
 end
+
+return blocking

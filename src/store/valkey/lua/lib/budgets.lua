@@ -28,7 +28,7 @@ end
 
 -- nil if there is none.
 function budgets.load(key, now)
-  local flat = call('HGETALL', key)
+  local flat = server.call('HGETALL', key)
   if #flat == 0 then return nil end
   local fields = {}
   for i = 1, #flat, 2 do
@@ -39,7 +39,7 @@ end
 
 -- The same with no more than what budgets.exhausted and budgets.next_reset look at.
 function budgets.glance(key, now)
-  local f = call('HMGET', key, 'created_at', 'enforcement_mode', 'on_hard_limit', 'next_reset_at',
+  local f = server.call('HMGET', key, 'created_at', 'enforcement_mode', 'on_hard_limit', 'next_reset_at',
     'reset_interval_ms')
   if not f[1] then return nil end
   return {key = key, now = now, f = {
@@ -60,9 +60,10 @@ local function ledger_key(b, execution_id)
   return b.key .. ':by_exec:' .. execution_id
 end
 
--- Work that it holds back may be able to start.
+-- Publishes that waiting work may be able to start, if the change made room for it. The last step of a
+-- function that changes a budget.
 function budgets.tell_opening(b)
-  call('SPUBLISH', keys.events(b.tag), table.concat({'budget', budgets.namespace(b), b.id}, '\31'))
+  if b.has_room then events.tell_opening('budget', b.tag, budgets.namespace(b), b.id) end
 end
 
 -- Whether hard limits refuse and hold back, or are only told of. Words of other programs count as
@@ -76,10 +77,10 @@ budgets.holds = holds
 
 -- A number that no budget or period of this partition had before.
 local function new_period(b)
-  return call('INCR', index(b, 'periods'))
+  return server.call('INCR', index(b, 'periods'))
 end
 
--- `fields` is the definition as it is given, `limits` a flat list of limits.
+-- `fields` is the definition as it is given, `limits` a flat list of limits. Returns the budget.
 function budgets.create(key, now, fields, limits)
   local b = object(key, now, fields)
   local period = new_period(b)
@@ -89,36 +90,37 @@ function budgets.create(key, now, fields, limits)
   local interval = tonumber(fields.reset_interval_ms) or 0
   if interval > 0 then
     fields.next_reset_at = digits(now + interval)
-    call('ZADD', index(b, 'budget_resets'), fields.next_reset_at, b.id)
+    server.call('ZADD', index(b, 'budget_resets'), fields.next_reset_at, b.id)
   end
   local flat = {}
   for field, value in pairs(fields) do
     flat[#flat + 1] = field
     flat[#flat + 1] = value
   end
-  call('HSET', key, unpack(flat))
-  if #limits > 0 then call('HSET', key .. ':limits', unpack(limits)) end
-  call('SADD', index(b, 'budget_policies'), b.id)
-  call('ZADD', index(b, 'budgets:' .. budgets.namespace(b)), 0, b.id)
-  budgets.tell_opening(b)
+  server.call('HSET', key, unpack(flat))
+  if #limits > 0 then server.call('HSET', key .. ':limits', unpack(limits)) end
+  server.call('SADD', index(b, 'budget_policies'), b.id)
+  server.call('ZADD', index(b, 'budgets:' .. budgets.namespace(b)), 0, b.id)
+  b.has_room = true
+  return b
 end
 
 -- The ledgers are forgotten at once, and removed part by part (budgets.tidy).
 local function empty_ledgers(b)
   local ledgers = b.key .. ':by_exec:index'
-  if call('EXISTS', ledgers) == 0 then return end
+  if server.call('EXISTS', ledgers) == 0 then return end
   local stale = ledgers .. ':' .. tostring(new_period(b))
-  call('RENAME', ledgers, stale)
-  call('SADD', index(b, 'stale_ledgers'), stale)
+  server.call('RENAME', ledgers, stale)
+  server.call('SADD', index(b, 'stale_ledgers'), stale)
 end
 
 function budgets.remove(b)
   empty_ledgers(b)
-  call('UNLINK', b.key, b.key .. ':limits', b.key .. ':usage')
-  call('ZREM', index(b, 'budget_resets'), b.id)
-  call('SREM', index(b, 'budget_policies'), b.id)
-  call('ZREM', index(b, 'budgets:' .. budgets.namespace(b)), b.id)
-  budgets.tell_opening(b)
+  server.call('UNLINK', b.key, b.key .. ':limits', b.key .. ':usage')
+  server.call('ZREM', index(b, 'budget_resets'), b.id)
+  server.call('SREM', index(b, 'budget_policies'), b.id)
+  server.call('ZREM', index(b, 'budgets:' .. budgets.namespace(b)), b.id)
+  b.has_room = true
 end
 
 -- ---- Resets ---------------------------------------------------------------------------------------
@@ -138,17 +140,17 @@ end
 -- Usage is zero again. If a reset was due, this is it.
 function budgets.reset(b)
   local f, next_reset_at = b.f, budgets.next_reset(b)
-  if next_reset_at then call('ZADD', index(b, 'budget_resets'), next_reset_at, b.id) end
+  if next_reset_at then server.call('ZADD', index(b, 'budget_resets'), next_reset_at, b.id) end
   f.reset_count = digits((f.reset_count or 0) + 1)
   f.last_reset_at, f.last_updated_at, f.next_reset_at = digits(b.now), digits(b.now), next_reset_at
   f.last_breach_at, f.last_breach_dim = nil, nil
   f.period = tostring(new_period(b))
-  call('HSET', b.key, 'reset_count', f.reset_count, 'last_reset_at', f.last_reset_at,
+  server.call('HSET', b.key, 'reset_count', f.reset_count, 'last_reset_at', f.last_reset_at,
     'last_updated_at', f.last_updated_at, 'period', f.period, 'last_breach_at', '',
     'last_breach_dim', '', 'next_reset_at', next_reset_at or '')
-  call('UNLINK', b.key .. ':usage')
+  server.call('UNLINK', b.key .. ':usage')
   empty_ledgers(b)
-  budgets.tell_opening(b)
+  b.has_room = true
 end
 
 function budgets.reset_if_due(b)
@@ -160,7 +162,7 @@ end
 -- Why work that spends from it may not start: dimension, usage, limit. nil: it may.
 function budgets.exhausted(b)
   if not holds(b.f) or budgets.is_due(b) then return nil end
-  local limits, dimensions, hard = call('HGETALL', b.key .. ':limits'), {}, {}
+  local limits, dimensions, hard = server.call('HGETALL', b.key .. ':limits'), {}, {}
   for i = 1, #limits, 2 do
     local limit = tonumber(limits[i + 1]) or 0
     if limit > 0 and string.sub(limits[i], 1, 5) == 'hard:' then
@@ -169,7 +171,7 @@ function budgets.exhausted(b)
     end
   end
   if #dimensions == 0 then return nil end
-  local usage, first = call('HMGET', b.key .. ':usage', unpack(dimensions)), nil
+  local usage, first = server.call('HMGET', b.key .. ':usage', unpack(dimensions)), nil
   local used_of_first
   for i, dimension in ipairs(dimensions) do
     local used = tonumber(usage[i]) or 0
@@ -197,7 +199,7 @@ local function limits_of(b, dimensions)
   for i, dimension in ipairs(dimensions) do
     names[2 * i - 1], names[2 * i] = 'hard:' .. dimension, 'soft:' .. dimension
   end
-  return call('HMGET', b.key .. ':limits', unpack(names))
+  return server.call('HMGET', b.key .. ':limits', unpack(names))
 end
 
 -- The first place in the report that brings usage beyond a limit: `kind` is 1 (hard) or 0 (soft).
@@ -208,6 +210,13 @@ local function first_beyond(report, used, limits, kind)
   end
 end
 
+-- Of the report's dimensions; nothing once a reset is due.
+local function usage_of(b, dimensions)
+  local used = budgets.is_due(b) and {} or server.call('HMGET', b.key .. ':usage', unpack(dimensions))
+  for i = 1, #dimensions do used[i] = tonumber(used[i]) or 0 end
+  return used
+end
+
 -- The name of what cannot be counted, if anything.
 local function uncountable(b, report, used)
   local added = 0
@@ -215,22 +224,22 @@ local function uncountable(b, report, used)
     if used[i] + amount > amount_max then return report.dimensions[i] end
     if used[i] == 0 and amount > 0 then added = added + 1 end
   end
-  if added > 0 and call('HLEN', b.key .. ':usage') + added > usage_dimensions_max then
-    return 'dimensions'
-  end
+  if added == 0 then return nil end
+  local stored = budgets.is_due(b) and 0 or server.call('HLEN', b.key .. ':usage')
+  if stored + added > usage_dimensions_max then return 'dimensions' end
 end
 
 local function add_to_ledger(b, report)
   local key = ledger_key(b, report.execution)
   local period = b.f.period or '0'
-  if call('HGET', key, period_field) ~= period then
-    call('DEL', key)
-    call('HSET', key, period_field, period)
+  if server.call('HGET', key, period_field) ~= period then
+    server.call('DEL', key)
+    server.call('HSET', key, period_field, period)
   end
   for i, dimension in ipairs(report.dimensions) do
-    if report.amounts[i] > 0 then call('HINCRBY', key, dimension, digits(report.amounts[i])) end
+    if report.amounts[i] > 0 then server.call('HINCRBY', key, dimension, digits(report.amounts[i])) end
   end
-  call('ZADD', b.key .. ':by_exec:index', 0, report.execution)
+  server.call('ZADD', b.key .. ':by_exec:index', 0, report.execution)
 end
 
 local function apply(b, report)
@@ -238,61 +247,63 @@ local function apply(b, report)
   for i, dimension in ipairs(report.dimensions) do
     if report.amounts[i] > 0 then
       any = true
-      call('HINCRBY', b.key .. ':usage', dimension, digits(report.amounts[i]))
+      server.call('HINCRBY', b.key .. ':usage', dimension, digits(report.amounts[i]))
     end
   end
   if any and report.execution then add_to_ledger(b, report) end
-  call('HSET', b.key, 'last_updated_at', digits(b.now))
+  server.call('HSET', b.key, 'last_updated_at', digits(b.now))
 end
 
 local function count_breach(b, dimension)
-  call('HINCRBY', b.key, 'breach_count', 1)
-  call('HSET', b.key, 'last_breach_at', digits(b.now), 'last_breach_dim', dimension,
+  server.call('HINCRBY', b.key, 'breach_count', 1)
+  server.call('HSET', b.key, 'last_breach_at', digits(b.now), 'last_breach_dim', dimension,
     'last_updated_at', digits(b.now))
 end
 
--- Adds all of a report (dimensions, amounts, and maybe execution) or nothing. `refuses` says whether a
--- hard limit refuses it. Tells the outcome: `word`, and of a breach dimension, usage, limit; or nil and
--- the name of what cannot be counted.
-function budgets.spend(b, report, refuses)
+-- The outcome of a report (dimensions, amounts, and maybe execution), which is applied as a whole or not at
+-- all: word, is_applied, is_hard, is_soft, and of a breach dimension, usage, limit. `refuses` says whether a
+-- hard limit refuses it. Or nil and the name of what cannot be counted. Writes nothing.
+function budgets.judge(b, report, refuses)
   if #report.dimensions == 0 then return {word = 'applied', is_applied = true} end
-  local used = call('HMGET', b.key .. ':usage', unpack(report.dimensions))
-  for i = 1, #report.dimensions do used[i] = tonumber(used[i]) or 0 end
-  local limits = limits_of(b, report.dimensions)
+  local used, limits = usage_of(b, report.dimensions), limits_of(b, report.dimensions)
   local hard, hard_limit = first_beyond(report, used, limits, 1)
-  local is_refused = hard ~= nil and refuses
-  local problem = not is_refused and uncountable(b, report, used)
-  if problem then return nil, problem end
-  if hard then count_breach(b, report.dimensions[hard]) end
-  if is_refused then
+  if hard and refuses then
     return {
-      word = 'hard_breach', dimension = report.dimensions[hard], usage = digits(used[hard]),
-      limit = digits(hard_limit),
+      word = 'hard_breach', is_applied = false, is_hard = true, dimension = report.dimensions[hard],
+      usage = digits(used[hard]), limit = digits(hard_limit),
     }
   end
+  local problem = uncountable(b, report, used)
+  if problem then return nil, problem end
   local soft, soft_limit
   if b.f.on_soft_limit ~= 'ignore' then soft, soft_limit = first_beyond(report, used, limits, 0) end
-  apply(b, report)
-  if soft then call('HINCRBY', b.key, 'soft_breach_count', 1) end
   local at = hard or soft
   if not at then return {word = 'applied', is_applied = true} end
   return {
-    word = hard and 'hard_breach' or 'soft_breach', is_applied = true,
-    dimension = report.dimensions[at], usage = digits(used[at] + report.amounts[at]),
-    limit = digits(hard and hard_limit or soft_limit),
+    word = hard and 'hard_breach' or 'soft_breach', is_applied = true, is_hard = hard ~= nil,
+    is_soft = soft ~= nil, dimension = report.dimensions[at],
+    usage = digits(used[at] + report.amounts[at]), limit = digits(hard and hard_limit or soft_limit),
   }
+end
+
+-- Writes a report with the outcome of budgets.judge; before that, the reset if one is due.
+function budgets.spend(b, report, outcome)
+  budgets.reset_if_due(b)
+  if outcome.is_hard then count_breach(b, outcome.dimension) end
+  if outcome.is_applied and #report.dimensions > 0 then apply(b, report) end
+  if outcome.is_soft then server.call('HINCRBY', b.key, 'soft_breach_count', 1) end
 end
 
 -- ---- Ledgers --------------------------------------------------------------------------------------
 
 function budgets.forget_spending(b, execution_id)
-  call('UNLINK', ledger_key(b, execution_id))
-  call('ZREM', b.key .. ':by_exec:index', execution_id)
+  server.call('UNLINK', ledger_key(b, execution_id))
+  server.call('ZREM', b.key .. ':by_exec:index', execution_id)
 end
 
 -- Takes back what an execution spent since the last reset. Tells it: dimension, amount, …
 function budgets.take_back(b, execution_id)
-  local stored, released = call('HGETALL', ledger_key(b, execution_id)), {}
+  local stored, released = server.call('HGETALL', ledger_key(b, execution_id)), {}
   local of_this_period = false
   for i = 1, #stored, 2 do
     if stored[i] == period_field then
@@ -305,16 +316,16 @@ function budgets.take_back(b, execution_id)
   if #stored > 0 then budgets.forget_spending(b, execution_id) end
   if not of_this_period or #released == 0 then return {} end
   for i = 1, #released, 2 do
-    local used = tonumber(call('HGET', b.key .. ':usage', released[i])) or 0
+    local used = tonumber(server.call('HGET', b.key .. ':usage', released[i])) or 0
     local left = math.max(used - tonumber(released[i + 1]), 0)
     if left > 0 then
-      call('HSET', b.key .. ':usage', released[i], digits(left))
+      server.call('HSET', b.key .. ':usage', released[i], digits(left))
     else
-      call('HDEL', b.key .. ':usage', released[i])
+      server.call('HDEL', b.key .. ':usage', released[i])
     end
   end
-  call('HSET', b.key, 'last_updated_at', digits(b.now))
-  budgets.tell_opening(b)
+  server.call('HSET', b.key, 'last_updated_at', digits(b.now))
+  b.has_room = true
   return released
 end
 
@@ -322,16 +333,18 @@ end
 -- are more.
 function budgets.tidy(tag, most)
   local all = keys.index(tag, 'stale_ledgers')
-  local stale = call('SRANDMEMBER', all)
+  local stale = server.call('SRANDMEMBER', all)
   if not stale then return false end
   local budget_key = string.match(stale, '^(.*):by_exec:index:%d+$')
-  local period = call('HGET', budget_key, 'period')
-  for i, execution_id in ipairs(call('ZPOPMIN', stale, most)) do
+  local period = server.call('HGET', budget_key, 'period')
+  for i, execution_id in ipairs(server.call('ZPOPMIN', stale, most)) do
     if i % 2 == 1 then
       local key = budget_key .. ':by_exec:' .. execution_id
-      if call('HGET', key, period_field) ~= period then call('UNLINK', key) end
+      if server.call('HGET', key, period_field) ~= period then server.call('UNLINK', key) end
     end
   end
-  if call('EXISTS', stale) == 0 then call('SREM', all, stale) end
-  return call('SCARD', all) > 0
+  if server.call('EXISTS', stale) == 0 then server.call('SREM', all, stale) end
+  return server.call('SCARD', all) > 0
 end
+
+return budgets

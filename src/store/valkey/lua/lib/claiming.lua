@@ -5,7 +5,7 @@ local claiming = {}
 function claiming.is_cancelled_with_flow(x)
   if not x.f.flow_id then return false end
   local flow = 'ff:flow:' .. x.tag .. ':' .. x.f.flow_id .. ':core'
-  return call('HGET', flow, 'public_flow_state') == 'cancelled'
+  return server.call('HGET', flow, 'public_flow_state') == 'cancelled'
 end
 
 -- Whether the lease that is asked for is the one that runs: the first reply was lost.
@@ -41,13 +41,14 @@ function claiming.check_capabilities(x, worker_csv)
   return reply.refuse('capability_mismatch', missing)
 end
 
--- Reads what both functions that issue grants are given.
+-- The arguments of both functions that issue grants (ff_issue_claim_grant), or the refusal as a second value.
 function claiming.read_grant(ARGV)
+  local _, worker, instance, _, capability_hash, ttl_ms, route, admission_summary = unpack(ARGV)
   local read = arguments.reader()
   local want = {
-    ttl = read:duration('grant_ttl_ms', ARGV[6]), worker = read:text('worker_id', ARGV[2]),
-    instance = read:text('worker_instance_id', ARGV[3]), capability_hash = ARGV[5],
-    route = ARGV[7], admission_summary = ARGV[8],
+    ttl = read:duration('grant_ttl_ms', ttl_ms), worker = read:text('worker_id', worker),
+    instance = read:text('worker_instance_id', instance), capability_hash = capability_hash,
+    route = route, admission_summary = admission_summary,
   }
   return want, read.refused
 end
@@ -60,14 +61,14 @@ end
 
 -- `want` is that of leases.begin, and maybe lane, deadline.
 function claiming.take(x, want)
-  grants.remove(x)
   local kind = leases.begin(x, want)
+  grants.remove(x)
   execution.put(x, {
     lease_last_renewed_at = x.now, current_lane = arguments.given(want.lane),
     deadline = want.deadline,
   })
   if kind then
-    call('HSET', attempts.key(x), 'execution_id', x.id, 'created_at', x.now)
+    server.call('HSET', attempts.key(x), 'execution_id', x.id, 'created_at', x.now)
   end
   contract.save(x, 'claimed')
 end
@@ -77,5 +78,7 @@ function claiming.taken(x, kind)
   local f = x.f
   return reply.ok(f.current_lease_id, tostring(f.current_lease_epoch),
     tostring(f.lease_expires_at), f.current_attempt_id, tostring(f.current_attempt_index),
-    kind or call('HGET', attempts.key(x), 'attempt_type'))
+    kind or server.call('HGET', attempts.key(x), 'attempt_type'))
 end
+
+return claiming

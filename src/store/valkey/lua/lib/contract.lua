@@ -55,5 +55,7 @@ function contract.clean(x, key)
   placement.each(x.tag, placement.queue(x.f), x.places, function(place)
     belongs = belongs or place == key
   end)
-  if not belongs then call('ZREM', key, x.id) end
+  if not belongs then server.call('ZREM', key, x.id) end
 end
+
+return contract

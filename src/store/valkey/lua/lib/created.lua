@@ -24,11 +24,11 @@ function created.id_of(tag, raw)
 end
 
 function created.add(x, raw)
-  call('APPEND', keys.created(x.tag, x.f.namespace), struct.pack('>I8', x.now) .. raw)
+  server.call('APPEND', keys.created(x.tag, x.f.namespace), struct.pack('>I8', x.now) .. raw)
 end
 
 function created.time_at(key, index)
-  return (struct.unpack('>I8', call('GETRANGE', key, index * record_bytes, index * record_bytes + 7)))
+  return (struct.unpack('>I8', server.call('GETRANGE', key, index * record_bytes, index * record_bytes + 7)))
 end
 
 -- How many records are not later than `time`, of `count`.
@@ -45,20 +45,22 @@ end
 -- One more record leads nowhere. When half of them do, the others move together.
 function created.forget(x)
   local key, tag = keys.created(x.tag, x.f.namespace), x.tag
-  local gone = call('HINCRBY', keys.index(tag, 'gone'), x.f.namespace, 1)
-  local count = call('STRLEN', key) / record_bytes
+  local gone = server.call('HINCRBY', keys.index(tag, 'gone'), x.f.namespace, 1)
+  local count = server.call('STRLEN', key) / record_bytes
   if gone < count and (gone < 16 or gone * 2 < count) then return end
-  local records, kept = call('GET', key), {}
+  local records, kept = server.call('GET', key), {}
   for i = 1, #records, record_bytes do
     local record = string.sub(records, i, i + record_bytes - 1)
     local core = keys.of_execution(tag, created.id_of(tag, string.sub(record, 9)), 'core')
-    local at = call('HGET', core, 'created_at')
+    local at = server.call('HGET', core, 'created_at')
     if at and tonumber(at) == struct.unpack('>I8', record) then kept[#kept + 1] = record end
   end
   if #kept == 0 then
-    call('DEL', key)
+    server.call('DEL', key)
   else
-    call('SET', key, table.concat(kept))
+    server.call('SET', key, table.concat(kept))
   end
-  call('HDEL', keys.index(tag, 'gone'), x.f.namespace)
+  server.call('HDEL', keys.index(tag, 'gone'), x.f.namespace)
 end
+
+return created

@@ -18,24 +18,26 @@ function creation.set_tags(x, list, first)
   if not list[first] then return end
   local key = keys.of_execution(x.tag, x.id, 'tags')
   for i = first, #list, 2 * pairs_max do
-    call('HSET', key, unpack(list, i, math.min(i + 2 * pairs_max - 1, #list)))
+    server.call('HSET', key, unpack(list, i, math.min(i + 2 * pairs_max - 1, #list)))
   end
 end
 
 -- Remembers it by its idempotency key; for ever if `ms` is nil.
 function creation.remember(x, key, ms)
   if ms then
-    call('SET', key, x.id, 'PX', ms)
+    server.call('SET', key, x.id, 'PX', ms)
   else
-    call('SET', key, x.id)
+    server.call('SET', key, x.id)
   end
 end
 
 -- Writes the core, and what belongs to it beside the core. `raw` is created.raw_of its id.
 function creation.write(x, payload, policy_json, raw)
   execution.save(x)
-  if payload ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'payload'), payload) end
-  if policy_json ~= '' then call('SET', keys.of_execution(x.tag, x.id, 'policy'), policy_json) end
+  if payload ~= '' then server.call('SET', keys.of_execution(x.tag, x.id, 'payload'), payload) end
+  if policy_json ~= '' then server.call('SET', keys.of_execution(x.tag, x.id, 'policy'), policy_json) end
   created.add(x, raw)
   totals.add(x.tag, placement.queue(x.f), 'all', 1)
 end
+
+return creation

@@ -6,7 +6,7 @@ local effects = {}
 -- An execution lost what it held of its quota.
 function effects.add_release(x, token)
   if not x.f.quota_policy_id then return end
-  call('SADD', keys.effects(x.tag), 'release_token ' .. x.f.quota_policy_id .. ' ' .. token)
+  server.call('SADD', keys.effects(x.tag), 'release_token ' .. x.f.quota_policy_id .. ' ' .. token)
 end
 
 -- An execution is gone: what it spent need not be known any longer.
@@ -17,5 +17,7 @@ function effects.add_forget(x)
   for budget in string.gmatch(budgets, '[^,]+') do
     texts[#texts + 1] = 'forget_spending ' .. budget .. ' ' .. x.id
   end
-  if #texts > 0 then call('SADD', keys.effects(x.tag), unpack(texts)) end
+  if #texts > 0 then server.call('SADD', keys.effects(x.tag), unpack(texts)) end
 end
+
+return effects

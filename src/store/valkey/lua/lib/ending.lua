@@ -1,16 +1,13 @@
 -- The ways in which attempts and executions end.
 local ending = {}
 
--- Those who follow flows hear of every end of a member.
+-- Leaves it to events.tell to publish the end of a member of a flow.
 local function announce(x, outcome)
-  if not x.f.flow_id then return end
-  call('PUBLISH', 'ff:dag:completions', cjson.encode({
-    execution_id = x.id, flow_id = x.f.flow_id, outcome = outcome,
-  }))
+  if x.f.flow_id then x.flow_outcome = outcome end
 end
 
 local function finish(x, outcome)
-  if x.f.grant_expires_at then call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant')) end
+  if x.f.grant_expires_at then server.call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant')) end
   leases.clear(x)
   execution.become_ended(x, outcome)
 end
@@ -22,7 +19,7 @@ function ending.complete(x, result, content_type)
   finish(x, 'success')
   execution.drop_all(x, of_a_failure)
   if content_type then execution.put(x, {result_content_type = content_type}) end
-  if result then call('SET', keys.of_execution(x.tag, x.id, 'result'), result) end
+  if result then server.call('SET', keys.of_execution(x.tag, x.id, 'result'), result) end
   announce(x, 'success')
 end
 
@@ -102,3 +99,5 @@ function ending.time_out(x)
   ending.retry(x, 'attempt_timeout', 'timeout', at, 'timed_out')
   return 'retry_scheduled'
 end
+
+return ending

@@ -1,13 +1,18 @@
--- What the world is told of a change. Other processes hear it on the partition's channel; the caller
--- finds it in its reply.
+-- Events: how other processes learn of a change. They are published last, when everything is written, and a
+-- publish that fails (the user may lack the right) fails nothing: events are not kept, so every listener must
+-- also find changes in the indexes.
 local events = {}
 
--- Of `x` as it is after the change. The parts about budgets and quotas are there only if there is
--- something to say. `origin` is who made it, so that it can pass over the echo.
-function events.tell(x, what, origin)
+local function publish(command, channel, message)
+  server.pcall(command, channel, message)
+end
+
+-- The event of `x` as it is after the change; `origin` is the program that made it, which ignores its own
+-- events. The parts about budgets and quotas are empty where there is nothing to say.
+local function event_of(x, what, origin)
   local f = x.f
   local timer, due = timers.next(f)
-  -- What is granted is offered again when its timer has ended the grant.
+  -- A granted execution is offered again when its timer has ended the grant.
   local offered = execution.is_claimable(x) and not f.grant_expires_at
   local event = table.concat({
     origin or '', what, x.at, x.id, f.namespace, f.lane_id, f.execution_kind, f.public_state,
@@ -15,11 +20,30 @@ function events.tell(x, what, origin)
     f.queued_at or f.created_at, f.required_capabilities or '', timer or '', due or '',
   }, '\31')
   local blocked = offered and blocking.is_blocked(x)
-  if blocked or f.budget_ids or f.quota_policy_id then
-    event = table.concat({
-      event, f.budget_ids or '', f.quota_policy_id or '', x.freed or '', blocked and 1 or 0,
-    }, '\31')
+  if not (blocked or f.budget_ids or f.quota_policy_id) then
+    return event .. '\31\31\31\31\31' .. (f.v or 0)
   end
-  call('SPUBLISH', keys.events(x.tag), event)
+  return table.concat({
+    event, f.budget_ids or '', f.quota_policy_id or '', x.freed or '', blocked and 1 or 0, f.v or 0,
+  }, '\31')
+end
+
+-- Publishes a change of an execution, and its end to those who follow its flow. Returns the event, for the
+-- reply.
+function events.tell(x, what, origin)
+  local event = event_of(x, what, origin)
+  publish('SPUBLISH', keys.events(x.tag), event)
+  if x.flow_outcome then
+    publish('PUBLISH', 'ff:dag:completions', cjson.encode({
+      execution_id = x.id, flow_id = x.f.flow_id, outcome = x.flow_outcome,
+    }))
+  end
   return event
 end
+
+-- Publishes that a budget or a quota (`kind`) may have room for work that waits for it.
+function events.tell_opening(kind, tag, namespace, id)
+  publish('SPUBLISH', keys.events(tag), table.concat({kind, namespace, id}, '\31'))
+end
+
+return events

@@ -13,7 +13,7 @@ end
 
 -- nil if there is none.
 function execution.load(core_key, now)
-  local flat = call('HGETALL', core_key)
+  local flat = server.call('HGETALL', core_key)
   if #flat == 0 then return nil end
   local fields = {}
   for i = 1, #flat, 2 do
@@ -22,7 +22,7 @@ function execution.load(core_key, now)
   local tag, id = keys.parse_core(core_key)
   local x = object(core_key, tag, id, fields, now)
   x.places, x.holder = placement.of(fields), placement.holder(fields)
-  x.held = fields.admission
+  x.held, x.is_stored = fields.admission, true
   if fields.lifecycle_phase == 'terminal' then x.ended_as = fields.public_state end
   return x
 end
@@ -84,9 +84,11 @@ local function settle_admission(x)
   x.held = f.admission
 end
 
--- Writes what changed, the indexes included.
+-- Writes what changed, the indexes included. `v` counts the changes of an execution since it was made, so that
+-- of two replies or events the older one is known.
 function execution.save(x)
   local f, set, gone, n = x.f, {}, {}, 0
+  if x.is_stored then f.v, x.changed.v = (f.v or 0) + 1, true end
   if x.held or f.admission then settle_admission(x) end
   for field in pairs(x.changed) do
     local value = f[field]
@@ -97,14 +99,14 @@ function execution.save(x)
       n = n + 2
     end
   end
-  if n > 0 then call('HSET', x.key, unpack(set)) end
-  if #gone > 0 then call('HDEL', x.key, unpack(gone)) end
+  if n > 0 then server.call('HSET', x.key, unpack(set)) end
+  if #gone > 0 then server.call('HDEL', x.key, unpack(gone)) end
 
   local places, holder = placement.of(x.f), placement.holder(x.f)
   placement.move(x.tag, placement.queue(x.f), x.id, x.places, places)
   if x.holder ~= holder then
-    if x.holder then call('SREM', keys.worker_leases(x.tag, x.holder), x.id) end
-    if holder then call('SADD', keys.worker_leases(x.tag, holder), x.id) end
+    if x.holder then server.call('SREM', keys.worker_leases(x.tag, x.holder), x.id) end
+    if holder then server.call('SADD', keys.worker_leases(x.tag, holder), x.id) end
   end
   local ended_as = x.f.lifecycle_phase == 'terminal' and x.f.public_state or nil
   if x.ended_as ~= ended_as then
@@ -112,7 +114,7 @@ function execution.save(x)
     if x.ended_as then totals.add_ended(x.tag, queue, x.ended_as, -1) end
     if ended_as then totals.add_ended(x.tag, queue, ended_as, 1) end
   end
-  x.places, x.holder, x.ended_as, x.changed = places, holder, ended_as, {}
+  x.places, x.holder, x.ended_as, x.changed, x.is_stored = places, holder, ended_as, {}, true
 end
 
 local open_eligibility = {
@@ -188,3 +190,5 @@ function execution.become_ended(x, outcome)
   x.f.completed_at, x.changed.completed_at = x.at, true
   execution.drop_all(x, of_what_has_not_ended)
 end
+
+return execution

@@ -24,11 +24,14 @@ function fencing.expire(x)
   contract.save(x, 'lease_expired')
 end
 
--- Refuses a fence that is not that of the running lease. Marks a lease that it finds expired.
+-- Refuses a fence that is not that of the running lease. A lease that is found to have run out is marked so.
 function fencing.check_lease(x, fence)
   if x.f.lifecycle_phase ~= 'active' then return contract.not_active(x) end
-  if fencing.is_due(x) then fencing.expire(x) end
-  return leases.check(x, fence.lease_id, fence.epoch, fence.attempt_id)
+  if not fencing.is_due(x) then
+    return leases.check(x, fence.lease_id, fence.epoch, fence.attempt_id)
+  end
+  fencing.expire(x)
+  return reply.refuse('lease_expired')
 end
 
 -- The same after a look at the fence's shape. Without a fence only an operator is let through, to
@@ -45,3 +48,5 @@ function fencing.check(x, fence, source)
   if given < 3 then return reply.refuse('partial_fence_triple') end
   return fencing.check_lease(x, fence)
 end
+
+return fencing

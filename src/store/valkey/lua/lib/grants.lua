@@ -22,8 +22,8 @@ function grants.issue(x, want)
       record[#record + 1] = value
     end
   end
-  call('DEL', key_of(x))
-  call('HSET', key_of(x), unpack(record))
+  server.call('DEL', key_of(x))
+  server.call('HSET', key_of(x), unpack(record))
   if blocking.is_blocked(x) then execution.become_waiting(x) end
   execution.put(x, {grant_expires_at = expires_at, granted_to = want.worker})
   execution.put_text(x, 'admission', want.admission)
@@ -31,12 +31,12 @@ end
 
 -- The server ends it too, for whoever looks at the key alone.
 function grants.let_expire(x)
-  call('PEXPIREAT', key_of(x), x.f.grant_expires_at)
+  server.call('PEXPIREAT', key_of(x), x.f.grant_expires_at)
 end
 
 -- Who has the grant, and whether its time is over. nil: there is none.
 function grants.of(x)
-  local stored = call('HMGET', key_of(x), 'worker_id', 'grant_expires_at')
+  local stored = server.call('HMGET', key_of(x), 'worker_id', 'grant_expires_at')
   if not stored[1] then return nil end
   local expires_at = tonumber(stored[2])
   return {worker = stored[1], is_over = expires_at ~= nil and expires_at <= x.now}
@@ -48,6 +48,8 @@ function grants.is_live(x)
 end
 
 function grants.remove(x)
-  call('DEL', key_of(x))
+  server.call('DEL', key_of(x))
   execution.drop(x, 'grant_expires_at', 'granted_to')
 end
+
+return grants

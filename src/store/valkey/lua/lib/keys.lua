@@ -10,6 +10,11 @@ function keys.parse_core(core_key)
   return string.sub(core_key, 9, close), string.sub(core_key, close + 2, -6)
 end
 
+-- The hash tag in any key.
+function keys.tag_in(key)
+  return string.match(key, '{[^}]*}')
+end
+
 function keys.of_execution(tag, id, what)
   return 'ff:exec:' .. tag .. ':' .. id .. ':' .. what
 end
@@ -49,3 +54,5 @@ end
 function keys.events(tag)
   return 'ff:events:' .. tag
 end
+
+return keys

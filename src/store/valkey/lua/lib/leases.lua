@@ -40,7 +40,7 @@ function leases.attempt_of(x, lease_id, epoch, attempt_id, ...)
   if f.current_lease_epoch ~= epoch or not f.current_attempt_index or f.pending_replay_at then
     return nil
   end
-  local stored = call('HMGET', attempts.key(x), 'lease_id', 'lease_epoch', 'attempt_id', ...)
+  local stored = server.call('HMGET', attempts.key(x), 'lease_id', 'lease_epoch', 'attempt_id', ...)
   if stored[1] ~= lease_id or stored[2] ~= epoch or stored[3] ~= attempt_id then return nil end
   return {unpack(stored, 4)}
 end
@@ -64,7 +64,7 @@ function leases.begin(x, want)
     time_left = want.attempt_timeout or tonumber(f.attempt_left_ms)
     attempts.resume(x, want, epoch)
   end
-  if f.grant_expires_at then call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant')) end
+  if f.grant_expires_at then server.call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant')) end
   leases.clear(x)
   execution.drop_all(x, of_the_queue)
   execution.become_active(x)
@@ -147,3 +147,5 @@ function leases.missing(x, worker_csv)
   table.sort(missing)
   return table.concat(missing, ',')
 end
+
+return leases

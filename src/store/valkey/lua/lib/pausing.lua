@@ -2,7 +2,7 @@
 local pausing = {}
 
 local function has_open_dependencies(x)
-  return call('SCARD', keys.of_execution(x.tag, x.id, 'deps:unresolved')) > 0
+  return server.call('SCARD', keys.of_execution(x.tag, x.id, 'deps:unresolved')) > 0
 end
 
 function pausing.delay(x, due)
@@ -13,6 +13,7 @@ end
 -- What is left of the attempt's time is kept for the worker that goes on with it.
 function pausing.pause(x, how, due, reason)
   local f = x.f
+  local waits_for_children = how == 'waiting_children' and has_open_dependencies(x)
   if f.attempt_deadline_at then
     execution.put(x, {attempt_left_ms = math.max(f.attempt_deadline_at - x.now, 1)})
   end
@@ -20,9 +21,11 @@ function pausing.pause(x, how, due, reason)
   leases.clear(x)
   if how == 'worker_delay' and due > x.now then
     pausing.delay(x, due)
-  elseif how == 'waiting_children' and has_open_dependencies(x) then
+  elseif waits_for_children then
     execution.become_waiting_children(x, 'attempt_interrupted')
   else
     execution.become_waiting(x, 'attempt_interrupted')
   end
 end
+
+return pausing

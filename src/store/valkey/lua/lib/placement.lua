@@ -104,19 +104,19 @@ local of_partition = {
 local function put(key, id, before, after)
   if before == after then return end
   if after then
-    call('ZADD', key, after, id)
+    server.call('ZADD', key, after, id)
   else
-    call('ZREM', key, id)
+    server.call('ZREM', key, id)
   end
 end
 
 -- `before` and `after` are what placement.of said then and says now.
 function placement.move(tag, queue, id, before, after)
   if before.lane ~= after.lane then
-    if before.lane then call('ZREM', keys.lane_index(tag, queue, before.lane), id) end
-    if after.lane then call('ZADD', keys.lane_index(tag, queue, after.lane), after.score, id) end
+    if before.lane then server.call('ZREM', keys.lane_index(tag, queue, before.lane), id) end
+    if after.lane then server.call('ZADD', keys.lane_index(tag, queue, after.lane), after.score, id) end
   elseif before.score ~= after.score then
-    call('ZADD', keys.lane_index(tag, queue, after.lane), after.score, id)
+    server.call('ZADD', keys.lane_index(tag, queue, after.lane), after.score, id)
   end
   if before.reclaimable ~= after.reclaimable then
     put(keys.lane_index(tag, queue, 'reclaimable'), id, before.reclaimable, after.reclaimable)
@@ -138,3 +138,5 @@ function placement.each(tag, queue, places, visit)
     if places[name] then visit(keys.index(tag, name), places[name]) end
   end
 end
+
+return placement

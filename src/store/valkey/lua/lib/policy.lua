@@ -9,7 +9,7 @@ end
 
 -- A table, empty if none was given.
 function policy.of(x)
-  local text = call('GET', keys.of_execution(x.tag, x.id, 'policy'))
+  local text = server.call('GET', keys.of_execution(x.tag, x.id, 'policy'))
   return text and policy.decode(text) or {}
 end
 
@@ -76,3 +76,5 @@ function policy.retry_at(x, retry_policy, category)
   if not policy.is_retryable(retry_policy, category or '') then return nil end
   return x.now + policy.backoff(retry_policy, retries, x.f.current_attempt_id)
 end
+
+return policy

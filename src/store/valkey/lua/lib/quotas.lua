@@ -21,7 +21,7 @@ end
 
 -- What limits it; nil if there is no such quota.
 function quotas.load(key, now)
-  local f = call('HMGET', key, 'created_at', 'max_requests_per_window', 'active_concurrency_cap',
+  local f = server.call('HMGET', key, 'created_at', 'max_requests_per_window', 'active_concurrency_cap',
     'window_ms', 'requests_per_window_seconds', 'jitter_ms')
   if not f[1] then return nil end
   return {
@@ -31,7 +31,7 @@ function quotas.load(key, now)
 end
 
 function quotas.namespace(key)
-  local stored = call('HGET', key, 'namespace')
+  local stored = server.call('HGET', key, 'namespace')
   return stored and stored ~= '' and stored or 'default'
 end
 
@@ -44,30 +44,29 @@ function quotas.create(key, now, fields)
     flat[#flat + 1] = field
     flat[#flat + 1] = value
   end
-  call('HSET', key, unpack(flat))
-  call('SET', key .. ':concurrency', '0')
-  call('SADD', keys.index(tag, 'quota_policies'), id)
-  call('ZADD', keys.index(tag, 'quotas:' .. (fields.namespace or 'default')), 0, id)
+  server.call('HSET', key, unpack(flat))
+  server.call('SET', key .. ':concurrency', '0')
+  server.call('SADD', keys.index(tag, 'quota_policies'), id)
+  server.call('ZADD', keys.index(tag, 'quotas:' .. (fields.namespace or 'default')), 0, id)
   quotas.tell_opening(key)
 end
 
--- Work that it holds back may be able to start.
+-- Publishes that work which waits for it may be able to start.
 function quotas.tell_opening(key, namespace)
   local tag, id = quotas.parse(key)
-  call('SPUBLISH', keys.events(tag),
-    table.concat({'quota', namespace or quotas.namespace(key), id}, '\31'))
+  events.tell_opening('quota', tag, namespace or quotas.namespace(key), id)
 end
 
 function quotas.remove(key)
   local tag, id = quotas.parse(key)
   local namespace = quotas.namespace(key)
-  for _, execution_id in ipairs(call('SMEMBERS', key .. ':admitted_set')) do
-    call('UNLINK', key .. ':admitted:' .. execution_id)
+  for _, execution_id in ipairs(server.call('SMEMBERS', key .. ':admitted_set')) do
+    server.call('UNLINK', key .. ':admitted:' .. execution_id)
   end
-  call('UNLINK', key, quotas.window_key(key), key .. ':concurrency', key .. ':holders',
+  server.call('UNLINK', key, quotas.window_key(key), key .. ':concurrency', key .. ':holders',
     key .. ':admitted_set')
-  call('SREM', keys.index(tag, 'quota_policies'), id)
-  call('ZREM', keys.index(tag, 'quotas:' .. namespace), id)
+  server.call('SREM', keys.index(tag, 'quota_policies'), id)
+  server.call('ZREM', keys.index(tag, 'quotas:' .. namespace), id)
   quotas.tell_opening(key, namespace)
 end
 
@@ -77,19 +76,29 @@ function quotas.read_window(read, text)
   return read:whole('window_seconds in milliseconds', (tonumber(text) or 0) * 1000, 0, window_max)
 end
 
--- An entry exactly one window old is past.
-function quotas.forget_past(window_key, now, window)
-  call('ZREMRANGEBYSCORE', window_key, '-inf', string.format('%.0f', now - window))
+-- ---- The window: starts by their time. One exactly `window` old is past --------------------------------
+
+local function since(now, window)
+  return '(' .. string.format('%.0f', now - window)
 end
 
--- When the place of that index, from the oldest (0) on, is past.
-function quotas.past_at(window_key, window, index)
-  local place = call('ZRANGE', window_key, index, index, 'WITHSCORES')
-  return tonumber(place[2]) + window
+function quotas.count_in_window(key, now, window)
+  return server.call('ZCOUNT', quotas.window_key(key), since(now, window), '+inf')
+end
+
+-- When the start of that index among those in the window, from the oldest (0) on, is past.
+function quotas.past_at(key, now, window, index)
+  local start = server.call('ZRANGEBYSCORE', quotas.window_key(key), since(now, window), '+inf',
+    'WITHSCORES', 'LIMIT', index, 1)
+  return tonumber(start[2]) + window
+end
+
+function quotas.forget_past(key, now, window)
+  server.call('ZREMRANGEBYSCORE', quotas.window_key(key), '-inf', string.format('%.0f', now - window))
 end
 
 function quotas.give_slot_back(key)
-  if call('DECR', key .. ':concurrency') < 0 then call('SET', key .. ':concurrency', '0') end
+  if server.call('DECR', key .. ':concurrency') < 0 then server.call('SET', key .. ':concurrency', '0') end
 end
 
 -- Programs of the contract hold a slot while their guard lasts. Looks at some of them, from `cursor` on,
@@ -97,17 +106,19 @@ end
 function quotas.mend(key, now, cursor)
   local q = quotas.load(key, now)
   if not q then return '0' end
-  quotas.forget_past(quotas.window_key(key), now, q.window)
+  quotas.forget_past(key, now, q.window)
   local admitted = key .. ':admitted_set'
-  local page = call('SSCAN', admitted, cursor, 'COUNT', 1000)
+  local page = server.call('SSCAN', admitted, cursor, 'COUNT', 1000)
   for _, execution_id in ipairs(page[2]) do
-    if call('EXISTS', key .. ':admitted:' .. execution_id) == 0 then
-      call('SREM', admitted, execution_id)
+    if server.call('EXISTS', key .. ':admitted:' .. execution_id) == 0 then
+      server.call('SREM', admitted, execution_id)
     end
   end
-  local before = tonumber(call('GET', key .. ':concurrency') or 0)
-  local count = call('HLEN', key .. ':holders') + call('SCARD', admitted)
-  if count ~= before then call('SET', key .. ':concurrency', count) end
+  local before = tonumber(server.call('GET', key .. ':concurrency') or 0)
+  local count = server.call('HLEN', key .. ':holders') + server.call('SCARD', admitted)
+  if count ~= before then server.call('SET', key .. ':concurrency', count) end
   if count < before then quotas.tell_opening(key) end
   return page[1]
 end
+
+return quotas

@@ -17,5 +17,7 @@ function replaying.start(x, reason, requested_by)
   execution.drop(x, 'retry_count', 'lease_reclaim_count', 'completed_at', 'failure_reason',
     'failure_category', 'cancellation_reason', 'cancelled_by', 'result_content_type')
   execution.become_waiting(x, 'pending_replay_attempt')
-  call('DEL', keys.of_execution(x.tag, x.id, 'result'))
+  server.call('DEL', keys.of_execution(x.tag, x.id, 'result'))
 end
+
+return replaying

@@ -1,11 +1,6 @@
 -- Replies: [1, word, values…] or [0, code, details…].
 local reply = {}
 
--- `server.call` is not there yet while the library is loaded.
-local function call(...)
-  return server.call(...)
-end
-
 function reply.ok(...)
   return {1, 'OK', ...}
 end
@@ -17,3 +12,5 @@ end
 function reply.refuse(code, ...)
   return {0, code, ...}
 end
+
+return reply

@@ -169,3 +169,5 @@ function submission.tags(text)
   end
   return list
 end
+
+return submission

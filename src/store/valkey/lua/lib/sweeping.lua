@@ -23,3 +23,5 @@ function sweeping.each(ARGV, first, visit)
   end
   return found
 end
+
+return sweeping

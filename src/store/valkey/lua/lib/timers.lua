@@ -22,3 +22,5 @@ function timers.next(f)
   end
   return kind, due
 end
+
+return timers

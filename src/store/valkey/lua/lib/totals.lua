@@ -5,8 +5,8 @@ local totals = {}
 -- Returns how many there are then.
 function totals.add(tag, queue, what, by)
   local key, field = keys.index(tag, 'totals'), queue .. '\31' .. what
-  local count = call('HINCRBY', key, field, by)
-  if count == 0 then call('HDEL', key, field) end
+  local count = server.call('HINCRBY', key, field, by)
+  if count == 0 then server.call('HDEL', key, field) end
   return count
 end
 
@@ -16,8 +16,10 @@ end
 
 function totals.queues(tag)
   local queues = {}
-  for _, field in ipairs(call('HKEYS', keys.index(tag, 'totals'))) do
+  for _, field in ipairs(server.call('HKEYS', keys.index(tag, 'totals'))) do
     queues[#queues + 1] = string.match(field, '^(.*)\31all$')
   end
   return queues
 end
+
+return totals

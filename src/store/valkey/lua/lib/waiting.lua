@@ -29,7 +29,7 @@ end
 
 -- Flat, needs and count; nil if they were never counted.
 function waiting.counts(tag, queue)
-  local flat, counts, complete = call('HGETALL', waiting.key(tag, queue)), {}, false
+  local flat, counts, complete = server.call('HGETALL', waiting.key(tag, queue)), {}, false
   for i = 1, #flat, 2 do
     if flat[i] == counted then
       complete = true
@@ -43,9 +43,9 @@ end
 
 local function count(tag, queue)
   local index, counts = keys.lane_index(tag, queue, 'eligible'), {}
-  for first = 0, call('ZCARD', index) - 1, slice do
-    for _, id in ipairs(call('ZRANGE', index, first, first + slice - 1)) do
-      local f = call('HMGET', keys.of_execution(tag, id, 'core'), 'required_capabilities',
+  for first = 0, server.call('ZCARD', index) - 1, slice do
+    for _, id in ipairs(server.call('ZRANGE', index, first, first + slice - 1)) do
+      local f = server.call('HMGET', keys.of_execution(tag, id, 'core'), 'required_capabilities',
         'budget_ids', 'quota_policy_id', 'grant_expires_at', 'eligibility_state')
       local needs = f[5] == 'eligible_now' and not given(f[4])
         and join(given(f[1]), given(f[2]), given(f[3]))
@@ -61,36 +61,36 @@ function waiting.recount(tag, queue)
   local before = waiting.counts(tag, queue)
   local complete = before ~= nil
   if not complete then
-    call('DEL', key)
+    server.call('DEL', key)
     before = {}
   end
   for i = 1, #before, 2 do
     local needs = before[i]
     if not counts[needs] then
-      call('HDEL', key, needs)
+      server.call('HDEL', key, needs)
       wrong = wrong + 1
     elseif tonumber(before[i + 1]) == counts[needs] then
       counts[needs] = nil
     end
   end
   for needs, number in pairs(counts) do
-    call('HSET', key, needs, number)
+    server.call('HSET', key, needs, number)
     wrong = wrong + 1
   end
-  if not complete then call('HSET', key, counted, 1) end
+  if not complete then server.call('HSET', key, counted, 1) end
   return wrong
 end
 
 -- True if that made the hash, with everything in it.
 local function add(tag, queue, needs, by)
   local key = waiting.key(tag, queue)
-  local number = call('HINCRBY', key, needs, by)
+  local number = server.call('HINCRBY', key, needs, by)
   -- Only a count that was not there can tell that the hash was not.
-  if number == by and call('HEXISTS', key, counted) == 0 then
+  if number == by and server.call('HEXISTS', key, counted) == 0 then
     waiting.recount(tag, queue)
     return true
   end
-  if number <= 0 then call('HDEL', key, needs) end
+  if number <= 0 then server.call('HDEL', key, needs) end
 end
 
 -- `before` and `after` are what waiting.needs said then and says now. To be called when the execution and
@@ -106,10 +106,10 @@ end
 -- never.
 local function rank_after(index, id, score)
   if id == '' then return 0 end
-  if tonumber(call('ZSCORE', index, id) or 'nan') == tonumber(score) then
-    return call('ZRANK', index, id) + 1
+  if tonumber(server.call('ZSCORE', index, id) or 'nan') == tonumber(score) then
+    return server.call('ZRANK', index, id) + 1
   end
-  return call('ZCOUNT', index, '-inf', '(' .. score)
+  return server.call('ZCOUNT', index, '-inf', '(' .. score)
 end
 
 -- How many executions a look can want: no more of one kind than there are. Without counts no limit.
@@ -125,7 +125,7 @@ end
 
 -- Adds an execution to `found`, unless that has `most` of its kind. Returns how many it added.
 local function add_found(found, kinds, tag, id, most)
-  local f = call('HMGET', keys.of_execution(tag, id, 'core'), 'namespace', 'lane_id', 'priority',
+  local f = server.call('HMGET', keys.of_execution(tag, id, 'core'), 'namespace', 'lane_id', 'priority',
     'created_at', 'queued_at', 'required_capabilities', 'budget_ids', 'quota_policy_id',
     'grant_expires_at')
   if not f[1] or given(f[9]) then return 0 end  -- a grant's timer offers it again
@@ -147,14 +147,14 @@ end
 -- quota_policy_id. Appends nothing if the index is empty.
 function waiting.look(answer, tag, queue, name, look)
   local index = keys.lane_index(tag, queue, name)
-  local entries = call('ZCARD', index)
+  local entries = server.call('ZCARD', index)
   if entries == 0 then return end
   local counts = name == 'eligible' and waiting.counts(tag, queue) or nil
   local missing = wanted(entries, counts, look.each)
   local rank = rank_after(index, look.after_id, look.after_score)
   local stop, last, found, kinds = math.min(rank + look.entries, entries), nil, {}, {}
   while rank < stop and missing > 0 do
-    for _, id in ipairs(call('ZRANGE', index, rank, math.min(rank + slice, stop) - 1)) do
+    for _, id in ipairs(server.call('ZRANGE', index, rank, math.min(rank + slice, stop) - 1)) do
       missing = missing - add_found(found, kinds, tag, id, look.each)
       rank, last = rank + 1, id
       if missing <= 0 then break end
@@ -163,6 +163,8 @@ function waiting.look(answer, tag, queue, name, look)
   if rank >= entries then last = nil end
   local n = #answer
   answer[n + 1], answer[n + 2], answer[n + 3] = queue, name, last or ''
-  answer[n + 4], answer[n + 5] = last and call('ZSCORE', index, last) or '', tostring(entries)
+  answer[n + 4], answer[n + 5] = last and server.call('ZSCORE', index, last) or '', tostring(entries)
   answer[n + 6], answer[n + 7], answer[n + 8] = counts and '1' or '0', counts or {}, found
 end
+
+return waiting

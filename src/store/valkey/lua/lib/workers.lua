@@ -1,6 +1,6 @@
 -- The workers of a namespace: one hash, worker → record. A record is seven texts, joined by byte 31: lanes
 -- (joined by byte 30), capabilities (CSV), draining (1 or 0), registered_at, last_seen_at, expires_at,
--- ttl_ms. Who has expired is forgotten when somebody sees it.
+-- ttl_ms. An expired worker counts as absent; its record is removed when one is looked for or all are listed.
 local workers = {}
 
 local fields = {
@@ -27,41 +27,43 @@ local function unpacked(record)
   return worker
 end
 
--- nil if it is not known, or not any more.
+-- nil if it is not known, or has expired.
 function workers.find(key, name, now)
-  local record = call('HGET', key, name)
-  if not record then return nil end
-  local worker = unpacked(record)
-  if tonumber(worker.expires_at) > now then return worker end
-  call('HDEL', key, name)
+  local record = server.call('HGET', key, name)
+  local worker = record and unpacked(record)
+  return worker and tonumber(worker.expires_at) > now and worker or nil
+end
+
+function workers.forget(key, name)
+  server.call('HDEL', key, name)
 end
 
 function workers.save(key, name, worker)
-  call('HSET', key, name, table.concat(workers.values(worker), '\31'))
+  server.call('HSET', key, name, table.concat(workers.values(worker), '\31'))
 end
 
 function workers.see(worker, now)
   worker.last_seen_at, worker.expires_at = digits(now), digits(now + worker.ttl_ms)
 end
 
--- Calls visit(name, worker) for each that is alive.
+-- Calls visit(name, worker) for each that is alive. Returns the names of the expired ones.
 function workers.each(key, now, visit)
-  local flat, gone = call('HGETALL', key), {}
+  local flat, expired = server.call('HGETALL', key), {}
   for i = 1, #flat, 2 do
     local worker = unpacked(flat[i + 1])
     if tonumber(worker.expires_at) > now then
       visit(flat[i], worker)
     else
-      gone[#gone + 1] = flat[i]
+      expired[#expired + 1] = flat[i]
     end
   end
-  for i = 1, #gone, 1000 do
-    call('HDEL', key, unpack(gone, i, math.min(i + 999, #gone)))
+  return expired
+end
+
+function workers.forget_all(key, names)
+  for i = 1, #names, 1000 do
+    server.call('HDEL', key, unpack(names, i, math.min(i + 999, #names)))
   end
 end
 
-function workers.count(key, now)
-  local count = 0
-  workers.each(key, now, function() count = count + 1 end)
-  return count
-end
+return workers

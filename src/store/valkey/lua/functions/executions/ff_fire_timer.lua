@@ -1,0 +1,60 @@
+-- Fires the timer of an execution if it is due: ends a lease, a delay, a grant, an attempt or the
+-- execution.
+--   keys   core
+--   args   now, origin, kind
+--   reply  OK event fired (1 or 0); if nothing of that kind was due, also the next timer and its time
+-- Safe to repeat.
+local fire = {}
+
+function fire.lease_expiry(x)
+  if execution.count(x, 'lease_reclaim_count') < policy.max_reclaims(x) then
+    leases.lose(x, 'lease_expired_reclaimable')
+    return 'lease_expired'
+  end
+  leases.lose(x, 'lease_expired_reclaimable')
+  ending.give_up(x)
+  return 'failed'
+end
+
+function fire.delay(x)
+  execution.become_waiting(x)
+  return 'promoted'
+end
+
+function fire.grant_expiry(x)
+  server.call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant'))
+  execution.drop(x, 'grant_expires_at', 'granted_to')
+  return 'promoted'
+end
+
+fire.attempt_timeout = ending.time_out
+
+function fire.execution_deadline(x)
+  ending.expire(x, 'execution_deadline')
+  return 'expired'
+end
+
+local index_of = {
+  lease_expiry = 'lease_expiry', delay = 'delays', attempt_timeout = 'attempt_timeout',
+  execution_deadline = 'execution_deadline', grant_expiry = 'grants',
+}
+
+commands.register('ff_fire_timer', function(KEYS, ARGV)
+  local core_key = KEYS[1]
+  local now, origin, wanted = ARGV[1], ARGV[2], ARGV[3]
+
+  local x = execution.load(core_key, arguments.now(now))
+  if not x then
+    local tag, id = keys.parse_core(core_key)
+    server.call('ZREM', keys.index(tag, index_of[wanted]), id)  -- a removed execution's entry has no other end
+    return reply.refuse('execution_not_found')
+  end
+  local kind, due = timers.next(x.f)
+  if kind ~= wanted or due > x.now then
+    return reply.ok('', '0', kind or '', tostring(due or ''))
+  end
+
+  local what = fire[kind](x)
+  execution.save(x)
+  return reply.ok(events.tell(x, what, origin), '1')
+end)

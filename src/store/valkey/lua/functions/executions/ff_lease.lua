@@ -1,0 +1,90 @@
+-- Gives one execution to a worker.
+--   keys   core
+--   args   now, origin, source (ready, grant or held), worker, capabilities (CSV), lease_id, attempt_id,
+--          lease_ttl_ms, admission (its quota's token) and admitted_until (both checked if source is ready)
+--   reply  OK event namespace lane kind content_type traceparent attempt_index attempt_type resumed (1 or
+--          0) lease_id lease_epoch attempt_id lease_expires_at attempt_deadline_at deadline budget_ids
+--          tags…
+-- Repeated with the same lease id and worker, it replies as the first time. The payload is not in the
+-- reply: a GET costs less than bytes that pass through Lua. Without the last two args budget_ids is left
+-- out.
+local function grant_refusal(x, worker)
+  local f = x.f
+  if not f.grant_expires_at then
+    if execution.is_claimable(x) then return reply.refuse('invalid_claim_grant') end
+    return reply.refuse('execution_not_leaseable', f.public_state)
+  end
+  if f.granted_to ~= worker then return reply.refuse('invalid_claim_grant') end
+  if tonumber(f.grant_expires_at) <= x.now then return reply.refuse('claim_grant_expired') end
+end
+
+local function ready_refusal(x, capabilities, admission, admitted_until)
+  if not execution.is_claimable(x) then
+    if x.f.grant_expires_at then return reply.refuse('grant_already_exists') end
+    return reply.refuse('execution_not_leaseable', x.f.public_state)
+  end
+  local missing = leases.missing(x, capabilities)
+  if missing then return reply.refuse('capability_mismatch', missing) end
+  return leases.check_admission(x, admission, admitted_until)
+end
+
+-- Where another program marked the expired lease, it did not count.
+local function is_lost_too_often(x)
+  return x.f.ownership_state == 'lease_expired_reclaimable'
+    and execution.count(x, 'lease_reclaim_count') >= policy.max_reclaims(x)
+end
+
+-- `kind` is the type of an attempt that has just begun.
+local function claimed(x, event, with_budgets, kind)
+  local f, resumed = x.f, '0'
+  if not kind then
+    local attempt = server.call('HMGET', attempts.key(x), 'attempt_type', 'past_leases')
+    kind, resumed = attempt[1], attempt[2] and '1' or '0'
+  end
+  local answer = reply.ok(event, f.namespace, f.lane_id, f.execution_kind, f.content_type or '',
+    f.traceparent or '', tostring(f.current_attempt_index), kind, resumed, f.current_lease_id,
+    tostring(f.current_lease_epoch), f.current_attempt_id, f.lease_expires_at,
+    tostring(f.attempt_deadline_at or ''), tostring(f.deadline or ''))
+  if with_budgets then answer[#answer + 1] = f.budget_ids or '' end
+  if not f.has_tags then return answer end
+  for _, text in ipairs(server.call('HGETALL', keys.of_execution(x.tag, x.id, 'tags'))) do
+    answer[#answer + 1] = text
+  end
+  return answer
+end
+
+commands.register('ff_lease', function(KEYS, ARGV)
+  local core_key = KEYS[1]
+  local now, origin, source, worker, capabilities = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+  local lease_id, attempt_id, ttl_ms = ARGV[6], ARGV[7], ARGV[8]
+  local admission, admitted_until = ARGV[9], ARGV[10]
+
+  local x = execution.load(core_key, arguments.now(now))
+  if not x then return reply.refuse('execution_not_found') end
+  local f = x.f
+  if f.ownership_state == 'leased' and f.current_lease_id == lease_id
+    and f.current_worker_id == worker and tonumber(f.lease_expires_at) > x.now then
+    return claimed(x, '', admission)
+  end
+  if source == 'held' then return reply.refuse('execution_not_leaseable', 'held') end
+  local refused
+  if source == 'grant' then
+    refused = grant_refusal(x, worker)
+  else
+    refused = ready_refusal(x, capabilities, admission, admitted_until)
+  end
+  if refused then return refused end
+  if is_lost_too_often(x) then
+    ending.give_up(x)
+    execution.save(x)
+    events.tell(x, 'failed')
+    return reply.refuse('execution_not_leaseable', x.f.public_state)
+  end
+
+  local kind = leases.begin(x, {
+    worker = worker, lease_id = lease_id, attempt_id = attempt_id, ttl = tonumber(ttl_ms),
+    admission = source == 'ready' and admission or nil,
+  })
+  execution.save(x)
+  return claimed(x, events.tell(x, 'claimed', origin), admission, kind)
+end)

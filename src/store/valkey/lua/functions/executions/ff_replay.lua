@@ -1,0 +1,22 @@
+-- Runs an ended execution once more.
+--   keys   core
+--   args   now, origin, reason, requested_by
+--   reply  OK event state
+commands.register('ff_replay', function(KEYS, ARGV)
+  local core_key = KEYS[1]
+  local now, origin, reason, requested_by = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+  local x = execution.load(core_key, arguments.now(now))
+  if not x then return reply.refuse('execution_not_found') end
+  if x.f.lifecycle_phase ~= 'terminal' then
+    return reply.refuse('execution_not_terminal', x.f.public_state)
+  end
+  local max = policy.max_replays(x)
+  if execution.count(x, 'replay_count') >= max then
+    return reply.refuse('max_replays_exhausted', tostring(max))
+  end
+
+  replaying.start(x, reason, requested_by)
+  execution.save(x)
+  return reply.ok(events.tell(x, 'replayed', origin), x.f.public_state)
+end)

@@ -1,0 +1,49 @@
+-- How many executions there are in each state, in many partitions at once.
+--   keys   none
+--   args   tags
+--   reply  as lib/sweeping.lua, for each queue and state of each partition: queue, state, count
+local live = {
+  waiting = 'eligible', delayed = 'delayed', waiting_children = 'blocked:dependencies',
+  active = 'active',
+}
+local blocked = {
+  ['blocked:budget'] = 'rate_limited', ['blocked:quota'] = 'rate_limited',
+  ['blocked:route'] = 'waiting', ['blocked:operator'] = 'waiting',
+}
+
+local function count_partition(tag, counts)
+  local function add(queue, state, count)
+    if count == 0 then return end
+    counts[#counts + 1] = queue
+    counts[#counts + 1] = state
+    counts[#counts + 1] = tostring(count)
+  end
+  local function add_live(queue)
+    for state, index in pairs(live) do
+      add(queue, state, server.call('ZCARD', keys.lane_index(tag, queue, index)))
+    end
+    for index, state in pairs(blocked) do
+      add(queue, state, server.call('ZCARD', keys.lane_index(tag, queue, index)))
+    end
+  end
+  local completed, fields = {}, server.call('HGETALL', keys.index(tag, 'totals'))
+  for i = 1, #fields, 2 do
+    local queue, what = string.match(fields[i], '^(.*)\31(.*)$')
+    local count = tonumber(fields[i + 1])
+    if what == 'all' then
+      completed[queue] = (completed[queue] or 0)
+        + server.call('ZCARD', keys.lane_index(tag, queue, 'terminal'))
+      add_live(queue)
+    else
+      completed[queue] = (completed[queue] or 0) - count
+      add(queue, what, count)
+    end
+  end
+  for queue, count in pairs(completed) do add(queue, 'completed', count) end
+end
+
+server.register_function{
+  function_name = 'ff_count',
+  callback = function(_, ARGV) return sweeping.each(ARGV, 1, count_partition) end,
+  flags = {'no-writes', 'allow-cross-slot-keys'},
+}

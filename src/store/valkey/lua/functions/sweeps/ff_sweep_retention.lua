@@ -1,0 +1,33 @@
+-- Ended executions whose retention is over, in many partitions at once.
+--   keys   none
+--   args   now, ids_max (of each lane in each partition), then tags
+--   reply  as lib/sweeping.lua: when the first of the others is due ('' if none is known), then the ids
+server.register_function{
+  function_name = 'ff_sweep_retention',
+  callback = function(_, ARGV)
+    local now, ids_max = tonumber(ARGV[1]), tonumber(ARGV[2])
+
+    local ended_until = now - placement.retention_default
+    local next_end
+    local function look(key, ids)
+      local entries = server.call('ZRANGE', key, 0, ids_max, 'WITHSCORES')
+      for j = 1, #entries, 2 do
+        local ended = tonumber(entries[j + 1])
+        if ended > ended_until or (j + 1) / 2 > ids_max then
+          next_end = math.min(next_end or ended, ended)
+          return
+        end
+        ids[#ids + 1] = entries[j]
+      end
+    end
+    local found = sweeping.each(ARGV, 3, function(tag, ids)
+      for _, queue in ipairs(totals.queues(tag)) do
+        look(keys.lane_index(tag, queue, 'terminal'), ids)
+      end
+    end)
+    local due = next_end and string.format('%.0f', next_end + placement.retention_default) or ''
+    table.insert(found, 4, due)
+    return found
+  end,
+  flags = {'no-writes', 'allow-cross-slot-keys'},
+}
