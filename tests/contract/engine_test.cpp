@@ -263,5 +263,23 @@ TEST_F(EngineOnContract, LetsGoWorkThatAnOlderEngineBlocked) {
   EXPECT_EQ(eligibility(), EligibilityState::eligible_now);
 }
 
+// Another program ended the execution, so no process of ours hears first-hand that its slot is free.
+TEST_F(EngineOnContract, CarriesOutEffectsThatAnotherProgramLeft) {
+  const auto quota = ask(CreateQuota{.spec = {.max_concurrent = 1}}).id;
+  const Submit work{.lane = main_lane, .kind = *Kind::parse("k"), .policy = {.quota = quota}};
+  const auto id = ask(work).id;
+  const auto held = ask(Claim{.worker = *WorkerId::parse("w9"), .lanes = {main_lane}}).executions;
+  ASSERT_EQ(held.size(), 1u);
+  const auto tag = "{fp:" + std::to_string(id.partition()) + "}";
+  command({"FCALL", "ff_complete", "1", "ff:exec:" + tag + ":" + id.str() + ":core", "", "other.1",
+           held[0].fence.lease_id.str(),
+           std::to_string(std::to_underlying(held[0].fence.lease_epoch)),
+           held[0].fence.attempt_id.str(), "0", "", ""});
+  EXPECT_EQ(ask(GetQuota{quota}).running, 1u);
+  must(run_blocking(engine_->executor(), engine_->outbox().run_once()));
+  EXPECT_EQ(ask(GetQuota{quota}).running, 0u);
+  EXPECT_TRUE(ask_store(store::FindEffects{.max = 10}).empty());
+}
+
 }  // namespace
 }  // namespace ff::test

@@ -181,6 +181,41 @@ TEST_F(Sharing, AnAdmissionIsHeldUntilTheWorkEnds) {
   EXPECT_EQ(core("admission"), "");
 }
 
+// The process that caused it may die before it gives the slot back.
+TEST_F(Sharing, WhatAnEndMeansForAQuotaIsKeptUntilItIsDone) {
+  run(create_with_quota());
+  ask(engine_call("ff_grant", {"", "", "w1", "", "5000", "token", far_future}));
+  run(claim());
+  const auto effects = [this] { return *command({"SMEMBERS", "ff:effects:" + tag}).as_array(); };
+  EXPECT_TRUE(effects().empty());
+  run(complete());
+  ASSERT_EQ(effects().size(), 1u);
+  EXPECT_EQ(*effects().front().as_text(), "release_token " + quota_id + " token");
+}
+
+TEST_F(Sharing, EveryChangeOfAnExecutionRaisesItsVersion) {
+  Listener events(port(), "SSUBSCRIBE", "ff:events:" + tag);
+  run(create());
+  EXPECT_NE(events.heard().find("\x1f"
+                                "0\r\n"),
+            std::string::npos);
+  EXPECT_EQ(core("v"), "");
+  run(issue_claim_grant());
+  EXPECT_NE(events.heard().find("\x1f"
+                                "1\r\n"),
+            std::string::npos);
+  run(claim());
+  EXPECT_NE(events.heard().find("\x1f"
+                                "2\r\n"),
+            std::string::npos);
+  run(renew());
+  EXPECT_EQ(core("v"), "3");
+  run(complete());
+  EXPECT_NE(events.heard().find("\x1f"
+                                "4\r\n"),
+            std::string::npos);
+}
+
 TEST_F(Sharing, AGrantThatRanOutLosesItsAdmission) {
   run(create_with_quota());
   ask(engine_call("ff_grant", {"", "", "w1", "", "5000", "token", far_future}));

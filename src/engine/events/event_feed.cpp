@@ -41,12 +41,14 @@ class EventFeed::Place {
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
 
-  // It has read everything before `number`.
+  // It has read everything before `number`. While it had a match, later events were not compared.
   void has_read(std::uint64_t number) {
     const std::lock_guard lock(feed_.mutex_);
     follower_.from = number;
-    if (follower_.match && *follower_.match < number) follower_.match.reset();
-    if (follower_.match) follower_.wakeup.wake();
+    const auto match = std::exchange(follower_.match, std::nullopt);
+    if (!match || feed_.dispatched_ <= number) return;
+    follower_.match = std::max(*match, number);
+    follower_.wakeup.wake();
   }
 
   // Where to read on: nothing before it matches.
