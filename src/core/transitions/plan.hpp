@@ -54,14 +54,16 @@ bool ends_execution(const std::vector<Change>& changes);
 
 // The plan of a step that changes one execution; `before` is null if it is new.
 template <class Reply>
-Plan<Reply> plan_of(const Execution* before, Step<Reply> step) {
+Plan<Reply> plan_of(const Execution* before, Step<Reply>&& step) {
   Plan<Reply> plan{.reply = std::move(step.reply)};
   if (!step.next) return plan;
   const auto id = step.next->id;
   auto& changes = plan.changes;
+  changes.reserve(1 + (step.archive ? 1 : 0) + (step.payload ? 1 : 0) + (step.drop_result ? 1 : 0) +
+                  (step.result ? 1 : 0));
   if (before) plan.effects = effects_of(*before, step.remove ? nullptr : &*step.next);
   if (step.remove) {
-    changes.emplace_back(RemoveExecution{std::move(*step.next), step.event});
+    changes.emplace_back(std::in_place_type<RemoveExecution>, std::move(*step.next), step.event);
     return plan;
   }
   if (step.archive)
@@ -71,7 +73,7 @@ Plan<Reply> plan_of(const Execution* before, Step<Reply> step) {
   if (step.drop_result) changes.emplace_back(EraseBelonging{id, Belonging::result});
   if (step.result)
     changes.emplace_back(PutBelonging{id, Belonging::result, std::move(*step.result)});
-  changes.emplace_back(PutExecution{std::move(*step.next), step.event});
+  changes.emplace_back(std::in_place_type<PutExecution>, std::move(*step.next), step.event);
   return plan;
 }
 

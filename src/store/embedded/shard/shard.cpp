@@ -12,6 +12,15 @@
 #include "store/embedded/disk/keys.hpp"
 
 namespace ff::embedded {
+namespace {
+
+// A quota's slots are rebuilt from the executions when the store is opened, so a crash releases a token by
+// itself; the effect is kept in memory alone.
+bool is_recorded(const core::Effect& effect) {
+  return !std::holds_alternative<core::ReleaseToken>(effect);
+}
+
+}  // namespace
 
 Shard::Shard(Parts parts)
     : parts_(parts),
@@ -125,12 +134,12 @@ void Shard::keep_effects(PartitionIndex partition, std::span<const core::Effect>
                          Batch& batch) {
   for (const auto& effect : effects) {
     auto text = core::to_text(effect);
-    batch.changes.put(keys::effect(partition, text), "");
+    if (is_recorded(effect)) batch.changes.put(keys::effect(partition, text), "");
     effects_.emplace(partition, std::move(text));
   }
 }
 
-void Shard::put_execution(core::Execution next, std::optional<std::string> payload, bool waits,
+void Shard::put_execution(core::Execution&& next, std::optional<std::string> payload, bool waits,
                           Batch& batch) {
   const auto id = next.id;
   auto* before = hot_.find(id);
@@ -321,7 +330,7 @@ Result<std::vector<store::PendingEffect>> Shard::execute(const store::FindEffect
 Result<Done> Shard::execute(const store::SettleEffects& command, Batch& batch) {
   for (const auto& effect : command.effects) {
     auto text = core::to_text(effect);
-    batch.changes.erase(keys::effect(command.partition, text));
+    if (is_recorded(effect)) batch.changes.erase(keys::effect(command.partition, text));
     effects_.erase({command.partition, std::move(text)});
   }
   return Done{};

@@ -101,7 +101,7 @@ class Shard final : core::PartitionView {
   };
   void carry_out(Decided decided, Batch& batch);
   void keep_effects(PartitionIndex partition, std::span<const core::Effect> effects, Batch& batch);
-  void put_execution(core::Execution next, std::optional<std::string> payload, bool waits,
+  void put_execution(core::Execution&& next, std::optional<std::string> payload, bool waits,
                      Batch& batch);
   std::optional<std::string> put_belonging(core::PutBelonging& put, Batch& batch);
   void remove_execution(const core::Execution& last, Batch& batch);
