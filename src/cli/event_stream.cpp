@@ -16,9 +16,12 @@ constexpr Millis answer_time = std::chrono::seconds{30};  // beyond the wait
 }  // namespace
 
 Result<EventPage> EventStream::next(Page page) {
+  // Without a place to begin at, the first answer says where that is, so that a stop before the first event
+  // can tell.
+  const bool begins = !query_.after;
   query_.limit =
       page.limit == 0 ? limits::events_page_max : std::min(page.limit, limits::events_page_max);
-  query_.wait = page.wait ? wait_for_events : Millis{0};
+  query_.wait = page.wait && !begins ? wait_for_events : Millis{0};
   auto events = run_within({.timeout = query_.wait + answer_time, .stop = stop_}, engine_, query_);
   if (!events && stop_.stop_requested()) return EventPage{{}, query_.after.value_or("")};
   if (!events) return events;

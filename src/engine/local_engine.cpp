@@ -339,15 +339,27 @@ Async<bool> LocalEngine::may_work(const Op& operation, Millis wait) {
   co_return !standing->draining;
 }
 
+// Of a worker that gets no work: until it may work again, or `deadline`. True if it may.
+Async<bool> LocalEngine::wait_for_undrain(const Claim& operation, Wakeup& wakeup,
+                                          SteadyClock::time_point deadline) {
+  const WaitList<WorkerName>::Waiter place(drained_claims_, {operation.ns, operation.worker},
+                                           wakeup);
+  while (true) {
+    const auto may = co_await may_work(operation, operation.wait);
+    FF_CO_TRY(may);
+    if (*may || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return *may;
+    co_await wakeup.wait_until(deadline);
+  }
+}
+
 Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
   Wakeup wakeup(co_await asio::this_coro::executor);
-  const auto may = co_await may_work(operation, operation.wait);
+  auto may = co_await may_work(operation, operation.wait);
   FF_CO_TRY(may);
-  if (!*may) {
-    co_await wakeup.wait_until(deadline);
-    co_return ClaimReply{};
-  }
+  if (!*may) may = co_await wait_for_undrain(operation, wakeup, deadline);
+  FF_CO_TRY(may);
+  if (!*may) co_return ClaimReply{};
   std::optional<Offer> offer;
   while (true) {
     WorkWaiters::Waiter place(waiting_for_work_, operation.ns, operation.lanes,

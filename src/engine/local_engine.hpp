@@ -105,6 +105,8 @@ class LocalEngine final : public Engine {
                                                                          ToCommand to_command);
   core::Create to_create(Submit operation);
   Async<ClaimReply> claim_or_wait(Claim operation);
+  Async<bool> wait_for_undrain(const Claim& operation, Wakeup& wakeup,
+                               std::chrono::steady_clock::time_point deadline);
   Async<Bytes> read_result_or_wait(GetResult operation);
   Async<void> probe_store();
   Async<void> act_on_breach(const ReportUsage& report, const UsageReply& reply);
@@ -123,6 +125,8 @@ class LocalEngine final : public Engine {
   EventFeed events_;
   WorkWaiters waiting_for_work_;
   WaitList<ExecutionId> waiting_for_end_;
+  using WorkerName = std::pair<Namespace, WorkerId>;
+  WaitList<WorkerName> drained_claims_;
   std::map<core::TimerKind, Supervisor::Handle> timer_scanners_;
   WorkerCache workers_;
   StartGate gate_;

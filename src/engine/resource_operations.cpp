@@ -92,9 +92,10 @@ Async<Done> LocalEngine::handle(DeregisterWorker operation) {
   co_return reply;
 }
 Async<WorkerInfo> LocalEngine::handle(DrainWorker operation) {
-  const auto ns = operation.ns;
+  const WorkerName name{operation.ns, operation.worker};
   auto reply = co_await store_->run(std::move(operation));
-  workers_.changed(ns);
+  workers_.changed(name.first);
+  drained_claims_.wake_all(name);
   co_return reply;
 }
 

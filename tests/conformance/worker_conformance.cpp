@@ -135,6 +135,23 @@ TEST_P(Workers, GetNothingMoreForAClaimThatWaitsWhileTheyDrain) {
   EXPECT_EQ(claim("w2").id, id);
 }
 
+TEST_P(Workers, AClaimThatWaitsGetsWorkWhenTheDrainEnds) {
+  add("w1");
+  must(run(DrainWorker{.worker = worker("w1")}));
+  auto waiting = start(claim_by("w1", wake_up_max));
+  const auto id = submit();
+  must(run(DrainWorker{.worker = worker("w1"), .draining = false}));
+  EXPECT_EQ(woken(waiting).id, id);
+}
+
+TEST_P(Workers, AreKnownByTheLanesOfTheirLastClaim) {
+  must(run(claim_by("w1")));
+  auto other = claim_by("w1");
+  other.lanes = {*LaneId::parse("other")};
+  must(run(other));
+  EXPECT_EQ(must(run(GetWorker{.worker = worker("w1")})).info.lanes, other.lanes);
+}
+
 TEST_P(Workers, BadOnesAreRefused) {
   auto no_lanes = registration("w1");
   no_lanes.lanes.clear();

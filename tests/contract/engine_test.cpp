@@ -263,6 +263,18 @@ TEST_F(EngineOnContract, LetsGoWorkThatAnOlderEngineBlocked) {
   EXPECT_EQ(eligibility(), EligibilityState::eligible_now);
 }
 
+// As a server calls it: without a time of its own.
+TEST_F(EngineOnContract, RemovesTheLedgersThatAResetLeft) {
+  const auto budget = ask(CreateBudget{.spec = {.hard_limits = {{"tokens", 9}}}}).id;
+  const auto id = ask(Submit{.lane = main_lane, .kind = *Kind::parse("k")}).id;
+  ask(ReportUsage{.id = budget, .amounts = {{"tokens", 1}}, .execution = id});
+  const auto ledgers = [&] { return command({"KEYS", "ff:budget:*:by_exec*"}).as_array()->size(); };
+  EXPECT_GT(ledgers(), 0u);
+  ask(ResetBudget{budget});
+  ask_store(core::ReconcileBudgets{});
+  EXPECT_EQ(ledgers(), 0u);
+}
+
 // Another program ended the execution, so no process of ours hears first-hand that its slot is free.
 TEST_F(EngineOnContract, CarriesOutEffectsThatAnotherProgramLeft) {
   const auto quota = ask(CreateQuota{.spec = {.max_concurrent = 1}}).id;

@@ -54,9 +54,15 @@ class Followers {
       running_.push_back(asio::co_spawn(asio::make_strand(engine.executor()),
                                         follow(engine, of, stop_), asio::use_future));
   }
-  ~Followers() {
+  ~Followers() { static_cast<void>(stop()); }
+
+  // The first error of one of them, if any.
+  Result<void> stop() {
     *stop_ = true;
-    for (auto& each : running_) each.wait();
+    Result<void> all;
+    for (auto& each : std::exchange(running_, {}))
+      if (auto followed = each.get(); !followed) all = followed;
+    return all;
   }
   Followers(const Followers&) = delete;
   Followers& operator=(const Followers&) = delete;
@@ -93,21 +99,21 @@ Result<Figures> events(const Settings& settings) {
   FF_TRY(followed);
   FF_TRY(submits_per_s(**engine, settings, payloads));  // warms up
 
-  std::vector<double> without, with, shares;
+  std::vector<double> without, with;
   for (int round = 0; round < rounds; ++round) {
     const auto alone = submits_per_s(**engine, settings, payloads);
     FF_TRY(alone);
-    const Followers followers(**engine, followed->id, settings.followers);
+    Followers followers(**engine, followed->id, settings.followers);
     const auto followed_rate = submits_per_s(**engine, settings, payloads);
+    FF_TRY(followers.stop());
     FF_TRY(followed_rate);
     without.push_back(*alone);
     with.push_back(*followed_rate);
-    shares.push_back(*followed_rate / *alone);
   }
   return Figures{{"followers", settings.followers},
                  {"submits_per_s", median(without)},
                  {"submits_per_s_with_them", median(with)},
-                 {"share", median(shares)}};
+                 {"share", median(with) / median(without)}};
 }
 
 }  // namespace ff::cli::bench

@@ -31,7 +31,7 @@ Result<ExitCode> run(const Context& context, const EventsArguments& given) {
     left -= given.count > 0 ? static_cast<std::uint32_t>(page->events.size()) : 0;
     const bool done = (given.count > 0 && left == 0) || (given.no_follow && page->events.empty());
     if (!done && !signals.stopped()) continue;
-    fmt::print(stderr, "ff: go on with --after {}\n", page->next);
+    if (!page->next.empty()) fmt::print(stderr, "ff: go on with --after {}\n", page->next);
     return ExitCode::ok;
   }
 }

@@ -31,8 +31,8 @@ Result<EventPage> EventLog::read(const ReadEvents& query) const {
   EventPage page;
   const auto first = end_ - events_.size();
   auto number = query.after ? after->number : end_;
-  page.missed = query.after && (!after->of_this_log || number < first);
-  if (page.missed || number > end_) number = first;
+  page.missed = query.after && (!after->of_this_log || number < first || number > end_);
+  if (page.missed) number = first;
   while (number < end_ && page.events.size() < query.limit) {
     const auto& event = *events_[number - first];
     if (matches(event, query)) page.events.push_back(event);

@@ -53,6 +53,12 @@ TEST(EventLog, Filters) {
             "claimed claimed ");
 }
 
+TEST(EventLog, APlaceBeyondTheEndIsNotOfThisLog) {
+  EventLog log("log", 10);
+  append(log, EventType::submitted);
+  EXPECT_EQ(types(must(log.read({.after = "log-99"}))), "submitted missed");
+}
+
 TEST(EventLog, SaysWhenEventsAreMissing) {
   EventLog log("log", 2);
   const auto start = log.end();

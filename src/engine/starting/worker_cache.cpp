@@ -13,7 +13,7 @@ constexpr std::size_t remembered_max = 10'000;
 }  // namespace
 
 Async<WorkerCache::Standing> WorkerCache::seen(const RegisterWorker& worker) {
-  const Worker key{worker.ns, worker.worker, worker.capabilities};
+  const Worker key{worker.ns, worker.worker, worker.lanes, worker.capabilities};
   const auto now = store_.now();
   std::uint64_t changes = 0;
   {

@@ -30,7 +30,7 @@ class WorkerCache {
   void changed(const Namespace& ns);
 
  private:
-  using Worker = std::tuple<Namespace, WorkerId, CapabilitySet>;
+  using Worker = std::tuple<Namespace, WorkerId, std::vector<LaneId>, CapabilitySet>;
   struct Seen {
     TimePoint at;
     Millis ttl;

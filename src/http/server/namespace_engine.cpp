@@ -84,10 +84,21 @@ NamespaceEngine::Subject NamespaceEngine::subject_of(const Op& operation) {
     return AllNamespaces{};
 }
 
+// The execution that a budget is told of.
+std::optional<ExecutionId> NamespaceEngine::spender_of(EngineCall& call) {
+  if (const auto* report = call.get_if<ReportUsage>()) return report->operation.execution;
+  if (const auto* release = call.get_if<ReleaseUsage>()) return release->operation.execution;
+  return std::nullopt;
+}
+
 asio::awaitable<void> NamespaceEngine::perform(EngineCall& call) {
   if (auto* submits = call.get_if<SubmitMany>()) co_return co_await answer_each(*submits);
   if (auto* completes = call.get_if<CompleteMany>()) co_return co_await answer_each(*completes);
   auto owned = co_await owns(call.visit([](auto& each) { return subject_of(each.operation); }));
+  if (const auto spender = spender_of(call); owned && spender) {
+    const GetExecution get{*spender};
+    owned = co_await own_or_absent(get);
+  }
   if (!owned)
     call.refuse(std::move(owned.error()));
   else

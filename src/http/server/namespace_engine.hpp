@@ -26,6 +26,8 @@ class NamespaceEngine final : public Engine {
   template <class Op>
   static Subject subject_of(const Op& operation);
 
+  static std::optional<ExecutionId> spender_of(EngineCall& call);
+
   template <class Op>
   asio::awaitable<void> answer_each(OperationCall<Op>& call);
   Async<void> owns(Subject subject);

@@ -245,6 +245,25 @@ TEST_F(SecurityTest, OtherNamespacesExecutionsAreNotThere) {
   EXPECT_EQ(get("/v1/executions/" + id, bearer(of_b)).body(), before);
 }
 
+// A budget acts on the execution that a report names.
+TEST_F(SecurityTest, OtherNamespacesExecutionsCannotBeReportedAsSpenders) {
+  const auto id = submit(R"({"kind":"k"})", bearer(of_b));
+  const auto budget =
+      std::string(body_of(post("/v1/budgets", R"({"hard_limits":{"tokens":1}})", bearer(of_a)))
+                      .at("id")
+                      .as_string());
+  auto report = claim(id, bearer(of_b));
+  report["execution_id"] = id;
+  report["dimensions"] = json::object{{"tokens", 2}};
+  const auto target = "/v1/budgets/" + budget;
+  EXPECT_EQ(code_of(post(target + "/usage", json::serialize(report), bearer(of_a))),
+            "execution_not_found");
+  const json::object release{{"execution_id", id}};
+  EXPECT_EQ(code_of(post(target + "/release", json::serialize(release), bearer(of_a))),
+            "execution_not_found");
+  EXPECT_EQ(body_of(get("/v1/executions/" + id, bearer(of_b))).at("state"), "active");
+}
+
 TEST_F(SecurityTest, OtherNamespacesBudgetsAndQuotasAreNotThere) {
   for (const auto& [path, body, code] :
        {std::tuple{"/v1/budgets", R"({"hard_limits":{"tokens":10}})", "budget_not_found"},

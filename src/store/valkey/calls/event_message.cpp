@@ -120,7 +120,8 @@ std::optional<EventMessage> parse_event(std::string_view text) {
   if (*type == EventType::removed)
     for (const auto& budget : needs.budgets)
       change.effects.emplace_back(core::ForgetSpending{.budget = budget, .execution = *id});
-  message.version = parse_number<Version>(parts[19]);
+  // A new execution may have the id of a removed one, whose versions say nothing of it.
+  if (*type != EventType::submitted) message.version = parse_number<Version>(parts[19]);
   const auto timer = timer_kind_from(parts[13]);
   const auto due = time_in(parts[14]);
   if (timer && due) change.timer = core::Timer{.kind = *timer, .due = *due};

@@ -11,7 +11,7 @@ struct EventMessage {
   std::string origin;  // who made the change
   core::ExecutionChange change;
   IndexedReady indexed;  // what to know of it if it is claimable
-  // Counts the changes of the execution. None: the message of an older version.
+  // Counts the changes of the execution. None: it is new, or the message is of an older program.
   std::optional<Version> version = {};
 };
 
