@@ -177,9 +177,14 @@ struct PendingEffect {
   bool operator==(const PendingEffect&) const = default;
 };
 
+struct EffectPage {
+  std::vector<PendingEffect> effects;
+  bool more = false;  // some partitions have others
+};
+
 // Effects of all partitions that are not settled, at most about `max`.
 struct FindEffects {
-  using Reply = std::vector<PendingEffect>;
+  using Reply = EffectPage;
   static constexpr OperationRow row{};
   std::size_t max;
 };

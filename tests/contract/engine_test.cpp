@@ -263,6 +263,18 @@ TEST_F(EngineOnContract, LetsGoWorkThatAnOlderEngineBlocked) {
   EXPECT_EQ(eligibility(), EligibilityState::eligible_now);
 }
 
+TEST_F(EngineOnContract, CarriesOutManyEffectsOfOnePartition) {
+  engine();
+  std::vector<std::string> left{"SADD", "ff:effects:{fp:3}"};
+  for (int i = 0; i < 200; ++i)
+    left.push_back(fmt::format("release_token {} 00000000-0000-4000-8000-{:012}", quota_id, i));
+  command(left);
+  command({"SADD", "ff:effects:{fp:3}", "resolve_edges of a newer version"});
+  for (bool more = true; more;)
+    more = must(run_blocking(engine_->executor(), engine_->outbox().run_once())).more;
+  EXPECT_EQ(command({"SMEMBERS", "ff:effects:{fp:3}"}).as_array()->size(), 1u);
+}
+
 // As a server calls it: without a time of its own.
 TEST_F(EngineOnContract, RemovesTheLedgersThatAResetLeft) {
   const auto budget = ask(CreateBudget{.spec = {.hard_limits = {{"tokens", 9}}}}).id;
@@ -290,7 +302,7 @@ TEST_F(EngineOnContract, CarriesOutEffectsThatAnotherProgramLeft) {
   EXPECT_EQ(ask(GetQuota{quota}).running, 1u);
   must(run_blocking(engine_->executor(), engine_->outbox().run_once()));
   EXPECT_EQ(ask(GetQuota{quota}).running, 0u);
-  EXPECT_TRUE(ask_store(store::FindEffects{.max = 10}).empty());
+  EXPECT_TRUE(ask_store(store::FindEffects{.max = 10}).effects.empty());
 }
 
 }  // namespace

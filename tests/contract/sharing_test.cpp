@@ -193,26 +193,37 @@ TEST_F(Sharing, WhatAnEndMeansForAQuotaIsKeptUntilItIsDone) {
   EXPECT_EQ(*effects().front().as_text(), "release_token " + quota_id + " token");
 }
 
+// Programs of version 0.1 take messages of 15 or 19 parts.
+TEST_F(Sharing, OlderProgramsUnderstandTheMessages) {
+  Listener events(port(), "SSUBSCRIBE", "ff:events:" + tag);
+  run(create());
+  const auto heard = events.heard();
+  EXPECT_EQ(std::ranges::count(heard, '\x1f'), 18);
+  run(create_with_quota().of(other_E));
+  const auto with_quota = events.heard();
+  EXPECT_EQ(std::ranges::count(with_quota, '\x1f'), 18);
+}
+
 TEST_F(Sharing, EveryChangeOfAnExecutionRaisesItsVersion) {
   Listener events(port(), "SSUBSCRIBE", "ff:events:" + tag);
   run(create());
   EXPECT_NE(events.heard().find("\x1f"
-                                "0\r\n"),
+                                "0 0\r\n"),
             std::string::npos);
   EXPECT_EQ(core("v"), "");
   run(issue_claim_grant());
   EXPECT_NE(events.heard().find("\x1f"
-                                "1\r\n"),
+                                "0 1\r\n"),
             std::string::npos);
   run(claim());
   EXPECT_NE(events.heard().find("\x1f"
-                                "2\r\n"),
+                                "0 2\r\n"),
             std::string::npos);
   run(renew());
   EXPECT_EQ(core("v"), "3");
   run(complete());
   EXPECT_NE(events.heard().find("\x1f"
-                                "4\r\n"),
+                                "0 4\r\n"),
             std::string::npos);
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/try.hpp"
 
+#include "base/try.hpp"
+
 namespace ff {
 
 void Outbox::carry_out(PartitionIndex partition, std::vector<core::Effect> effects) {
@@ -60,27 +62,51 @@ void Outbox::close() {
   settle(std::move(done));
 }
 
+// The spender's id may belong to another execution by now, whose spending is not to be forgotten.
+asio::awaitable<std::vector<Result<ff::Done>>> Outbox::forget(
+    std::vector<core::ForgetSpending> forgets) {
+  std::vector<GetExecution> looks;
+  for (const auto& each : forgets) looks.push_back({each.execution});
+  const auto spenders = co_await store_.run_all(std::move(looks));
+  std::vector<Result<ff::Done>> results(forgets.size(), ff::Done{});
+  std::vector<core::ForgetSpending> gone;
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < forgets.size(); ++i) {
+    if (spenders[i]) continue;
+    if (spenders[i].error().code != Errc::execution_not_found) {
+      results[i] = std::unexpected(spenders[i].error());
+      continue;
+    }
+    gone.push_back(forgets[i]);
+    positions.push_back(i);
+  }
+  auto forgotten = co_await store_.run_all(std::move(gone));
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    results[positions[i]] = std::move(forgotten[i]);
+  co_return results;
+}
+
 Async<Scan> Outbox::run_once() {
   store::FindEffects query{.max = sweep_max};
-  const auto pending = co_await store_.run(query);
-  FF_CO_TRY(pending);
+  const auto page = co_await store_.run(query);
+  FF_CO_TRY(page);
   std::vector<core::ReleaseToken> releases;
   std::vector<core::ForgetSpending> forgets;
-  for (const auto& each : *pending) {
+  for (const auto& each : page->effects) {
     if (const auto* release = std::get_if<core::ReleaseToken>(&each.effect))
       releases.push_back(*release);
     else
       forgets.push_back(std::get<core::ForgetSpending>(each.effect));
   }
   const auto released = co_await store_.run_all(std::move(releases));
-  const auto forgotten = co_await store_.run_all(std::move(forgets));
+  const auto forgotten = co_await forget(std::move(forgets));
 
-  Scan scan{.seen = pending->size(), .more = pending->size() >= sweep_max};
+  Scan scan{.seen = page->effects.size()};
   std::optional<Error> failure;
   Done done;
   std::size_t next_release = 0;
   std::size_t next_forget = 0;
-  for (const auto& [partition, effect] : *pending) {
+  for (const auto& [partition, effect] : page->effects) {
     const bool releases_token = std::holds_alternative<core::ReleaseToken>(effect);
     const auto& reply = releases_token ? released[next_release++] : forgotten[next_forget++];
     if (reply)
@@ -91,6 +117,7 @@ Async<Scan> Outbox::run_once() {
   }
   settle(std::move(done));
   if (failure) co_return std::unexpected(std::move(*failure));
+  scan.more = page->more && scan.changed > 0;
   co_return scan;
 }
 

@@ -32,6 +32,7 @@ class Outbox final : public Scanner {
   static constexpr std::size_t unsettled_max = 256;
   static constexpr Millis settle_every{200};
 
+  asio::awaitable<std::vector<Result<ff::Done>>> forget(std::vector<core::ForgetSpending> forgets);
   void note_done(PartitionIndex partition, core::Effect effect);
   void settle(Done done);
 

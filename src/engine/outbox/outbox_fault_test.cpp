@@ -15,7 +15,9 @@ class OutboxBreaksOff : public OnABreakingStore, public ::testing::WithParamInte
   auto ask(Op operation) {
     return must(test::run_blocking(engine_->executor(), store_->run(std::move(operation))));
   }
-  std::vector<store::PendingEffect> pending() { return ask(store::FindEffects{.max = 100}); }
+  std::vector<store::PendingEffect> pending() {
+    return ask(store::FindEffects{.max = 100}).effects;
+  }
   // The outbox alone: no scanner runs.
   void finish_effects() {
     must(test::run_blocking(engine_->executor(), engine_->outbox().run_once()));
@@ -81,6 +83,21 @@ TEST_P(OutboxBreaksOff, AndTheSpendingOfARemovedExecutionIsForgotten) {
         EXPECT_THAT(ask(core::LedgerOf{.budget = budget_}), IsEmpty());
         EXPECT_EQ(must(run(GetBudget{budget_})).usage, (Amounts{{"tokens", 3}})) << "it was spent";
       });
+}
+
+// The effect is carried out, and not settled when the id is used again.
+TEST_P(OutboxBreaksOff, AndTheSpendingOfALaterExecutionWithTheSameIdIsKept) {
+  begin();
+  const auto id = must(run(claim(1))).executions.at(0);
+  must(run(Complete{.id = id.id, .fence = id.fence}));
+  clock_->advance(limits::retention_default);
+  ask(core::Remove{id.id});
+  must(run(Submit{.id = id.id, .kind = *Kind::parse("k"), .policy = {.budgets = {budget_}}}));
+  must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 3}}, .execution = id.id}));
+  if (GetParam() == Break::crash) open();
+  finish_effects();
+  EXPECT_EQ(must(run(ReleaseUsage{.id = budget_, .execution = id.id})).released,
+            (Amounts{{"tokens", 3}}));
 }
 
 // Between the release and its settling.

@@ -163,9 +163,12 @@ void EmbeddedStore::route(store::Call<store::SettleEffects>& call, Mail& mail) {
 }
 
 void EmbeddedStore::route(store::Call<store::FindEffects>& call, Mail& mail) {
-  ask_all(call.operation, call, mail, [](std::vector<std::vector<store::PendingEffect>> shares) {
-    std::vector<store::PendingEffect> all;
-    for (auto& share : shares) std::ranges::move(share, std::back_inserter(all));
+  ask_all(call.operation, call, mail, [](std::vector<store::EffectPage> shares) {
+    store::EffectPage all;
+    for (auto& share : shares) {
+      std::ranges::move(share.effects, std::back_inserter(all.effects));
+      all.more |= share.more;
+    }
     return all;
   });
 }

@@ -11,24 +11,29 @@ void ValkeyStore::route(store::Call<store::FindEffects>& call) {
   answer_with(call, [this](store::FindEffects query) { return find_effects(query); });
 }
 
-Async<std::vector<store::PendingEffect>> ValkeyStore::find_effects(store::FindEffects query) {
-  const auto of_each = query.max / partitions_ + 1;
+// A few of each partition at a time, so that no call holds Valkey long.
+Async<store::EffectPage> ValkeyStore::find_effects(store::FindEffects query) {
+  constexpr std::size_t at_once_max = 20;
+  const auto of_each = std::min(query.max, at_once_max);
   Question question{.function = "ff_sweep_effects",
                     .arguments = {std::to_string(of_each)},
                     .moving = Moving::skip};
   const auto answers = co_await ask(std::move(question), all_partitions());
   FF_CO_TRY(answers);
-  std::vector<store::PendingEffect> found;
+  store::EffectPage page;
   for (const auto& answer : *answers)
     for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
       const auto partition = parse_tag(answer[i]);
       const auto* texts = answer[i + 1].as_array();
       if (!partition || !texts) co_return malformed("ff_sweep_effects");
-      for (const auto& text : *texts)
-        if (auto effect = core::effect_from(text_in(text)))
-          found.push_back({.partition = *partition, .effect = std::move(*effect)});
+      for (const auto& text : *texts) {
+        auto effect = core::effect_from(text_in(text));
+        if (!effect) continue;  // of a newer version
+        page.more |= texts->size() == of_each;
+        page.effects.push_back({.partition = *partition, .effect = std::move(*effect)});
+      }
     }
-  co_return found;
+  co_return page;
 }
 
 void ValkeyStore::route(store::Call<store::SettleEffects>& call) {

@@ -158,6 +158,8 @@ Async<void> ValkeyStore::prepare() {
                                     },
                                 .on_gap =
                                     [this] {
+                                      ready_.forget_versions();
+                                      timers_.forget_versions();
                                       missed_something_ = true;
                                       wakeup_.wake();
                                     }};

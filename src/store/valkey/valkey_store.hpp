@@ -204,7 +204,7 @@ class ValkeyStore final : public store::Store {
   Async<void> look_for_timers();
   Async<store::DueReply> retention_due(store::RetentionDue query);
   Async<store::ReconcileReply> reconcile(store::Reconcile query);
-  Async<std::vector<store::PendingEffect>> find_effects(store::FindEffects query);
+  Async<store::EffectPage> find_effects(store::FindEffects query);
   Async<ff::Done> probe();
   Async<void> set_clock();
   std::string time_argument() const;

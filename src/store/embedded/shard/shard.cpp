@@ -316,15 +316,17 @@ Result<std::vector<store::WaitingCount>> Shard::execute(const store::CountWaitin
   return indexes_.waiting(query.ns);
 }
 
-Result<std::vector<store::PendingEffect>> Shard::execute(const store::FindEffects& query,
-                                                         Batch& batch) {
+Result<store::EffectPage> Shard::execute(const store::FindEffects& query, Batch& batch) {
   based_on_unsynced_ = !all_synced(batch);
-  std::vector<store::PendingEffect> found;
+  store::EffectPage page;
   for (const auto& [partition, text] : effects_) {
-    if (found.size() == query.max) break;
-    if (auto effect = core::effect_from(text)) found.push_back({partition, std::move(*effect)});
+    auto effect = core::effect_from(text);
+    if (!effect) continue;  // of a newer version
+    page.more = page.effects.size() == query.max;
+    if (page.more) break;
+    page.effects.push_back({partition, std::move(*effect)});
   }
-  return found;
+  return page;
 }
 
 Result<Done> Shard::execute(const store::SettleEffects& command, Batch& batch) {

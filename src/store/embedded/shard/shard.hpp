@@ -89,7 +89,7 @@ class Shard final : core::PartitionView {
   Result<store::DueReply> execute(const store::TimersDue& query, Batch& batch);
   Result<std::vector<store::WaitingCount>> execute(const store::CountWaiting& query, Batch& batch);
   Result<store::ReconcileReply> execute(const store::Reconcile& query, Batch& batch);
-  Result<std::vector<store::PendingEffect>> execute(const store::FindEffects& query, Batch& batch);
+  Result<store::EffectPage> execute(const store::FindEffects& query, Batch& batch);
   Result<Done> execute(const store::SettleEffects& command, Batch& batch);
 
   template <class Command>

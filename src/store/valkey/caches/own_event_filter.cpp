@@ -20,7 +20,8 @@ std::optional<EventMessage> OwnEventFilter::end(std::uint64_t call, bool told) {
 
 std::optional<EventMessage> OwnEventFilter::hear(EventMessage message) {
   if (!message.origin.starts_with(prefix_)) {
-    message.change.effects.clear();  // the process that made the change carries them out
+    // The process that made the change carries them out; programs of the contract, which have no name, do not.
+    if (!message.origin.empty()) message.change.effects.clear();
     return message;
   }
   const auto call = parse_number<std::uint64_t>(message.origin.substr(prefix_.size()));

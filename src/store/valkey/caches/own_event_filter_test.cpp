@@ -23,6 +23,7 @@ TEST(OwnEventFilter, WhatOthersFreedTheyGiveBackThemselves) {
     return message;
   };
   EXPECT_TRUE(own_events.hear(with_effect(message_of("other.1")))->change.effects.empty());
+  EXPECT_FALSE(own_events.hear(with_effect(message_of("")))->change.effects.empty());
   const auto lost = own_events.begin();
   own_events.end(lost, false);
   EXPECT_FALSE(

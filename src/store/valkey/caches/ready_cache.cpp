@@ -24,6 +24,11 @@ Version ReadyCache::version_of(const ExecutionId& id) const {
   return known == known_.end() ? 0 : known->second.version;
 }
 
+void ReadyCache::forget_versions() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, known] : known_) known.version = 0;
+}
+
 void ReadyCache::put(const IndexedReady& ready, std::optional<Version> version) {
   const std::lock_guard lock(mutex_);
   if (is_outdated(ready.ready.id, version)) return;

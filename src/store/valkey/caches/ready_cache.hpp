@@ -70,6 +70,8 @@ class ReadyCache {
   void erase(const ExecutionId& id, std::optional<Version> version = {});
   // The version that is known of an execution that waits; 0: none.
   Version version_of(const ExecutionId& id) const;
+  // Valkey may have lost changes: what is heard from here on is newer, whatever its version.
+  void forget_versions();
 
   // While Valkey is asked what waits: changes that are heard of meanwhile are newer than the answer.
   class Look {

@@ -96,6 +96,14 @@ TEST(ReadyCache, ARefusalDoesNotEraseWhatBecameReadyMeanwhile) {
   EXPECT_THAT(take(cache, 1), ElementsAre(1));
 }
 
+TEST(ReadyCache, AfterAGapEveryVersionCounts) {
+  ReadyCache cache;
+  cache.put(waiting(1), 5);
+  cache.forget_versions();
+  cache.erase(waiting(1).ready.id, 0);
+  EXPECT_THAT(take(cache, 1), IsEmpty());
+}
+
 TEST(ReadyCache, MessagesOfAnOlderVersionAlwaysCount) {
   ReadyCache cache;
   cache.put(waiting(1), 5);

@@ -13,6 +13,11 @@ void TimerMirror::put(const ExecutionId& id, const std::optional<core::Timer>& t
   by_id_.emplace(id, Known{*timer, version.value_or(0)});
 }
 
+void TimerMirror::forget_versions() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [id, known] : by_id_) known.version = 0;
+}
+
 void TimerMirror::put_earliest(const ExecutionId& id, const core::Timer& timer) {
   {
     const std::lock_guard lock(mutex_);

@@ -20,6 +20,9 @@ class TimerMirror {
   void put(const ExecutionId& id, const std::optional<core::Timer>& timer,
            std::optional<Version> version = {});
 
+  // Valkey may have lost changes: what is heard from here on is newer, whatever its version.
+  void forget_versions();
+
   // One of its timers, if none that comes earlier is known.
   void put_earliest(const ExecutionId& id, const core::Timer& timer);
 

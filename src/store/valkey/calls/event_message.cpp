@@ -11,7 +11,7 @@ namespace {
 
 constexpr char separator = '\x1f';
 constexpr std::size_t parts_always = 15;
-constexpr std::size_t parts_known = 20;  // with those about budgets and quotas, and the version
+constexpr std::size_t parts_known = 19;  // with those about budgets and quotas, and the version
 
 constexpr std::array<std::string_view, 5> timer_names{"lease_expiry", "delay", "attempt_timeout",
                                                       "execution_deadline", "grant_expiry"};
@@ -27,6 +27,13 @@ bool split(std::string_view text, Parts& parts) {
     text.remove_prefix(end + 1);
   }
   return true;
+}
+
+// Of "blocked version"; older programs write the first alone.
+std::optional<Version> version_in(std::string_view text) {
+  const auto blank = text.find(' ');
+  if (blank == std::string_view::npos) return std::nullopt;
+  return parse_number<Version>(text.substr(blank + 1));
 }
 
 std::optional<TimePoint> time_in(std::string_view text) {
@@ -121,7 +128,7 @@ std::optional<EventMessage> parse_event(std::string_view text) {
     for (const auto& budget : needs.budgets)
       change.effects.emplace_back(core::ForgetSpending{.budget = budget, .execution = *id});
   // A new execution may have the id of a removed one, whose versions say nothing of it.
-  if (*type != EventType::submitted) message.version = parse_number<Version>(parts[19]);
+  if (*type != EventType::submitted) message.version = version_in(parts[18]);
   const auto timer = timer_kind_from(parts[13]);
   const auto due = time_in(parts[14]);
   if (timer && due) change.timer = core::Timer{.kind = *timer, .due = *due};

@@ -88,6 +88,22 @@ TEST(EventMessage, PartsOfANewerVersionArePassedOver) {
   EXPECT_EQ(message->indexed.ready.needs.quota, *QuotaId::parse(quota));
 }
 
+TEST(EventMessage, TellsTheVersionOfAChange) {
+  const auto with = [](std::string_view last) {
+    return parse_event(fmt::format("{}\x1f\x1f\x1f\x1f{}", text, last));
+  };
+  EXPECT_EQ(with("0 7")->version, 7u);
+  EXPECT_EQ(with("0")->version, std::nullopt) << "of an older program";
+  EXPECT_EQ(parse_event(text)->version, std::nullopt);
+  std::string made = text;
+  made.replace(made.find("claimed"), std::string_view("claimed").size(), "submitted");
+  EXPECT_EQ(parse_event(made + "\x1f\x1f\x1f\x1f"
+                               "0 0")
+                ->version,
+            std::nullopt)
+      << "a new execution may have the id of a removed one";
+}
+
 TEST(EventMessage, WhatIsNotOneIsNone) {
   EXPECT_FALSE(parse_event(""));
   EXPECT_FALSE(parse_event("hello"));

@@ -20,11 +20,13 @@ local function event_of(x, what, origin)
     f.queued_at or f.created_at, f.required_capabilities or '', timer or '', due or '',
   }, '\31')
   local blocked = offered and blocking.is_blocked(x)
+  -- Older programs take only 15 or 19 parts, and do not read the last one.
+  local last = (blocked and '1 ' or '0 ') .. (f.v or 0)
   if not (blocked or f.budget_ids or f.quota_policy_id) then
-    return event .. '\31\31\31\31\31' .. (f.v or 0)
+    return event .. '\31\31\31\31' .. last
   end
   return table.concat({
-    event, f.budget_ids or '', f.quota_policy_id or '', x.freed or '', blocked and 1 or 0, f.v or 0,
+    event, f.budget_ids or '', f.quota_policy_id or '', x.freed or '', last,
   }, '\31')
 end
 
