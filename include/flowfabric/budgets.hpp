@@ -22,8 +22,8 @@ enum class Enforcement : std::uint8_t {
 };
 FF_NAMES(Enforcement, "strict", "advisory");
 
-// What becomes of a running execution whose report would break a hard limit of a strict budget. Work
-// that has not begun waits in each case, but for `warn`.
+// The action on a running execution whose report would break a hard limit of a strict budget. Work
+// that has not begun waits in each case, except with `warn`.
 enum class OnHardLimit : std::uint8_t {
   fail,     // its attempt fails, with the category budget_exceeded
   suspend,  // it is given back, and goes on when the budget has room again
@@ -35,9 +35,9 @@ FF_NAMES(OnHardLimit, "fail", "suspend", "reject", "warn");
 enum class OnSoftLimit : std::uint8_t { warn, ignore };
 FF_NAMES(OnSoftLimit, "warn", "ignore");
 
-// What a budget is made with, and keeps for ever.
+// The settings of a budget, fixed at its creation.
 struct BudgetSpec {
-  std::string scope_type = {};  // whom it is for, such as tenant, lane or flow; for people
+  std::string scope_type = {};  // such as tenant, lane or flow; informational
   std::string scope_id = {};
   Enforcement enforcement{};
   OnHardLimit on_hard_limit{};

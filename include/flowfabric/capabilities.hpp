@@ -1,4 +1,4 @@
-// What a worker must be able to do to run an execution: tokens such as "gpu" or "region=eu".
+// Capabilities: tokens such as "gpu" or "region=eu" that executions require and workers offer.
 #pragma once
 
 #include <flowfabric/error.hpp>

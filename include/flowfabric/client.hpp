@@ -10,7 +10,7 @@ namespace ff {
 
 class Engine;
 
-// What to run, and how. Only the kind is required; docs/executions.md explains the rest.
+// An execution to submit. Only the kind is required; docs/executions.md explains the rest.
 struct NewExecution {
   std::string kind;
   std::string payload = {};  // bytes, untouched

@@ -45,7 +45,7 @@ class EngineCall {
     return same ? static_cast<OperationCall<Op>*>(this) : nullptr;
   }
 
-  // What `receive` returns for the OperationCall<Op>& that this is.
+  // Calls `receive` with this call as OperationCall<Op>& and returns its result.
   template <class Receive>
   auto visit(Receive&& receive) {
     return visit_as(EngineOperations{}, receive);

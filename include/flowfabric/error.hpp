@@ -28,7 +28,7 @@ enum class Errc : std::uint8_t {
   method_not_allowed,
   headers_too_large,
   request_timeout,
-  // Whoever asks may not, or not now.
+  // The caller is not authorized, or the server cannot serve it at this time.
   unauthenticated,
   permission_denied,
   resource_exhausted,
@@ -71,7 +71,7 @@ enum class Errc : std::uint8_t {
   internal,
 };
 
-// What a caller does about an error.
+// The caller's reaction to an error.
 enum class ErrorClass : std::uint8_t {
   terminal,   // stop: the same call will not succeed
   retryable,  // the same call may succeed later, unchanged

@@ -1,4 +1,4 @@
-// What happens to executions, as it happens.
+// Events: the changes of executions, as they happen.
 #pragma once
 
 #include <flowfabric/ids.hpp>

@@ -108,7 +108,7 @@ inline constexpr TextRule backup_rule{"name", 64, TextAlphabet::name};
 
 using Namespace = TextId<namespace_rule>;  // a tenant: workers see only their own
 using LaneId = TextId<lane_rule>;          // a queue inside a namespace
-using Kind = TextId<kind_rule>;            // what an execution is, and so which handler runs it
+using Kind = TextId<kind_rule>;            // the type of an execution; selects its handler
 using WorkerId = TextId<worker_rule>;
 using IdempotencyKey = TextId<idempotency_rule>;  // of a submit, inside a namespace
 using DedupKey = TextId<dedup_rule>;              // of a usage report, inside its budget

@@ -34,7 +34,7 @@ inline constexpr std::uint32_t events_page_max = 1'000;
 inline constexpr std::size_t capability_tokens_max = 256;
 inline constexpr std::size_t capability_csv_bytes_max = 4096;
 
-// What Lua counts exactly.
+// The largest amount that Lua represents exactly.
 inline constexpr std::uint64_t amount_max = (std::uint64_t{1} << 53) - 1;
 inline constexpr std::size_t dimension_bytes_max = 64;
 inline constexpr std::size_t dimensions_max = 64;         // of one budget's limits, or one report

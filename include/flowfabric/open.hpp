@@ -15,7 +15,7 @@ class Engine;
 // Of engines that are shared; an embedded one needs none of it.
 struct OpenOptions {
   std::string token = {};              // sent with every request
-  std::filesystem::path ca_file = {};  // who may have signed its certificate; none: the system's
+  std::filesystem::path ca_file = {};  // CA bundle (PEM) for the server; empty: the system's
   // On Valkey: also do here what servers do in the background (retries, timeouts, cleaning up).
   bool background = false;
 };

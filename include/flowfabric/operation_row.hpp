@@ -1,4 +1,4 @@
-// What is fixed about an operation beside its fields: one row per operation, inside its struct. Routing in
+// Fixed properties of an operation beside its fields: one row per operation, inside its struct. Routing in
 // the stores, durability, roles, audit, HTTP routes, the OpenAPI document and the remote engine follow from it.
 #pragma once
 
@@ -19,7 +19,7 @@ enum class Owner : std::uint8_t {
   worker,
 };
 
-// What an operation may write, and what its reply waits for under the standard durability.
+// Whether an operation writes, and whether its reply waits for the disk under the standard durability.
 enum class Writes : std::uint8_t {
   nothing,
   logged,  // the reply does not wait for the disk: losing it in a power cut costs a re-run, never a result

@@ -54,7 +54,7 @@ struct ExecutionInfo {
   std::uint32_t reclaims = 0;                  // attempts after a lost lease, since the last replay
   std::uint32_t replays = 0;
   LeaseEpoch lease_epoch{};             // of the newest lease, 0 before the first
-  std::optional<WorkerId> worker = {};  // who runs it, while active
+  std::optional<WorkerId> worker = {};  // the lease holder, while active
   std::optional<TimePoint> lease_expires_at = {};
   std::optional<WorkerId> granted_to = {};  // the worker that it is set aside for
   std::optional<Progress> progress = {};    // as the newest attempt told it
@@ -326,7 +326,7 @@ struct ClaimedExecution {
   TimePoint lease_expires_at;
   std::optional<TimePoint> attempt_deadline = {};
   std::optional<TimePoint> deadline = {};
-  std::vector<BudgetId> budgets = {};  // what it spends from
+  std::vector<BudgetId> budgets = {};  // that the execution spends from
   bool operator==(const ClaimedExecution&) const = default;
 };
 
@@ -730,7 +730,7 @@ struct CheckReady {
                                              "Whether everything that the server needs works"}};
 };
 
-// What the engine counts and measures, as text that Prometheus reads.
+// The engine's metrics, in the Prometheus text format.
 struct GetMetrics {
   using Reply = Bytes;
   static constexpr OperationRow row{

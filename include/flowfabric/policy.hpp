@@ -1,4 +1,4 @@
-// What is to happen to an execution when things go wrong, and for how long it is kept.
+// The policy of an execution: retries, time limits, capabilities, budgets, quota and retention.
 #pragma once
 
 #include <flowfabric/capabilities.hpp>

@@ -36,7 +36,7 @@ constexpr std::optional<E> from_name(std::string_view name) {
     static constexpr auto values = std::to_array<std::string_view>({__VA_ARGS__}); \
   }
 
-// What an execution is doing, as users see it.
+// The state of an execution, as users see it.
 enum class ExecutionState : std::uint8_t {
   waiting,           // for a worker
   delayed,           // until a time

@@ -15,18 +15,18 @@ namespace ff {
 
 // Why a handler should stop.
 enum class CancelReason : std::uint8_t {
-  worker_stopping,      // what it returns still counts, until the worker's drain limit is over
+  worker_stopping,      // the handler's result still counts, until the worker's drain limit is over
   timed_out,            // the attempt's or the execution's time is over
-  execution_cancelled,  // somebody cancelled it; what the handler returns is dropped
-  lease_lost,           // another worker may have it; what the handler returns is dropped
-  budget_exceeded,      // its usage broke a hard limit; what the handler returns is dropped
+  execution_cancelled,  // a caller cancelled it; the handler's result is dropped
+  lease_lost,           // another worker may hold it; the handler's result is dropped
+  budget_exceeded,      // its usage broke a hard limit; the handler's result is dropped
 };
 FF_NAMES(CancelReason, "worker_stopping", "timed_out", "execution_cancelled", "lease_lost",
          "budget_exceeded");
 
 struct Failure {
   std::string reason;
-  std::string category = {};  // what the execution's policy decides by: transient, timeout, …
+  std::string category = {};  // input of the execution's retry policy: transient, timeout, …
   // False: final, so of category `permanent`, which is not retried; `category` then leads the reason.
   bool retryable = true;
 };
@@ -53,7 +53,7 @@ class TaskCancelled : public std::runtime_error {
   CancelReason reason_;
 };
 
-// What came of an attempt. A handler that returns text returns a result.
+// The outcome of an attempt. A handler that returns text returns a result.
 class Outcome {
  public:
   struct Completed {
@@ -128,7 +128,7 @@ class Task {
   // handler may ignore a failure: nothing depends on it.
   Result<void> progress(std::uint32_t percent, std::string message = {});
 
-  // What it spends from.
+  // The budgets that the execution spends from.
   const std::vector<BudgetId>& budgets() const { return claimed_.budgets; }
 
   // Tells what was used, to each of its budgets or to one; sent again while the engine cannot be
@@ -147,7 +147,7 @@ class Task {
   // if the time is over: fail.
   void throw_if_cancelled() const;
 
-  class Context;  // what it shares with its worker
+  class Context;  // state shared with the worker
 
  private:
   friend class Worker;

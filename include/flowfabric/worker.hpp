@@ -21,7 +21,7 @@ struct WorkerOptions {
   std::string id = {};  // empty: made from the host's name and the process id
   std::string ns = "default";
   std::vector<std::string> lanes = {"default"};
-  std::vector<std::string> capabilities = {};  // what this worker has, such as "gpu"
+  std::vector<std::string> capabilities = {};  // offered by this worker, such as "gpu"
   std::size_t concurrency = 1;                 // handlers at a time
   Millis lease_ttl = std::chrono::seconds{30};
   // How long it counts as alive after a sign of life; it gives three in that time.

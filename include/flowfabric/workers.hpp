@@ -98,7 +98,7 @@ struct DrainWorker {
 
 struct WorkerStatus {
   WorkerInfo info;
-  std::vector<ExecutionId> running = {};  // what it holds now
+  std::vector<ExecutionId> running = {};  // executions that the worker holds
   bool operator==(const WorkerStatus&) const = default;
 };
 struct WorkerList {

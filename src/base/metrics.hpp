@@ -21,7 +21,7 @@ inline constexpr const char* metrics_content_type = "text/plain; version=0.0.4; 
 // Bounds in seconds, from half a millisecond to a minute.
 const prometheus::Histogram::BucketBoundaries& latency_buckets();
 
-// What a registry holds, as text.
+// The metrics of a registry, in the Prometheus text format.
 std::string to_text(const prometheus::Registry& registry);
 
 // The members of a family by the values of its labels. Clients choose some of these values (lanes), so

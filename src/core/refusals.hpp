@@ -1,5 +1,5 @@
-// What a worker or a caller is told when the state of an execution does not allow what it asks. The
-// state machine exists twice (here and in Lua); its sentences exist once.
+// Errors for workers and callers whose operation the state of an execution does not allow. The
+// state machine exists twice (here and in Lua); its messages exist once.
 #pragma once
 
 #include <flowfabric/operations.hpp>
@@ -22,7 +22,7 @@ Refusal too_many_budgets(const Namespace& ns);
 Refusal too_many_quotas(const Namespace& ns);
 Refusal too_many_workers(const Namespace& ns);
 
-// Nobody holds it, so no worker can change it: says in what state it is, and who had it last.
+// An execution that no worker holds, as the error reports it: its state, last lease and attempt.
 struct Standing {
   ExecutionState state{};
   TerminalOutcome outcome{};

@@ -1,5 +1,5 @@
-// What the tests of the state machine share: commands, executions in every state, and a way to print
-// what a command does.
+// Shared by the tests of the state machine: commands, executions in every state, and a printer for
+// the effect of a command.
 #pragma once
 
 #include <fmt/format.h>
@@ -200,7 +200,7 @@ std::string trace(const Execution& before, Command command, TimePoint now) {
                      decision->event ? to_string(*decision->event) : "");
 }
 
-// What a command does in each state, ten seconds after the start, one line each.
+// The effect of a command in each state, ten seconds after the start, one line each.
 template <class Command>
 std::string in_every_state(const Command& command) {
   std::string lines = "\n";

@@ -87,7 +87,7 @@ class BreakingStore final : public store::Store {
   }
 
  private:
-  // What is asked of this process's own memory always answers.
+  // Operations on this process's own memory never break.
   template <class Op>
   static constexpr bool is_local = store::OneOf<Op, store::TakeReady, store::PutBack>;
 

@@ -1,4 +1,4 @@
-// What an engine counts and measures.
+// The metrics of an engine.
 #pragma once
 
 #include <flowfabric/events.hpp>

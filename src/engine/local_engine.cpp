@@ -371,7 +371,7 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
     if (offer && (!reply || left_behind(*offer, *reply))) waiting_for_work_.offer(*offer);
     if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return reply;
     co_await place.sleep_until(deadline);
-    // What a caller that has gone was woken for is passed on to the next when its place goes.
+    // If the caller has gone, the destructor of `place` passes its offer on to the next waiter.
     if (co_await is_cancelled()) co_return reply;
     const auto may_still = co_await may_work(operation, operation.wait);
     if (may_still && !*may_still) co_return reply;

@@ -1,4 +1,4 @@
-// What an engine does about budgets, quotas and workers.
+// An engine's operations on budgets, quotas and workers.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace ff {
 namespace {
 
-// What each worker of a namespace runs. Looks at so many of those that run, and no more.
+// Upper bound on running executions scanned to find those of each worker of a namespace.
 constexpr std::size_t running_seen_max = 10'000;
 
 }  // namespace

@@ -85,7 +85,7 @@ Async<void> Supervisor::run_once() {
 
 asio::awaitable<void> Supervisor::loop(Supervised& supervised, std::uint64_t generation) {
   while (!stopping_ && supervised.generation == generation) {
-    // What comes due while it runs lowers this again.
+    // Work that comes due during the run lowers this again.
     supervised.due = never;
     const auto crashes_before = supervised.status.crashes;
     const auto scan = co_await guarded_run(supervised);

@@ -26,7 +26,7 @@ void CoroutineGroup::spawn(const asio::any_io_executor& executor, Start start,
   auto kept = std::make_shared<Start>(std::move(start));
   auto ended = [state = state_, kept](std::exception_ptr bug) {
     if (bug) std::rethrow_exception(bug);
-    *kept = nullptr;  // what it holds may belong to the owner, who is let go next
+    *kept = nullptr;  // destroy the captures first: after wait() the owner may be destroyed
     const std::lock_guard lock(state->mutex);
     if (--state->running == 0) state->all_ended.notify_all();
   };

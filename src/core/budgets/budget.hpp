@@ -44,7 +44,7 @@ struct Report {
 // than can be counted; the budget is then as it was.
 Result<Report> report(Budget& budget, const Amounts& amounts, TimePoint now);
 
-// What becomes of a running execution whose report breaks a hard limit.
+// The action on a running execution whose report breaks a hard limit.
 struct BreachAction {
   OnHardLimit action{};
   std::optional<TimePoint> resume_at = {};

@@ -38,7 +38,7 @@ struct ResetIfDue {
   BudgetId budget;
 };
 
-// Whose spending is in a budget's ledger, at most `max`, by id after `after`.
+// The executions with spending in a budget's ledger, at most `max`, by id after `after`.
 struct LedgerOf {
   using Reply = std::vector<ExecutionId>;
   static constexpr OperationRow row{.owner = Owner::budget};

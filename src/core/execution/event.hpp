@@ -16,12 +16,12 @@ struct ExecutionChange {
   bool claimable = false;            // a worker can claim it now
   CapabilitySet required = {};       // of that worker
   std::vector<Effect> effects = {};  // that it caused; only in the process that made the change
-  std::optional<Timer> timer = {};   // what comes due next
+  std::optional<Timer> timer = {};   // the next one to come due
   // Nothing happened just now: it can be claimed, and someone may not have heard of it.
   bool reminder = false;
 };
 
-// What to tell of `execution` as it is after the change.
+// Describes a change; `execution` is the state after it.
 ExecutionChange make_change(EventType type, const Execution& execution, TimePoint now);
 
 }  // namespace ff::core

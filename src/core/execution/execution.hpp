@@ -127,10 +127,10 @@ bool may_show(const Execution& execution, ExecutionState state);
 // Shows that an execution that waits is held back, and by what.
 void show_held_back(ExecutionInfo& info, BlockingReason reason, std::string detail);
 
-// What it holds of its quota: from the grant or the lease until it loses that.
+// The quota token that the execution holds, from its grant or lease until that ends.
 std::optional<QuotaTokenId> held_token(const Execution& execution);
 
-// What the next claim begins. None: the newest attempt goes on where it paused.
+// The type of the attempt that the next claim begins. None: the claim resumes the newest attempt.
 std::optional<AttemptType> next_attempt_type(const Execution& execution);
 
 // True while nobody has it and any worker may who has what it takes: also when a grant ran out, and
@@ -146,7 +146,7 @@ std::int64_t ready_score(std::int32_t priority, TimePoint queued_at);
 
 // ---- Time --------------------------------------------------------------------------------------
 
-// What can become due. An execution has at most one timer: that which comes first.
+// Kinds of timers. An execution has at most one timer: the earliest.
 enum class TimerKind : std::uint8_t {
   lease_expiry,
   delay,

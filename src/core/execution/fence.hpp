@@ -10,7 +10,7 @@ namespace ff::core {
 // expired.
 Result<Active> check_fence(const Execution& execution, const Fence& fence, TimePoint now);
 
-// Nobody holds it, so no worker can change it: says in what state it is, and who had it last.
+// The error for an execution that no worker holds: reports its state, last lease and attempt.
 std::unexpected<Error> not_active(const Execution& execution);
 
 // How the attempt of this fence ended, if it is the newest one and its own worker ended it: a call that

@@ -1,4 +1,4 @@
-// What an execution needs in order to start, beside its turn.
+// Requirements for the start of an execution, beside its turn.
 #pragma once
 
 #include <flowfabric/policy.hpp>

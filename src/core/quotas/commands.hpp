@@ -23,7 +23,7 @@ struct AdmitReply {
   bool operator==(const AdmitReply&) const = default;
 };
 
-// What a full quota says, for a person.
+// Human-readable reasons why a quota refuses a start.
 std::string rate_detail(const QuotaId& quota, const QuotaSpec& spec);
 std::string concurrency_detail(const QuotaId& quota, const QuotaSpec& spec);
 

@@ -72,7 +72,7 @@ TEST_F(QuotaTest, LetsSoManyRunAtOnce) {
   EXPECT_EQ(try_start(3), "in");
 }
 
-TEST_F(QuotaTest, WhatIsRefusedTakesNothing) {
+TEST_F(QuotaTest, ARefusedStartTakesNothing) {
   make({.window = 60s, .max_per_window = 5, .max_concurrent = 1});
   EXPECT_EQ(try_start(1), "in");
   EXPECT_EQ(try_start(2), "concurrency");

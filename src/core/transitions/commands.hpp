@@ -1,4 +1,4 @@
-// What a store is asked to change, beside the operations that are commands themselves (Renew, Complete,
+// Commands to a store, beside the operations that are commands themselves (Renew, Complete,
 // Cancel, …): each command names one execution and its reply.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ff::core {
 
-// What was submitted, under the id that says where it will live (`submit.id` is not looked at).
+// A submit, with the id that determines its partition (`submit.id` is ignored).
 struct Create {
   using Reply = SubmitReply;
   static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::durable};

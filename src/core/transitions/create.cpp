@@ -33,7 +33,7 @@ void add(Digest& digest, const RetryPolicy& retry) {
 
 }  // namespace
 
-// What may be absent or repeated is counted, so that no two submits add the same bytes.
+// Optional and repeated fields add a flag, a count or -1, so that no two submits add the same bytes.
 std::uint64_t request_digest(const Submit& submit) {
   Digest digest;
   digest.add(submit.ns.str()).add(submit.lane.str()).add(submit.kind.str());

@@ -1,4 +1,4 @@
-// What an operator may change about an execution without touching its run.
+// Changes to an execution that do not touch its run: priority and tags.
 #include "core/execution/fence.hpp"
 #include "core/refusals.hpp"
 #include "core/transitions/transitions.hpp"

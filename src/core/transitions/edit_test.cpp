@@ -36,7 +36,7 @@ TEST(Priority, TellsTheFormerOne) {
   EXPECT_EQ(step.next->queued_at, t0);
 }
 
-TEST(Priority, ThatIsTheSameChangesNothing) {
+TEST(Priority, AnEqualPriorityChangesNothing) {
   const auto step = must(apply(waiting(), priority(0), t0));
   EXPECT_EQ(step.reply, (PriorityReply{.before = 0, .after = 0}));
   EXPECT_FALSE(step.next);
@@ -77,7 +77,7 @@ TEST(Tags, AreSetReplacedAndRemoved) {
   EXPECT_EQ(step.next->tags, expected);
 }
 
-TEST(Tags, ThatAreTheSameChangeNothing) {
+TEST(Tags, EqualTagsChangeNothing) {
   auto execution = waiting();
   execution.tags = {{"app.a", "1"}};
   const auto step = must(

@@ -85,7 +85,7 @@ TEST(Fail, RepeatedWithItsFenceAnswersAsTheFirstTime) {
   EXPECT_FALSE(again.next);
 }
 
-TEST(Fail, ThatIsRetriedIsDelayed) {
+TEST(Fail, ARetriedFailureIsDelayed) {
   const auto step = must(apply(active(retrying()), fail_with(fence(1)), t0 + 1s));
   EXPECT_EQ(step.reply, (FailReply{.state = ExecutionState::delayed, .retry_at = t0 + 2s}));
   EXPECT_EQ(show(*step.next), "delayed(until +2000)");
@@ -94,7 +94,7 @@ TEST(Fail, ThatIsRetriedIsDelayed) {
   EXPECT_EQ(step.next->attempt->end->retry_at, t0 + 2s);
 }
 
-TEST(Fail, ThatIsRetriedAnswersARepeatAsTheFirstTime) {
+TEST(Fail, ARepeatOfARetriedFailureGetsTheFirstAnswer) {
   const FailReply first{.state = ExecutionState::delayed, .retry_at = t0 + 2s};
   EXPECT_EQ(must(apply(retry_delayed(), fail_with(fence(1)), t0 + 1s)).reply, first);
   const auto due = after(apply(retry_delayed(), fire(TimerKind::delay), t0 + 2s));
@@ -117,7 +117,7 @@ TEST(Fail, RepeatedAfterTheNextAttemptBeganIsRefused) {
   EXPECT_EQ(verdict(apply(execution, fail_with(fence(1)), t0 + 3s)), "stale_lease");
 }
 
-// What a timeout ended in failure was not ended by the worker's call.
+// An attempt that a timeout ended was not ended by the worker's call.
 TEST(Fail, AfterATimeoutIsNotARepeat) {
   const Policy timed{.attempt_timeout = 1s};
   const auto over = after(apply(active(timed), fire(TimerKind::attempt_timeout), t0 + 1s));

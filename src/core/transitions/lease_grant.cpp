@@ -15,7 +15,7 @@ Result<void> has_capabilities(const Execution& execution, const CapabilitySet& c
   return refusals::capability_mismatch(execution.id, missing);
 }
 
-// What has a quota starts only with its token, and while that is valid: later it may have been taken
+// An execution with a quota starts only with a token, and while that is valid: later it may have been taken
 // for lost, and its slot given to another.
 Result<void> is_admitted(const Execution& execution, const std::optional<QuotaToken>& token,
                          TimePoint now) {

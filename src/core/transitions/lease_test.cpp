@@ -84,7 +84,7 @@ TEST(Claim, RepeatedFromAGrantAnswersAsTheFirstTime) {
   EXPECT_EQ(must(apply(*first.next, claim_granted(1), t0 + 1s)).reply, first.reply);
 }
 
-TEST(Claim, ThatOnlyAsksAgainTakesNothing) {
+TEST(Claim, ARequestForAHeldLeaseTakesNothing) {
   auto again = claim(1);
   again.source = LeaseSource::held;
   EXPECT_EQ(must(apply(active(), again, t0)).reply.fence, fence(1));
@@ -156,12 +156,12 @@ TEST(Grant, OfALostExecutionLeadsToAReclaim) {
   EXPECT_EQ(claimed(set_aside, claim_granted(2), t0 + 3s).attempt_type, AttemptType::reclaim);
 }
 
-TEST(Grant, ThatRanOutCannotBeClaimed) {
+TEST(Grant, AnExpiredGrantCannotBeClaimed) {
   EXPECT_EQ(verdict(apply(granted(), claim_granted(1), t0 + 60s)), "claim_grant_expired");
   EXPECT_EQ(verdict(apply(granted(), claim_granted(2), t0 + 60s)), "invalid_claim_grant");
 }
 
-TEST(Grant, ThatRanOutIsFreeForAnyWorker) {
+TEST(Grant, AnExpiredGrantFreesTheExecutionForAnyWorker) {
   EXPECT_FALSE(is_claimable(granted(), t0 + 60s - 1ms));
   EXPECT_TRUE(is_claimable(granted(), t0 + 60s));
   EXPECT_EQ(trace(granted(), grant(2), t0 + 60s),
@@ -172,7 +172,7 @@ TEST(Grant, ThatRanOutIsFreeForAnyWorker) {
 
 // ---- Capabilities
 
-TEST(Capabilities, ThatAreMissingAreListedSorted) {
+TEST(Capabilities, MissingCapabilitiesAreListedSorted) {
   auto command = claim(1);
   command.capabilities = capabilities({"eu", "cpu"});
   const auto error = apply(waiting(needs_gpu), command, t0).error();

@@ -8,7 +8,7 @@
 namespace ff::core {
 namespace {
 
-// What is left of the attempt's time is kept for the worker that goes on with it.
+// The remaining time of the attempt is kept for the worker that resumes it.
 Execution paused(const Execution& execution, const Active& active, LeaseEnding ending) {
   Execution next = execution;
   if (active.attempt_deadline)

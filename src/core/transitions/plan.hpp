@@ -39,7 +39,7 @@ struct Plan {
   std::vector<Effect> effects = {};
 };
 
-// What a decision may look at: the executions of one partition, as they are after all earlier commands.
+// The input of a decision: the executions of one partition, as they are after all earlier commands.
 class PartitionView {
  public:
   virtual ~PartitionView() = default;

@@ -17,7 +17,7 @@ Decision<Renew> apply(const Execution& execution, const Renew& command, TimePoin
 Decision<UpdateProgress> apply(const Execution& execution, UpdateProgress command, TimePoint now) {
   FF_TRY(check_fence(execution, command.fence, now));
 
-  // What is not told this time stays as it was told before.
+  // Fields that the command does not set keep their earlier values.
   auto progress = execution.progress.value_or(Progress{});
   progress.at = now;
   if (command.percent) progress.percent = command.percent;

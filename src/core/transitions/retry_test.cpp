@@ -54,12 +54,12 @@ TEST(Retry, HappensForTheNamedCategoriesOnly) {
   EXPECT_EQ(failed_with("permanent", {"transient"}), "failed");
 }
 
-TEST(Backoff, ThatIsFixedStaysTheSame) {
+TEST(Backoff, AFixedBackoffStaysTheSame) {
   EXPECT_EQ(delay_of(FixedBackoff{1500ms}, 0), 1500ms);
   EXPECT_EQ(delay_of(FixedBackoff{1500ms}, 7), 1500ms);
 }
 
-TEST(Backoff, ThatIsExponentialGrowsToItsLimit) {
+TEST(Backoff, AnExponentialBackoffGrowsToItsLimit) {
   const ExponentialBackoff tripling{100ms, 5s, 3.0};
   EXPECT_EQ(delay_of(tripling, 0), 100ms);
   EXPECT_EQ(delay_of(tripling, 1), 300ms);

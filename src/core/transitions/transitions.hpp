@@ -10,11 +10,11 @@ template <class Reply>
 struct Step {
   Reply reply;
   std::optional<Execution> next = {};       // absent: nothing changes
-  std::optional<EventType> event = {};      // what to tell the world
+  std::optional<EventType> event = {};      // to be published
   std::optional<Attempt> archive = {};      // an earlier attempt, for a record of its own
   std::optional<std::string> payload = {};  // to be stored beside the execution
   std::optional<std::string> result = {};   // likewise
-  bool drop_result = false;                 // what an earlier run left
+  bool drop_result = false;                 // remove the result of an earlier run
   bool remove = false;                      // forget it, with all that belongs to it
 };
 

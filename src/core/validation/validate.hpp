@@ -1,4 +1,4 @@
-// What every operation is checked for before it reaches a store, whichever way it came.
+// Validation of every operation before it reaches a store, from any entry point.
 #pragma once
 
 #include <flowfabric/operations.hpp>

@@ -1,4 +1,4 @@
-// What the tests of validate() share.
+// Helpers shared by the tests of validate().
 #pragma once
 
 #include <gtest/gtest.h>

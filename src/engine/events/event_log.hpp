@@ -26,7 +26,7 @@ class EventLog {
 
   void append(std::span<const core::ExecutionChange> changes);
 
-  // What matches after the query's place, without waiting. invalid_input if the place is none.
+  // The matching events after the query's place, without waiting. invalid_input if the place is invalid.
   Result<EventPage> read(const ReadEvents& query) const;
 
   std::string end() const { return place(end_number()); }

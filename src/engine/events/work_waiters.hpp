@@ -40,7 +40,7 @@ class WorkWaiters {
     // Sleeps until it is woken or the deadline has passed.
     asio::awaitable<void> sleep_until(std::chrono::steady_clock::time_point deadline);
 
-    // What it was woken for. From here on the holder answers for it: it takes it, finds nothing, or
+    // The offer that woke it. From here on the holder is responsible for it: it takes it, finds nothing, or
     // offers it to the next one.
     std::optional<Offer> accept();
 

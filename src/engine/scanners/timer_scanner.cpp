@@ -31,7 +31,7 @@ Async<Scan> TimerScanner::run_once() {
       co_return std::unexpected(reply.error());
     scan.changed += reply && reply->fired ? 1 : 0;
   }
-  // What was not due after all has another time now, which the next look finds.
+  // A timer that did not fire may have another time, which the next scan finds.
   constexpr Millis soon{10};
   if (scan.changed < scan.seen) scan.next_in = std::min(scan.next_in.value_or(soon), soon);
   scan.more = scan.seen >= batch_max && scan.changed > 0;

@@ -28,7 +28,7 @@ LeaseId lease_of(const RequestId& request, const ExecutionId& execution) {
   return LeaseId{Uuid{bytes}};
 }
 
-// Whoever asked did not get it, for sure. If that is not sure, it may hold what it was let in with.
+// True if the start certainly failed. Otherwise the execution may have started, and hold its token.
 bool is_refused(const Error& error) {
   switch (error.code) {
     case Errc::store_unavailable:
@@ -119,7 +119,7 @@ Async<ClaimedExecution> Scheduler::claim(ClaimGranted claim) {
 Async<ClaimedExecution> Scheduler::claim(ClaimExecution claim) {
   const auto execution = co_await store_.run(GetExecution{claim.id});
   FF_CO_TRY(execution);
-  // What somebody has or what has ended needs nothing: it is refused, or told again, without.
+  // A held or ended execution skips the start gate: its claim is refused, or answered as before.
   std::vector<Chosen> chosen{{.id = claim.id}};
   if (!execution->worker && !is_terminal(execution->state)) {
     auto admitted =
@@ -141,8 +141,8 @@ Async<ClaimedExecution> Scheduler::claim(ClaimExecution claim) {
   co_return std::move(leased.front());
 }
 
-// What was let in but did not start gives back its slot and its place. Whether it started may be unknown;
-// then the reconciler finds out, and others may try.
+// An execution that was let in but not started gives back its slot and its place. If the start is uncertain,
+// the reconciler finds out, and other claims may try.
 template <class Reply>
 asio::awaitable<void> Scheduler::give_back_unused(const std::vector<Chosen>& chosen,
                                                   const std::vector<Result<Reply>>& started) {
@@ -177,7 +177,7 @@ std::vector<core::LeaseGrant> Scheduler::leases_for(const Claim& claim,
   return leases;
 }
 
-// What was leased must reach the worker, even if something else went wrong beside it.
+// Leased executions must reach the worker, even if other leases of the claim failed.
 Result<void> Scheduler::collect(std::vector<Result<ClaimedExecution>> leased, ClaimReply& reply) {
   std::optional<Error> failure;
   for (auto& each : leased) {

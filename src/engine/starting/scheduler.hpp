@@ -29,7 +29,7 @@ class Scheduler {
   Async<ClaimedExecution> claim(ClaimExecution claim);
 
  private:
-  // Who got what for which request, so that a repeated one gets the same.
+  // The executions handed out per request, so that a repeated request gets the same.
   class Answered {
    public:
     using Request = std::pair<Namespace, RequestId>;

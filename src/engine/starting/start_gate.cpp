@@ -196,7 +196,7 @@ asio::awaitable<void> StartGate::give_back(std::vector<Chosen> unused) {
   for (const auto& each : unused)
     if (each.token)
       releases.push_back({.quota = *each.quota, .token = each.token->id, .unused = true});
-  // What cannot be given back now is found by the reconciler.
+  // Tokens whose release fails are found by the reconciler.
   co_await store_.run_all(std::move(releases));
 }
 

@@ -19,7 +19,7 @@ struct Refused {
   std::string detail;
 };
 
-// What a budget or a quota says, as a sentence. None: there is room.
+// The reason why a budget or a quota refuses a start, as a sentence. None: there is room.
 std::optional<Refused> refusal_of(const BudgetId& budget, const Result<core::BudgetCheck>& check);
 std::optional<Refused> refusal_of(const QuotaId& quota, const Result<core::AdmitReply>& reply);
 
@@ -46,7 +46,7 @@ class StartGate {
 
   struct Cycle {
     Namespace ns;
-    store::Closed closed = {};  // what was found to have no room; not to be asked for any more
+    store::Closed closed = {};  // found to have no room; not asked again in this cycle
     std::set<BudgetId> open = {};
   };
   Async<Cycle> begin(const Namespace& ns);

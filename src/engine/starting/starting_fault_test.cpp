@@ -21,7 +21,7 @@ class ClaimBreaksOff : public OnABreakingStore, public ::testing::WithParamInter
       if (GetParam() == Break::crash) open();
       EXPECT_LE(quota().running, 2u);
 
-      // Nobody goes on with it: leases and grants run out, and lost slots are found.
+      // Without further calls, leases and grants run out, and lost slots are found.
       for (const auto time : {10s, 60s, 31s}) pass(time);
       EXPECT_EQ(quota().running, 0u);
       EXPECT_LE(quota().in_window, 2u);

@@ -15,7 +15,7 @@ class WorkerCache {
   explicit WorkerCache(store::Store& store) : store_(store) {}
 
   struct Standing {
-    bool news = false;      // nobody knew of it before
+    bool news = false;      // it was not registered before
     bool draining = false;  // it is to get no more work
   };
   // A worker asks for work: that registers it, unless that was done a moment ago.

@@ -114,7 +114,7 @@ TEST_F(AbuseTest, AClientThatDoesNotReadItsAnswerIsLetGo) {
   await_metric("ff_http_connections", 1);
 }
 
-TEST_F(AbuseTest, WhatIsTooLargeIsRefusedEvenIfTheClientGoesOn) {
+TEST_F(AbuseTest, AnOversizedRequestIsRefusedEvenIfTheClientKeepsSending) {
   serve();
   constexpr std::size_t too_large = base64_encoded_size(limits::payload_bytes_max) + (2 << 20);
   const std::string begun = "POST /v1/executions HTTP/1.1\r\nContent-Type: application/json\r\n";
@@ -187,7 +187,7 @@ TEST_F(AbuseTest, AClientThatGoesWhileItWaitsIsNoticedEvenBehindItsNextRequest) 
   expect_nothing_held();
 }
 
-TEST_F(AbuseTest, WhatIsSentWhileItWaitsIsTheNextRequest) {
+TEST_F(AbuseTest, ARequestSentDuringALongPollIsAnsweredNext) {
   serve();
   Peer waiting(port_);
   waiting.send(to_text({.method = "POST", .target = wait_for_work, .body = a_minute}));

@@ -1,4 +1,4 @@
-// Who may ask for what: bearer tokens, their roles and namespaces.
+// Access control: bearer tokens, their roles and namespaces.
 #pragma once
 
 #include <flowfabric/ids.hpp>
@@ -15,7 +15,7 @@
 
 namespace ff::http {
 
-// Who a request comes from.
+// The sender of a request.
 struct Caller {
   std::string name;
   std::vector<Role> roles;

@@ -137,7 +137,7 @@ asio::awaitable<bool> Connection::serve_one() {
     co_return false;
   }
   if (auto admitted = admit(parser, exchange); !admitted) {
-    // What has no body has been read completely; the next request can follow.
+    // A request without a body has been read completely; the next request can follow.
     if (!parser.is_done()) co_await refuse(exchange, admitted.error());
     co_return parser.is_done() &&
         co_await send(exchange, error_response(admitted.error()), exchange.keep);
@@ -167,7 +167,7 @@ asio::awaitable<error_code> Connection::read_header(RequestParser& parser) {
   allow(context_.limits.idle_timeout);
   if (stream_.received() == 0) failed = co_await stream_.receive();
   idle_ = false;
-  // Nobody has begun to ask: there is nothing to answer either.
+  // No request has begun: there is nothing to answer.
   if (failed) co_return asio::error::eof;
   allow(context_.limits.header_timeout);
   failed = co_await stream_.read_header(parser);
@@ -305,8 +305,8 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
   co_return false;
 }
 
-// What waits ends early when its client has gone or the server stops. Whatever it answers then is sent:
-// it may be work that was claimed at the last moment.
+// A waiting call ends early when its client has gone or the server stops. Its reply is sent all the same:
+// it may carry work that was claimed at the last moment.
 asio::awaitable<void> Connection::unless_in_vain(asio::awaitable<void> waiting) {
   waiting_ = true;
   watch_for_hang_up();
@@ -333,7 +333,7 @@ void Connection::watch_for_hang_up() {
   stream_.tcp().socket().async_wait(tcp::socket::wait_read, look);
 }
 
-// Only who reads sees the end. What comes before it, if anything does, is the next request.
+// A hang-up is only detected by reading. Bytes received before it are the next request.
 asio::awaitable<void> Connection::receive_meanwhile() {
   error_code failed;
   while (waiting_ && !failed && stream_.received() < header_bytes_max)
@@ -370,7 +370,7 @@ asio::awaitable<bool> Connection::send(const Exchange& exchange, Response respon
   response.set("X-Request-Id", exchange.id);
   response.keep_alive(keep == Keep::open);
   response.prepare_payload();
-  // Nobody reads the body of an answer to HEAD; a client would take it for the next answer.
+  // A response to HEAD has no body: a client would take it for the next response.
   if (exchange.method == Verb::head) response.body().clear();
   conclude(exchange, response.result_int());
   allow(context_.limits.write_timeout);
@@ -398,7 +398,7 @@ void Connection::look_at_the_clock(SteadyClock::time_point at) {
     self->late_ = now >= self->deadline_;
     if (!self->late_) return self->look_at_the_clock(self->deadline_);
     self->stream_.tcp().cancel();
-    // What was between two steps has not noticed.
+    // An operation that begins after this cancel is not affected by it: cancel again.
     self->look_at_the_clock(now + cancel_again);
   });
 }

@@ -66,7 +66,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<bool> send(const Exchange& exchange, Response response, Keep keep);
   void conclude(const Exchange& exchange, unsigned status);
 
-  // What follows may take so long; then it is cancelled, and `late_` set.
+  // Sets the deadline of the steps that follow; then they are cancelled, and `late_` is set.
   void allow(std::chrono::milliseconds at_most);
   void allow_for_ever() { deadline_ = SteadyClock::time_point::max(); }
   void look_at_the_clock(SteadyClock::time_point at);
@@ -76,7 +76,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool idle_ = true;  // no request is at work
   bool closing_ = false;
   bool waiting_ = false;    // a long poll
-  bool receiving_ = false;  // what comes in meanwhile
+  bool receiving_ = false;  // receive_meanwhile() is running
   bool gone_ = false;       // the client has hung up while it waited
   SteadyClock::time_point deadline_ = SteadyClock::time_point::max();
   bool late_ = false;

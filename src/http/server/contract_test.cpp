@@ -145,7 +145,7 @@ class ContractTest : public HttpTest {
     return {};
   }
 
-  // What is well said, but not at this time.
+  // Fields of a valid request that conflicts with the state.
   json::object conflicting(const std::string& operation) const {
     auto fields = good(operation);
     if (operation == "Submit") {
@@ -370,7 +370,7 @@ TEST_F(FieldsTest, OfBodiesAreExactlyThoseDescribed) {
   });
 }
 
-TEST_F(FieldsTest, ThatAreRequiredAreMissed) {
+TEST_F(FieldsTest, AMissingRequiredFieldIsReported) {
   for_each_operation([&](const std::string& name, const Call& call, const json::object& described) {
     const auto* schema = body_schema(described);
     const auto* required = schema ? schema->if_contains("required") : nullptr;

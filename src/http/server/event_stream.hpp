@@ -9,8 +9,8 @@ namespace ff::http {
 
 inline constexpr std::string_view event_stream_type = "text/event-stream";
 
-// What to send next, as text of the stream. Each event carries its place as `id`; a client that comes
-// back says the last one it saw, and goes on behind it.
+// The text of an event stream, part by part. Each event carries its place as `id`; a client that
+// reconnects sends the last one it received, and continues after it.
 class EventStream {
  public:
   EventStream(Engine& engine, ReadEvents query, Millis silence_max)

@@ -1,4 +1,4 @@
-// What a server counts and measures of its requests.
+// The metrics of a server and its requests.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ class HttpMetrics {
   void answered(Verb method, const Route* route, unsigned status,
                 std::chrono::steady_clock::duration took);
 
-  // What is taken of a server's limits.
+  // Current use of a server's limits.
   struct Taken {
     std::size_t connections;
     std::size_t long_polls;

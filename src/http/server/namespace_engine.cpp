@@ -37,7 +37,7 @@ Result<void> NamespaceEngine::own(const Namespace& ns) const {
       fmt::format("this token is for namespace '{}', not for '{}'", ns_.str(), ns.str()));
 }
 
-// What is not its own is not there.
+// Other tenants' objects look absent.
 template <class Get>
 Async<void> NamespaceEngine::find_own(Get get) {
   const auto found = co_await engine_.run(get);
@@ -55,7 +55,7 @@ Async<void> NamespaceEngine::own_or_absent(Get get) {
   co_return Result<void>{};
 }
 
-// Nobody spends from another's budget, or takes the places in another's quota.
+// Budgets and quotas of other tenants cannot be used.
 Async<void> NamespaceEngine::own_needs(Policy policy) {
   for (const auto& id : policy.budgets) {
     const GetBudget get{id};

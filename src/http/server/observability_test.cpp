@@ -1,4 +1,4 @@
-// What a server tells about itself and its requests.
+// Metrics, readiness, request ids and traces of a server.
 #include <gmock/gmock.h>
 
 #include "http/server/test_support.hpp"

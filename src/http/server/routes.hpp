@@ -25,7 +25,7 @@ struct Route {
   bool takes_namespace = false;          // a field of that name; the token's, if it is left out
   bool takes_key = false;                // an Idempotency-Key
   bool takes_trace = false;              // a traceparent
-  std::string_view raw_body_field = "";  // what a body that is not JSON is
+  std::string_view raw_body_field = "";  // the field for a body that is not JSON
 };
 
 std::span<const Route> routes();

@@ -1,4 +1,4 @@
-// Who may do what, for every route there is.
+// Access control of every route.
 #include <gmock/gmock.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
@@ -24,7 +24,7 @@ const std::string expired = "expired-token-0123456789";
 const std::string of_a = "team-a-token-0123456789";
 const std::string of_b = "team-b-token-0123456789";
 
-// What an operator would see.
+// The log, as an operator sees it.
 class Log {
  public:
   Log() {

@@ -63,7 +63,7 @@ class Server::State {
   ServerContext& context() { return context_; }
 
  private:
-  // What a connection takes up: a place, or one among those that are turned away.
+  // The place of a connection, among those that are served or those that are turned away.
   struct Held {
     Allowance::Share place;
     Allowance::Share place_away;

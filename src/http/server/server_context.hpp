@@ -1,4 +1,4 @@
-// What all connections of a server share.
+// State shared by all connections of a server.
 #pragma once
 
 #include <flowfabric/engine.hpp>
@@ -24,7 +24,7 @@ struct ServerLimits {
   std::chrono::milliseconds stream_silence{15'000};  // of an event stream, before a sign of life
 };
 
-// What can be exchanged while a server runs.
+// Replaceable while a server runs.
 struct Credentials {
   std::shared_ptr<const Access> access = Access::open_to_all();
   std::shared_ptr<TlsContext> tls = {};  // none: plain HTTP

@@ -31,7 +31,7 @@ class Peer {
     socket_.connect({asio::ip::make_address("127.0.0.1"), port});
   }
 
-  // What the server does not want any more is not sent.
+  // Errors are ignored: the server may have closed the connection.
   void send(std::string_view bytes) {
     error_code ignored;
     asio::write(socket_, asio::buffer(bytes), ignored);

@@ -97,7 +97,7 @@ asio::awaitable<error_code> Stream::read_some(std::size_t size_max) {
 
 asio::awaitable<error_code> Stream::receive() {
   constexpr std::size_t chunk = 2048;
-  if (buffer_.size() == 0) buffer_.shrink_to_fit();  // who waits should not hold memory
+  if (buffer_.size() == 0) buffer_.shrink_to_fit();  // no memory for an idle connection
   return read_some(chunk);
 }
 

@@ -74,7 +74,7 @@ class Stream {
 
   std::shared_ptr<TlsContext> context_;
   std::variant<Plain, Tls> stream_;
-  beast::flat_buffer buffer_;  // what was received beyond the last message
+  beast::flat_buffer buffer_;  // bytes received beyond the last message
 };
 
 }  // namespace ff::http

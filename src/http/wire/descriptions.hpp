@@ -1,4 +1,4 @@
-// What fields mean, for those who read the API's description.
+// Descriptions of fields, for the OpenAPI document.
 #pragma once
 
 #include <string_view>

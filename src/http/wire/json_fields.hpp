@@ -32,7 +32,7 @@ namespace json = boost::json;
 // number. What is unknown in a request is refused; in a reply it is left to newer clients.
 enum class Source { json, url, reply };
 
-// What a request says, by where it says it.
+// The fields of a request, by their source.
 struct RequestFields {
   json::object url;
   json::object body;

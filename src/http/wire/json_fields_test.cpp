@@ -36,7 +36,7 @@ TEST(JsonFields, AbsentFieldsKeepTheirDefaults) {
   EXPECT_EQ(submit->id, std::nullopt);
 }
 
-TEST(JsonFields, WhatIsWrittenCanBeRead) {
+TEST(JsonFields, WrittenFieldsCanBeReadBack) {
   const Submit submit{.id = *ExecutionId::parse(id_text),
                       .ns = *Namespace::parse("tenant"),
                       .lane = *LaneId::parse("mail"),
@@ -60,7 +60,7 @@ TEST(JsonFields, BytesAreTextWhenTheyCanBe) {
   EXPECT_EQ(parse<Submit>(R"({"kind":"k","payload_base64":"/w=="})")->payload, "\xff");
 }
 
-TEST(JsonFields, WhatIsWrongIsNamed) {
+TEST(JsonFields, AWrongFieldIsNamed) {
   EXPECT_EQ(refusal<Submit>("{}"), "invalid_input kind: kind is missing");
   EXPECT_EQ(refusal<Submit>(R"({"kind":5})"),
             "invalid_input kind: kind must be text, got a whole number");
@@ -156,7 +156,7 @@ TEST(JsonFields, AGroupThatIsAbsentOrEmptyLeavesItsFieldsAsTheyAre) {
             "number");
 }
 
-TEST(JsonFields, WhatIsWrongInsideIsNamedWithItsPath) {
+TEST(JsonFields, AWrongNestedFieldIsNamedWithItsPath) {
   EXPECT_EQ(policy_refusal("[]"), "invalid_input policy: policy must be an object, got a list");
   EXPECT_EQ(policy_refusal(R"({"max_replay_count":null})"),
             "invalid_input policy.max_replay_count: max_replay_count must be a whole number, got "

@@ -47,14 +47,14 @@ Operation make_operation() {
   return made;
 }
 
-// What an operation can be refused with, beside what any request can.
+// True if the operation can be answered with 409.
 bool may_conflict(const Operation& op) {
   return op.is<Submit, GetResult, Backup, CreateBudget, CreateQuota, ReportUsage>() ||
          (op.at.path.starts_with("/v1/executions/{id}/") && op.at.method != Verb::get &&
           !op.is<SetTags>());
 }
 
-// What is not there if the answer is 404; empty if it cannot be.
+// The description of a 404 answer; empty if the operation has none.
 std::string_view may_be_missing(const Operation& op) {
   if (op.at.path.starts_with("/v1/executions/{id}")) return "there is no such execution";
   if (op.at.path.starts_with("/v1/budgets/{id}")) return "there is no such budget";
@@ -68,7 +68,7 @@ bool may_be_denied(const Operation& op) {
   return op.at.role > Role::read || op.names_namespace || op.is<GetMetrics>();
 }
 
-// What the operations of a role are for.
+// The OpenAPI tag for the operations of a role.
 std::string_view tag_of(Role role) {
   switch (role) {
     case Role::nobody: return "Health";

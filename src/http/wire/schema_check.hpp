@@ -46,7 +46,7 @@ class SchemaCheck {
     return "";
   }
 
-  // What a reference stands for; anything else is itself.
+  // The schema that a `$ref` points to; a schema without one is returned unchanged.
   const json::object& resolve(const json::object& schema) const {
     const auto* reference = schema.if_contains("$ref");
     if (!reference) return schema;

@@ -8,7 +8,7 @@
 #include "http/wire/json_fields.hpp"
 
 namespace ff::http {
-// What a backoff's field `type` says.
+// The values of a backoff's field `type`.
 enum class BackoffType : std::uint8_t { exponential, fixed };
 }  // namespace ff::http
 
