@@ -234,8 +234,8 @@ ChildEnd ChildProcess::run(std::stop_token stop_token) {
     if (files[1].revents != 0) stop(ChildEnd::How::stopped);
     if (kill_at_ && Steady::now() >= *kill_at_) ::kill(-pid_, SIGKILL);
   }
-  // What it started and left behind goes with it; while it is not yet waited for, its group's number is
-  // nobody else's.
+  // Processes left behind in its group are killed with it; until the child is waited for, its group's
+  // number cannot be reused.
   ::kill(-pid_, SIGKILL);
   take_output();
   take_error();

@@ -127,7 +127,7 @@ TEST(ChildProcess, LeavesNothingBehind) {
   while (alive()) std::this_thread::yield();
 }
 
-TEST(ChildProcess, ThatCannotBeStartedIsRefused) {
+TEST(ChildProcess, ProgramThatCannotBeStartedIsRefused) {
   auto command = shell("");
   command.arguments = {"/nonexistent/program"};
   const auto refused = run_child(command, {});

@@ -11,7 +11,7 @@
 
 namespace ff::cli {
 
-// What a command is run with, besides its own arguments.
+// Context of a command's run, besides its own arguments.
 struct Context {
   const Settings& settings;
   bool json = false;  // for a program, not for a person

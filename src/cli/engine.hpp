@@ -15,7 +15,7 @@ namespace ff::cli {
 // The engine that the settings name. Unlike open(), it makes no store: a mistyped directory is refused.
 Result<std::shared_ptr<Engine>> open_engine(const Settings& settings);
 
-// What a server wants to know of its clients.
+// Token and CA file for connecting to a server.
 Result<OpenOptions> open_options(const Settings& settings);
 
 // The one operation that a command is about.

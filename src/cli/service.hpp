@@ -14,7 +14,7 @@ namespace ff::cli {
 void add_service_settings(Arguments& arguments);
 void add_access_settings(Arguments& arguments);
 
-// Who may reach a server, from where, and how many; from the second kind of settings.
+// Access to a server: clients, addresses and limits; from the settings of add_access_settings().
 struct ServiceAccess {
   http::ServerOptions server = {};
   http::Reach reach = http::Reach::loopback;

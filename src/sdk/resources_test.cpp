@@ -231,7 +231,7 @@ TEST_F(SpendingTest, ReportMayGoToOneBudget) {
   EXPECT_EQ(engine_.reports()[0].id, second_budget);
 }
 
-TEST_F(SpendingTest, WhatIsSentAgainHasTheSameKey) {
+TEST_F(SpendingTest, RepeatedReportHasTheSameKey) {
   engine_.answer_reports({fail(Errc::unreachable, "lost"), UsageReply{}});
   EXPECT_EQ(report_to_all(), UsageReply{});
   const auto reports = engine_.reports();

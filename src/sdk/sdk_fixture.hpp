@@ -1,4 +1,4 @@
-// What the tests of the SDK stand on: an engine in process, a server before it, and calls that fail.
+// Fixture of the SDK's tests: an engine in process, a server in front of it, and calls that fail.
 #pragma once
 
 #include <flowfabric/engine.hpp>

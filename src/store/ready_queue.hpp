@@ -10,7 +10,7 @@
 
 namespace ff::store {
 
-// What to know of an execution to choose it.
+// A ready execution, with the attributes by which it is chosen.
 struct Ready {
   ExecutionId id;
   Namespace ns;

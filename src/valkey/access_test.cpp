@@ -41,7 +41,7 @@ TEST_F(AccessTest, AUserOfItsOwn) {
   EXPECT_THAT(ping(options), AllOf(StartsWith("unauthenticated"), HasSubstr("user worker")));
 }
 
-TEST_F(AccessTest, WhatAUserMayNotDo) {
+TEST_F(AccessTest, CommandWithoutPermissionIsDenied) {
   ValkeyServer server({.user = "worker", .password = "s3cret"});
   const auto client = connect(server.client_options());
   EXPECT_EQ(run(*client, {"SET", "a", "1"}), "\"OK\"");

@@ -11,7 +11,7 @@ using Socket = FakeServer::Socket;
 
 class FaultTest : public ClientTest {
  protected:
-  // What a request gets from a server that answers it with these bytes.
+  // Outcome of a request that a server answers with these bytes.
   std::string answer_to_unsafe(std::string bytes, bool hangs_up = false) {
     FakeServer server([bytes, hangs_up](Socket& socket) -> asio::awaitable<void> {
       co_await FakeServer::greet(socket);

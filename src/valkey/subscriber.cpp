@@ -36,7 +36,7 @@ class Subscriber::Assignment : public std::enable_shared_from_this<Assignment> {
     listeners_.clear();
   }
 
-  // What close() and start() run in, too.
+  // Runs the listeners, start() and close().
   CoroutineGroup& coroutines() { return coroutines_; }
   const asio::any_io_executor& executor() const { return router_->executor(); }
 

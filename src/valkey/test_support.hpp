@@ -87,7 +87,7 @@ class FakeServer {
   static asio::awaitable<void> say(Socket& socket, std::string bytes) {
     co_await asio::async_write(socket, asio::buffer(bytes), asio::use_awaitable);
   }
-  // What every client begins with.
+  // Handshake of every client.
   static asio::awaitable<void> greet(Socket& socket) {
     co_await expect(socket, "flowfabric\r\n");
     co_await say(socket, "+OK\r\n");

@@ -86,7 +86,7 @@ TEST_P(Budgets, WorkBehindThatWhichWaitsForABudgetIsGiven) {
   EXPECT_EQ(claim().id, plain);
 }
 
-TEST_P(Budgets, WhatWaitsForOneBudgetDoesNotHoldBackWhatWaitsForAnother) {
+TEST_P(Budgets, WorkThatWaitsForOneBudgetDoesNotHoldBackWorkOfAnother) {
   const auto first = budget(), second = budget();
   for (int i = 0; i < 120; ++i) submit(spending({first}));
   const auto behind = submit(spending({second}));
@@ -175,7 +175,7 @@ TEST_P(Budgets, AClaimByIdIsRefusedByABudget) {
   EXPECT_EQ(must(run(claim_of(execution))).id, execution);
 }
 
-TEST_P(Budgets, WhatWaitsCanBeCancelledAndExpires) {
+TEST_P(Budgets, WaitingExecutionsCanBeCancelledAndExpire) {
   const auto id = budget();
   use_up(id);
   const auto cancelled = submit(spending({id}));
@@ -419,7 +419,7 @@ TEST_P(Budgets, ABreachSuspendsUntilThereIsRoom) {
   EXPECT_EQ(second.fence.attempt_id, first.fence.attempt_id);
 }
 
-TEST_P(Budgets, WhatIsSuspendedForMoreThanThereIsRoomForPauses) {
+TEST_P(Budgets, ExecutionPausesWhenItsReportExceedsTheRemainingBudget) {
   const auto id = budget(OnHardLimit::suspend);
   must(run(report(id, 8)));
   const auto execution = submit(spending({id}));
@@ -453,7 +453,7 @@ TEST_P(Budgets, RunningWorkGoesOnWhenOthersUseUpTheBudget) {
 
 // ---- Giving back --------------------------------------------------------------------------------
 
-TEST_P(Budgets, WhatAnExecutionSpentIsTakenBackOnce) {
+TEST_P(Budgets, SpendingOfAnExecutionIsReleasedOnce) {
   const auto id = budget();
   const auto execution = submit(spending({id}));
   const auto claimed = claim();
@@ -467,7 +467,7 @@ TEST_P(Budgets, WhatAnExecutionSpentIsTakenBackOnce) {
   EXPECT_EQ(usage_of(id), (Amounts{{"tokens", 2}}));
 }
 
-TEST_P(Budgets, WhatWasResetIsNotTakenBackAgain) {
+TEST_P(Budgets, SpendingBeforeAResetIsNotReleased) {
   const auto id = budget();
   const auto execution = submit(spending({id}));
   must(run(report(id, 4, claim())));

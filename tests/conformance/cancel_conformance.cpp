@@ -57,7 +57,7 @@ TEST_P(Conformance, CancelledExecutionCanBeCancelledAgain) {
   EXPECT_EQ(info(id).completed_at, now() - 1s);
 }
 
-TEST_P(Conformance, WhatHasEndedOtherwiseCannotBeCancelled) {
+TEST_P(Conformance, CompletedExecutionCannotBeCancelled) {
   const auto id = submit();
   must(run(complete(claim())));
   EXPECT_EQ(error_of(Cancel{.id = id}), Errc::execution_not_active);

@@ -1,4 +1,4 @@
-// What an operator changes about an execution: its priority and its tags.
+// Changes by an operator to an execution: its priority and its tags.
 #include "tests/conformance/conformance.hpp"
 
 namespace ff::conformance {

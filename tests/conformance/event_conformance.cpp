@@ -49,7 +49,7 @@ TEST_P(Conformance, EveryChangeHasItsEvent) {
             "handed_back, claimed, lease_expired, cancelled, replayed, claimed, failed, removed");
 }
 
-TEST_P(Conformance, WhatChangesNothingHasNoEvent) {
+TEST_P(Conformance, CallsThatChangeNothingHaveNoEvent) {
   const auto id = submit(Submit{.idempotency_key = key("k"), .kind = greet});
   const auto claimed = claim();
   must(run(complete(claimed)));

@@ -1,4 +1,4 @@
-// What is remembered of attempts and leases.
+// History of attempts and leases.
 #include "tests/conformance/conformance.hpp"
 
 namespace ff::conformance {

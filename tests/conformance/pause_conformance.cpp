@@ -139,7 +139,7 @@ TEST_P(Conformance, RepeatedWaitingForChildrenAnswersAsTheFirstTime) {
 
 // ---- Handing back --------------------------------------------------------------------------------
 
-TEST_P(Conformance, WhatIsHandedBackGoesOnWithAnotherWorkerAtOnce) {
+TEST_P(Conformance, HandedBackExecutionIsResumedByAnotherWorkerAtOnce) {
   const auto id = submit("work");
   const auto first = claim("leaving");
   auto waiting = start(claim_by("next", 20s));

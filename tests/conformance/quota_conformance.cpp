@@ -33,7 +33,7 @@ TEST_P(Quotas, NoMoreRunThanTheCapAllows) {
   EXPECT_EQ(claim_many(3).size(), 1u);
 }
 
-TEST_P(Quotas, WhatIsRefusedIsToldSo) {
+TEST_P(Quotas, ExecutionRefusedByTheCapShowsTheReason) {
   const auto id = at_once(1);
   submit(under(id));
   claim();
@@ -238,7 +238,7 @@ TEST_P(Quotas, NoMoreStartInAWindowThanAllowed) {
   EXPECT_EQ(claimable(), 1u);
 }
 
-TEST_P(Quotas, WhatTheRateRefusesIsToldSo) {
+TEST_P(Quotas, ExecutionRefusedByTheRateShowsTheReason) {
   const auto id = per_window(1, 1500ms);
   submit(under(id));
   advance(1ms);

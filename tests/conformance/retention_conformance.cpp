@@ -53,7 +53,7 @@ TEST_P(Conformance, RetentionCountsFromTheEndNotFromTheBeginning) {
   EXPECT_EQ(state_of(id), ExecutionState::completed);
 }
 
-TEST_P(Conformance, WhatHasNotEndedIsNeverForgotten) {
+TEST_P(Conformance, UnfinishedExecutionIsNeverForgotten) {
   const Policy brief{.retention = 0ms};
   const auto waiting = submit(Submit{.kind = greet, .policy = brief});
   const auto delayed =

@@ -1,4 +1,4 @@
-// What runs out by time: an attempt, and the whole execution.
+// Timeouts of an attempt, and of the whole execution.
 #include "tests/conformance/conformance.hpp"
 
 namespace ff::conformance {

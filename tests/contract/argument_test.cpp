@@ -31,7 +31,7 @@ struct Row {
   Texts bad;
 };
 
-TEST_F(Arguments, ThatAreBadChangeNothing) {
+TEST_F(Arguments, InvalidArgumentsChangeNothing) {
   const std::vector<Row> rows{
       {"none", create(), 2, "namespace", bad_name},
       {"none", create(), 3, "lane_id", bad_name},
@@ -90,7 +90,7 @@ TEST_F(Arguments, ThatAreBadChangeNothing) {
   }
 }
 
-TEST_F(Arguments, ThatAreMissingChangeNothing) {
+TEST_F(Arguments, MissingArgumentsChangeNothing) {
   const std::vector<std::pair<std::string, Call>> rows{{"none", create()},
                                                        {"waiting", issue_claim_grant()},
                                                        {"granted", claim()},

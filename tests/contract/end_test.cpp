@@ -56,7 +56,7 @@ TEST_F(Complete, LetsAnOperatorEndItWithoutAFence) {
             "1 OK completed");
 }
 
-// What all four fenced functions check, in this order.
+// Fence checks of all four fenced functions, in this order.
 class Fence : public Contract {
  protected:
   static std::vector<Call> calls() {

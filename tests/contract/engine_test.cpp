@@ -129,7 +129,7 @@ TEST_F(EngineOnContract, FindsLostWorkBehindLostWorkThatItMayNotHave) {
   for (int i = 1; i <= 80; ++i) ASSERT_EQ(claim(gpu), numbered(i));
 }
 
-// What is granted stands in the index, and is not work for anybody else.
+// A granted execution stays in the index, but is not work for other workers.
 TEST_F(EngineOnContract, GrantedWorkCausesNoEndlessLooks) {
   create_many(1, 200, for_gpu);
   ok(create());

@@ -72,7 +72,7 @@ TEST_F(Expire, TakesAMissingReasonForAnAttemptsTimeout) {
   EXPECT_EQ(core("failure_reason"), "attempt_timeout");
 }
 
-// Whoever calls has read an index before; the core may know better by now.
+// The caller may have read an outdated index; the core decides.
 TEST_F(Expire, DoesNothingForATimeThatCountsNoMore) {
   bring_to("granted");
   run(claim().with(11, "60000").with(12, far_future));

@@ -85,7 +85,7 @@ class Contract : public testing::Test {
   std::string run(const Call& call);
   // The same with times as they are.
   Texts reply_of(const Call& call);
-  // What the call made different, one line each: `core retry_count=1`, `core -delay_until`. The time of
+  // Changes made by the call, one line each: `core retry_count=1`, `core -delay_until`. The time of
   // the call and times before it are `t`, later ones `t+30000`. The reply comes first.
   std::string change(const Call& call);
   // Fails unless the reply is this one and, if it is a refusal, the store is as it was.

@@ -48,7 +48,7 @@ TEST_F(Renew, MarksALeaseThatItFindsExpired) {
   EXPECT_EQ(core("ownership_state"), "lease_expired_reclaimable");
 }
 
-// What was said of an older lease does not count for the new one.
+// The revocation of a lease does not affect later leases.
 TEST_F(Renew, SucceedsAfterARevocationOfAnotherRun) {
   bring_to("revoked");
   run(cancel());

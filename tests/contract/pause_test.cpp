@@ -67,7 +67,7 @@ idx:lane:main:blocked:dependencies <E>=t
   EXPECT_EQ(store()["idx:lane:main:blocked:dependencies"]["<E>"], core("created_at"));
 }
 
-// Nobody would ever wake it.
+// An execution that waits for no children would never be woken.
 TEST_F(WaitForChildren, DoesNotWaitForNone) {
   bring_to("active");
   EXPECT_EQ(run(wait_for_children()), "1 OK");

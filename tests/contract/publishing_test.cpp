@@ -84,7 +84,7 @@ class Publishing : public Contract {
     bring_to(state);
     if (state != "none") command({"HSET", exec_key("core"), "flow_id", "f1"});
   }
-  // What the call made different, whatever the time that is left of a lease or a grant.
+  // Changes made by the call, with every later time shown as `later`.
   std::string change_of(const Call& call) {
     return std::regex_replace(change(call), std::regex(R"(t\+\d+)"), "later");
   }

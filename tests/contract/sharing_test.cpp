@@ -14,7 +14,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// What is told on a channel while it is there.
+// Collects the messages on a channel during its lifetime.
 class Listener {
  public:
   Listener(std::uint16_t port, const std::string& command, const std::string& channel)
@@ -61,7 +61,7 @@ class Sharing : public Contract {
     return words;
   }
 
-  // What a function of the engine's own says, but for the name of the server's run at the end.
+  // Reply of an engine's own function, without the name of the server's run at the end.
   std::string ask(const Call& call) {
     const auto text = run(call);
     return text.substr(0, text.rfind(' '));
@@ -182,7 +182,7 @@ TEST_F(Sharing, AnAdmissionIsHeldUntilTheWorkEnds) {
 }
 
 // The process that caused it may die before it gives the slot back.
-TEST_F(Sharing, WhatAnEndMeansForAQuotaIsKeptUntilItIsDone) {
+TEST_F(Sharing, QuotaReleaseOfAnEndIsKeptUntilItIsDone) {
   run(create_with_quota());
   ask(engine_call("ff_grant", {"", "", "w1", "", "5000", "token", far_future}));
   run(claim());

@@ -125,7 +125,7 @@ TEST_F(WaitingCounts, OfAnOlderStoreAreMadeByTheFirstChange) {
   EXPECT_EQ(count("", budget_id), "1");
 }
 
-TEST_F(WaitingCounts, ThatAreWrongArePutRight) {
+TEST_F(WaitingCounts, WrongCountsAreCorrected) {
   ok(create_for_gpu());
   command({"HSET", counts_key, "gpu\x1f\x1f", "7", "cpu\x1f\x1f", "2"});
   const Call recount{"ff_recount_waiting", {index_key("any")}, {"1000"}};

@@ -24,7 +24,7 @@ std::uint64_t number_of(std::string_view word) {
   return number;
 }
 
-// What the engine knows of an execution.
+// State of an execution as the engine reports it.
 struct Found {
   Result<ExecutionInfo> info;
   std::vector<AttemptInfo> attempts;
@@ -106,7 +106,7 @@ class Comparison {
 
 void History::read(std::string_view lines) {
   newest_.clear();
-  // What has no end is of a line that was never finished.
+  // Bytes after the last line break belong to an unfinished line.
   for (auto end = lines.find('\n'); end != std::string_view::npos; end = lines.find('\n')) {
     read_line(lines.substr(0, end));
     lines.remove_prefix(end + 1);

@@ -1,4 +1,4 @@
-// What was acknowledged before a process was killed, compared with what an engine knows afterwards.
+// Compares the changes acknowledged before a process was killed with an engine's state afterwards.
 #pragma once
 
 #include <flowfabric/engine.hpp>
@@ -36,7 +36,7 @@ class History {
     newest_ended,  // the same, and it must have ended
     all_ended,     // what any process told about
   };
-  // What does not hold, in words.
+  // Violations, as sentences.
   std::vector<std::string> verify(Engine& engine, Scope scope) const;
 
   // How many operations were acknowledged.

@@ -1,4 +1,4 @@
-// What a process under load tells of what it did, one line each, so that it is known after its end.
+// Journal of a process under load, one line per operation, which outlives the process.
 //
 //   line := "ready"                         the load begins
 //         | "submitted" id key              key: the idempotency key, or "-"
@@ -21,7 +21,7 @@
 
 namespace ff::crash {
 
-// What a worker gives as the result of an execution: it can be told whose it is.
+// Result that a worker gives for an execution; it names the execution and the lease.
 inline std::string result_of(std::string_view id, std::uint64_t epoch) {
   return fmt::format("result of {} under lease {}", id, epoch);
 }

@@ -170,7 +170,7 @@ class Caller {
   }
 
   void tell_claimed(const ClaimedExecution& execution) {
-    // Who submitted it may not come to tell.
+    // The thread that submitted it may not get to report it.
     if (execution.kind == brief) journal_.tell("brief", execution.id.str());
     journal_.tell("claimed", execution.id.str(), epoch(execution.fence));
   }

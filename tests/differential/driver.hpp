@@ -66,7 +66,7 @@ class Driver {
   std::optional<TimePoint> next_timer() const;
 
   void touch(const ExecutionId& id) { touched_.insert(id); }
-  // What both say of an execution.
+  // Answers of both engines about an execution.
   struct Said;
   Said ask(const ExecutionId& id);
   void compare(const ExecutionId& id, Said said);

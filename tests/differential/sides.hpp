@@ -42,7 +42,7 @@ class SeededRandom final : public Random {
   std::mt19937_64 source_;
 };
 
-// What an engine told of its executions.
+// Events published by an engine.
 class Heard {
  public:
   void add(const Event& event);
@@ -67,14 +67,14 @@ class Sides {
  public:
   explicit Sides(test::ValkeyServer& server);
 
-  // What both are about to answer.
+  // Pending replies of both engines.
   template <class Op>
   using Both = std::array<test::Started<Op>, 2>;
   template <class Op>
   Both<Op> begin(const Op& operation) {
     return {test::start(*embedded_.engine, operation), test::start(*valkey_.engine, operation)};
   }
-  // What both answer, if they answer the same.
+  // Reply of the first engine, after comparison with that of the second.
   template <class Op>
   Result<typename Op::Reply> finish(std::string_view what, std::array<test::Started<Op>, 2> both) {
     auto reply = both[0].get();

@@ -1,4 +1,4 @@
-// What a random sequence is made of: the operations of the property test, and steps in time that meet
+// Steps of a random sequence: the operations of the property test, and steps in time that meet
 // timers exactly.
 #pragma once
 

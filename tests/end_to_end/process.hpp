@@ -25,7 +25,7 @@ class Process {
   // the test if the program ends before.
   std::string wait_for_output(const std::string& text);
 
-  // What it has printed by now.
+  // Output printed so far.
   std::string output_so_far();
 
   void signal(int number);

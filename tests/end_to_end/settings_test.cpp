@@ -153,7 +153,7 @@ TEST(Program, VersionIsTold) {
   EXPECT_THAT(run_ff({"version", "--json"}).out, StartsWith("{\"version\":"));
 }
 
-// What bash offers for the last of `words`.
+// Completions that bash offers for the last of `words`.
 std::string bash_completion(const std::string& words) {
   return run({"/bin/bash", "-c",
               "source <(" + program + " completion bash); COMP_WORDS=(" + words +

@@ -177,7 +177,7 @@ class Machine {
     return step.lease < fences_.size() ? fences_[fences_.size() - 1 - step.lease] : Fence{};
   }
 
-  // What the engine would store if it did this. An attempt that gets a record of its own is kept whole.
+  // Applies the command to the execution. An archived attempt must survive its record unchanged.
   template <class Command>
   core::Decision<Command> decide(const Command& command) {
     auto decision = apply(execution_, command, now_);

@@ -1,4 +1,4 @@
-// What workers and operators do to executions, and what time does.
+// Operations of workers and operators on executions, and the effects of time.
 #include <algorithm>
 
 #include "tests/property/agreement.hpp"

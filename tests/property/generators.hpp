@@ -1,4 +1,4 @@
-// What the generators of operations are made of.
+// Building blocks of the generators of operations.
 #pragma once
 
 #include "tests/property/operation_gen.hpp"

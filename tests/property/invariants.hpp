@@ -1,5 +1,5 @@
-// What must hold whatever was done: read through the engine, and compared with the model and with what
-// was seen before.
+// Invariants that hold after any operation: read through the engine, and compared with the model and
+// with earlier observations.
 #pragma once
 
 #include <map>

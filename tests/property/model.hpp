@@ -1,4 +1,4 @@
-// What an engine should do, said a second time and as simply as possible: no store, no indexes, one
+// Model of an engine's behaviour, as simple as possible: no store, no indexes, one
 // flat struct per execution. It shares no code with the state machine that it is compared with.
 #pragma once
 
@@ -62,7 +62,7 @@ ExecutionState state_of(const Modelled& execution);
 StateVector vector_of(const Modelled& execution);
 TimePoint retained_until(const Modelled& execution);
 
-// What GetExecution should say. Reasons are words, not behaviour: they are taken from `actual`.
+// Expected reply of GetExecution. Reasons are words, not behaviour: they are taken from `actual`.
 ExecutionInfo info_of(const Modelled& execution, const ExecutionInfo& actual);
 
 // The reply, or the error, that the engine should give.
@@ -73,7 +73,7 @@ class Model {
  public:
   static constexpr PartitionIndex partition_count = 256;
 
-  // What a submit meets: null if it should make something new, or duplicate_mismatch.
+  // Execution that a submit finds: null if it should create one, or duplicate_mismatch.
   Predicted<const Modelled*> existing(const Submit& submit, TimePoint now) const;
   Modelled& add(const ExecutionId& id, const Submit& submit, TimePoint now);
 
@@ -90,7 +90,7 @@ class Model {
   Predicted<MayClaim> may_claim(const ClaimExecution& claim, TimePoint now) const;
   bool holds(const ExecutionId& id, const WorkerId& worker, const LeaseId& lease,
              TimePoint now) const;
-  // What the reply must say, but for the ids that the engine invents.
+  // Expected reply, except for the ids that the engine generates.
   ClaimedExecution claimed(const ClaimedExecution& actual, const WorkerId& worker, Millis ttl,
                            TimePoint now);
 

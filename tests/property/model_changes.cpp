@@ -1,4 +1,4 @@
-// What workers and operators do to one execution, in the model.
+// Operations of workers and operators on one execution, in the model.
 #include <algorithm>
 
 #include "tests/property/model.hpp"

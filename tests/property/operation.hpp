@@ -1,4 +1,4 @@
-// What a random sequence is made of: small structs of small numbers, so that a failing sequence shrinks
+// Operations of a random sequence: small structs of small numbers, so that a failing sequence shrinks
 // to a short one. Executions are named by their place among those that exist when the operation runs.
 #pragma once
 

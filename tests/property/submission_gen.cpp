@@ -1,4 +1,4 @@
-// What is submitted: mostly what a sensible user does.
+// Generators of submissions: mostly those of a sensible user.
 #include "tests/property/generators.hpp"
 
 namespace ff::property {

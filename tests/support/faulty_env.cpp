@@ -26,10 +26,10 @@ struct File {
 
 enum class CallKind : std::uint8_t { append, sync, other };
 
-// What all files of a disk share.
+// State shared by all files of a disk.
 class Disk {
  public:
-  // What a call gets to hear, which counts it.
+  // Counts a call, and returns its status.
   IOStatus admit(CallKind kind) {
     const std::lock_guard lock(mutex_);
     const bool fails = calls_++ >= fail_from_;

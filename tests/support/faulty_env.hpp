@@ -16,7 +16,7 @@ enum class DiskFault : std::uint8_t {
   power_cut,   // nothing changes any more
 };
 
-// What a power cut leaves of the bytes that were written but not synced.
+// Fate of unsynced bytes after a power cut.
 enum class Unsynced : std::uint8_t { lost, half_kept, zeros, kept };
 
 // Files are those of the real file system; only what happens to them is watched. Names of files are

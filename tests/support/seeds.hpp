@@ -12,7 +12,7 @@ namespace ff::test {
 // can ask for others: FF_SEED=S for one, FF_SEEDS=N for N fresh ones, which are printed.
 std::vector<std::uint64_t> seeds(const std::string& file);
 
-// What to tell about a failure.
+// Instructions for repeating a failure.
 std::string how_to_repeat(std::uint64_t seed, const std::string& file);
 
 }  // namespace ff::test

@@ -41,7 +41,7 @@ TEST(ValkeyClusterFault, AReplicaTakesOver) {
   EXPECT_EQ(load.finish(), "");
 }
 
-TEST(ValkeyClusterFault, WhatAReplicaConfirmedSurvivesAFailoverUnderLoad) {
+TEST(ValkeyClusterFault, WritesConfirmedByAReplicaSurviveAFailoverUnderLoad) {
   ValkeyCluster cluster(ValkeyCluster::Replicas::one_each);
   const auto append = [](ValkeyServer& server) {
     server.call({"CONFIG", "SET", "appendonly", "yes", "appendfsync", "always"});

@@ -112,7 +112,7 @@ void Ledger::check(const ExecutionId& id, const Told& told, Engine& engine,
   const auto info = ask(engine, GetExecution{id});
   if (!info) return problem(fmt::format("{} ({})", info.error().name(), info.error().message));
   if (info->state != ExecutionState::completed) {
-    // Whoever submitted it may not know that it is there: it may come at the very end.
+    // A submit without a reply may be carried out at the very end.
     const bool acknowledged = told.submitted || !told.results.empty();
     if (acknowledged) problem(fmt::format("is {} in the end", to_string(info->state)));
     return;

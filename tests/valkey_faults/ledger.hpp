@@ -1,4 +1,4 @@
-// What a load was told: what was acknowledged must stay true, and no execution has two live leases.
+// Replies to a load: acknowledged changes must stay true, and no execution has two live leases.
 #pragma once
 
 #include <flowfabric/engine.hpp>
@@ -19,8 +19,8 @@ class Ledger {
   // The worker has no lease any more, by its own doing.
   void given_up(const ClaimedExecution& execution);
   void completed(const ClaimedExecution& execution, std::string result);
-  // What a caller got instead of a reply. Only what it may try again, or what tells that it was too
-  // late, is in order.
+  // Error that a caller got instead of a reply. Only errors that allow another try, or that report a call
+  // as too late, are in order.
   void refused(const Error& error);
 
   std::size_t submitted_count() const;
@@ -30,7 +30,7 @@ class Ledger {
   // How many calls failed because of the store.
   std::size_t troubles() const;
 
-  // What does not hold, in words: a few of them. Asks the engine for everything that was told.
+  // Violations, as sentences: a few of them. Asks the engine for every execution in the ledger.
   std::string problems(Engine& engine) const;
 
  private:

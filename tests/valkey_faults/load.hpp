@@ -30,7 +30,7 @@ class Load {
   // the load did not recover.
   void await_progress(std::size_t completions = 50, Millis limit = 10s);
 
-  // Nobody submits or claims until go_on(); returns when nothing is under way.
+  // Suspends all submits and claims until go_on(); returns when none is under way.
   void hold();
   void go_on();
 

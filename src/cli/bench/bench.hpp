@@ -23,7 +23,7 @@ struct Settings {
   std::uint32_t followers = 0;
 };
 
-// What was measured, in the order in which it is shown.
+// Measured values, in display order.
 using Figures = boost::json::object;
 
 // Bulk submit, drain of what was submitted, and both at once.

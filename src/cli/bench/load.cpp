@@ -42,7 +42,7 @@ Result<void> first_error(const auto& results) {
   return {};
 }
 
-// What a load's coroutines share.
+// State shared by a load's coroutines.
 struct Shared {
   Shared(Engine& on, std::uint32_t count, std::size_t payload_bytes, const char* what)
       : engine(on), left(count), payloads(payload_bytes), progress(what, count) {}

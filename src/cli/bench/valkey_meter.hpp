@@ -1,4 +1,4 @@
-// What a store on Valkey costs the server that it is on.
+// Cost of a store on Valkey to its servers.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace ff::cli::bench {
 
-// What Valkey has counted so far, over all primaries.
+// Resource use of Valkey so far, summed over all primaries.
 struct ValkeyUse {
   double calls = 0;         // of functions
   double call_us = 0;       // time inside them

@@ -28,7 +28,7 @@ struct WorkArguments {
   Millis grace = std::chrono::seconds{10};
 };
 
-// What exit codes mean, besides 0 for success; the names are those of sysexits.h.
+// Exit codes with a meaning, besides 0 for success; the names are those of sysexits.h.
 constexpr int exit_data_error = 65;
 constexpr int exit_temporary_failure = 75;
 constexpr int exit_configuration_error = 78;

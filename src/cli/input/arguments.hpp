@@ -1,4 +1,4 @@
-// What a command takes on the command line: declared by the command, filled in by the parser. The
+// Command-line arguments: declared by the command, filled in by the parser. The
 // values must outlive the parse.
 #pragma once
 
@@ -17,7 +17,7 @@ class App;
 
 namespace ff::cli {
 
-// What the parser found that is not the command's own.
+// Arguments common to all commands, as parsed.
 struct CommonArguments {
   std::vector<Setting> wanted;  // the settings that the command uses
   std::map<Setting, std::string> flags;

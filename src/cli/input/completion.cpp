@@ -33,7 +33,7 @@ std::string shell_quoted(std::string_view text) {
   return "'" + safe + "'";
 }
 
-// What a value of this type is completed with.
+// Bash code that completes a value of this type.
 std::string bash_values(const std::string& type) {
   if (const auto choices = choices_of(type); !choices.empty())
     return fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$word\"))", choices);

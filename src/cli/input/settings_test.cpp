@@ -84,7 +84,7 @@ TEST(ConfigFile, HoldsSettingsAndComments) {
   EXPECT_EQ(values.at(Setting::store).where, "f:4");
 }
 
-TEST(ConfigFile, WhatIsWrongIsRefusedWithFileAndLine) {
+TEST(ConfigFile, InvalidLineIsRefusedWithFileAndLine) {
   EXPECT_THAT(refusal("\nurk = 1"), AllOf(HasSubstr("ff.conf:2: "), HasSubstr("'urk'")));
   EXPECT_THAT(refusal("url"), AllOf(HasSubstr("ff.conf:1: "), HasSubstr("not a setting")));
   EXPECT_THAT(refusal("retention = x"), AllOf(HasSubstr("ff.conf:1: retention"), HasSubstr("'x'")));

@@ -1,4 +1,4 @@
-// What `ff` tells the shell.
+// Exit codes of `ff`.
 #pragma once
 
 #include <flowfabric/error.hpp>

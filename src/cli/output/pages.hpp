@@ -60,7 +60,7 @@ Result<ExitCode> print_pages(const Context& context, const PageOptions& options,
   return ExitCode::ok;
 }
 
-// What a command that makes something prints: its id, or all fields as JSON.
+// Runs a command that creates an object, and prints the object's id, or all fields as JSON.
 template <class Op>
 Run create_and_print_id(std::shared_ptr<Request> request) {
   return [request](const Context& context) -> Result<ExitCode> {

@@ -1,4 +1,4 @@
-// What is at the other end of an output: a terminal of some size, or a pipe or file.
+// Properties of an output: a terminal of some size, or a pipe or file.
 #pragma once
 
 #include <cstddef>

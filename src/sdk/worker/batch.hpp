@@ -22,7 +22,7 @@ std::size_t batch_size(const Items& items, Bytes bytes) {
   return count;
 }
 
-// What came of the i-th item, for a reply with `results`.
+// Result of the i-th item, for a reply with `results`.
 template <class Reply>
 auto item_result(const Result<Reply>& reply, std::size_t i) {
   using Item = std::remove_cvref_t<decltype(reply->results[i])>;

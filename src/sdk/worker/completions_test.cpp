@@ -70,7 +70,7 @@ TEST_F(CompletionsTest, OneAloneGoesAtOnce) {
   EXPECT_EQ(replies_[0], (EndReply{ExecutionState::completed}));
 }
 
-TEST_F(CompletionsTest, ThoseThatComeMeanwhileGoTogether) {
+TEST_F(CompletionsTest, CompletionsDuringACallAreSentTogether) {
   complete();
   run();
   for (int i = 0; i < 3; ++i) complete();

@@ -1,4 +1,4 @@
-// What an answer of the engine says about a lease.
+// Detects the loss of a lease from an error of the engine.
 #pragma once
 
 #include <flowfabric/task.hpp>

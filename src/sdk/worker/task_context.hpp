@@ -1,4 +1,4 @@
-// What a task shares with the worker that runs it.
+// State shared by a task and the worker that runs it.
 #pragma once
 
 #include <flowfabric/task.hpp>

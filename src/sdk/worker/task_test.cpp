@@ -1,4 +1,4 @@
-// What a handler sees, and the ways in which it ends.
+// Data that a handler sees, and the ways in which it ends.
 #include <flowfabric/task.hpp>
 
 #include <latch>

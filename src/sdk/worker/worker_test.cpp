@@ -185,7 +185,7 @@ TEST_P(WorkerTest, StopWaitsForTheRunningHandlerAndTellsIt) {
   EXPECT_EQ(Client(engine()).result(id, 0ms), "done");
 }
 
-TEST_P(WorkerTest, WhatIsNotFinishedInTimeIsHandedBack) {
+TEST_P(WorkerTest, UnfinishedTaskIsHandedBackAtTheDrainLimit) {
   std::latch started(1), go_on(1);
   Worker first(engine(), {.id = "first", .lease_ttl = 1h, .drain_limit = 0ms});
   first.handle("slow", [&](Task&) {

@@ -1,4 +1,4 @@
-// What the tests of the embedded store share: calls that wait, and a store that is opened again and again.
+// Shared helpers of the embedded store's tests: calls that wait, and a store that can be reopened.
 #pragma once
 
 #include <functional>
@@ -42,7 +42,7 @@ Result<typename Op::Reply> run(store::Store& store, Op operation) {
   return start(store, std::move(operation)).get();
 }
 
-// What a test submits, as far as it matters to it.
+// A submission, reduced to the fields that tests set.
 struct Work {
   std::optional<ExecutionId> id = {};
   std::optional<IdempotencyKey> idempotency_key = {};
@@ -128,7 +128,7 @@ class StoreTest : public ::testing::Test {
   ExecutionState state_of(const ExecutionId& id) { return must(run(GetExecution{id})).state; }
   std::string counts() { return show(must(run(CountExecutions{}))); }
 
-  // What a program of another version, or a bad disk, may have left there.
+  // Edits the database of the closed store, to simulate another version or a bad disk.
   void edit(const std::function<void(Database&, Changes&)>& change) {
     close();
     std::filesystem::create_directories(directory());

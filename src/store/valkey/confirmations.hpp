@@ -11,7 +11,7 @@
 
 namespace ff::valkey {
 
-// What a node has answered, and is to be kept.
+// A write that a node has answered and that awaits confirmation.
 struct Written {
   std::uint16_t slot = 0;
   std::string probe_key;  // in that slot

@@ -1,4 +1,4 @@
-// What "acknowledged" means for the operations that must not be lost.
+// Guarantees behind the acknowledgement of operations that must not be lost.
 #pragma once
 
 #include <flowfabric/states.hpp>

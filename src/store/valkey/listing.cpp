@@ -50,7 +50,7 @@ bool matches(const core::Execution& execution, const ListExecutions& query) {
 // Executions of a namespace in all partitions, the newest first, read as far as they are asked for.
 class Newest {
  public:
-  // What is known of one partition.
+  // Executions read from one partition.
   struct Share {
     std::vector<Moment> moments;  // the newest last
     bool more = false;            // there are older ones, not later than this:

@@ -1,4 +1,4 @@
-// What a store on Valkey is asked that concerns many partitions, or none.
+// Queries of a store on Valkey that concern many partitions, or none.
 #include <map>
 
 #include <boost/asio/redirect_error.hpp>

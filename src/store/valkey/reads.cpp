@@ -9,7 +9,7 @@
 namespace ff::valkey {
 namespace {
 
-// What ff_get answered: the record, and the bytes beside it if some were asked for.
+// Answer of ff_get: the record, and the bytes beside it if some were asked for.
 struct Found {
   Record record;
   std::optional<std::string> bytes = {};

@@ -144,7 +144,7 @@ Async<std::vector<Id>> ValkeyStore::find_ids(std::optional<Namespace> ns, std::o
   co_return sorted_ids<Id>(*answers, max);
 }
 
-// What `Get` tells of each, in order; those that are gone meanwhile are left out.
+// Replies of `Get` for all ids, in order; objects deleted in the meantime are left out.
 template <class Get, class Id>
 Async<std::vector<typename Get::Reply>> ValkeyStore::get_all(const std::vector<Id>& ids) {
   std::vector<Get> gets;

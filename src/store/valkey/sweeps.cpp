@@ -1,4 +1,4 @@
-// What a store on Valkey looks up in many partitions at once: work that waits, and timers.
+// Lookups of a store on Valkey in many partitions at once: waiting work, and timers.
 #include <cmath>
 #include <map>
 #include <set>
@@ -101,7 +101,7 @@ Result<std::optional<IndexLook>> read_look(PartitionIndex partition,
   return look;
 }
 
-// What ff_look_waiting answered.
+// Reads the answer of ff_look_waiting.
 Result<IndexLook> read_look_at(const ReadyCache::Gap& gap, Result<Reply> reply) {
   auto list = list_of(std::move(reply));
   FF_TRY(list);
@@ -116,7 +116,7 @@ Result<IndexLook> read_look_at(const ReadyCache::Gap& gap, Result<Reply> reply) 
   return found;
 }
 
-// What ff_sweep_waiting answered.
+// Answer of ff_sweep_waiting.
 struct Sweep {
   std::vector<IndexLook> looks;
   std::set<PartitionIndex> uncounted;  // partitions of older programs

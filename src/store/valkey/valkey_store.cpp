@@ -80,7 +80,7 @@ class SentLease final : public SentCallOf<core::LeaseGrant> {
   std::optional<Result<Reply>> payload_;
 };
 
-// Whoever asked for it hears that nobody can have it now.
+// Refusals that mean that no worker can claim the execution at present.
 bool is_not_ready(Errc code) {
   return code == Errc::execution_not_leaseable || code == Errc::execution_not_eligible ||
          code == Errc::execution_not_found || code == Errc::grant_already_exists;
@@ -356,7 +356,7 @@ void ValkeyStore::send(Sent sent, std::shared_ptr<SentCall> call) {
   });
 }
 
-// What the answer means, and what this process learns from it.
+// Applies the answer to the call and to the caches of this process.
 void ValkeyStore::take_in(std::uint64_t number, const CommandTraits& traits,
                           Result<std::vector<Reply>> list, SentCall& call) {
   const auto& id = traits.refusal.id;

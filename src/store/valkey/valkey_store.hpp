@@ -36,7 +36,7 @@ struct Moment {
   auto operator<=>(const Moment&) const = default;
 };
 
-// What a command's kind means for what this process knows of Valkey.
+// Properties of a command that determine how its answer updates the caches of this process.
 struct CommandTraits {
   RefusalContext refusal;
   bool is_lease = false;
@@ -156,8 +156,8 @@ class ValkeyStore final : public store::Store {
   Async<std::string> ask_at(const Address& address, FunctionCall function);
   void tell_opening(std::string_view message);
 
-  // What becomes of partitions that are just moving to another node: the whole has to wait for them, or
-  // they are looked at the next time.
+  // Handling of partitions that are moving to another node: the question waits for them, or
+  // skips them until the next time.
   enum class Moving : std::uint8_t { wait, skip };
   struct Question {
     std::string function;

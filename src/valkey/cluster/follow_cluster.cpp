@@ -100,7 +100,7 @@ Result<std::vector<Node>> Router::nodes_in(const Reply& reply, const Endpoint& a
   return nodes;
 }
 
-// Those who are connected first, each time in another order: one may be cut off and know old things only.
+// Connected nodes first, rotated on each call: a single node may be cut off and have outdated data.
 std::vector<std::shared_ptr<Connection>> Router::whom_to_ask() {
   std::vector<std::shared_ptr<Connection>> all;
   for (const auto& endpoint : context_->options.endpoints) connection_to(endpoint);
@@ -150,7 +150,7 @@ void Router::apply(std::vector<Node> nodes) {
   tell_watchers();
 }
 
-// What waits for a node that is not there, or has nothing to say any more, may have a better one by now.
+// Reroutes calls that wait for a node that is unreachable or is not a primary in use.
 void Router::move_calls() {
   std::vector<Call> calls;
   for (auto at = connections_.begin(); at != connections_.end();) {

@@ -184,7 +184,7 @@ void Connection::on_failed_to_open(const Error& error) {
   owner_.on_lost(*this);
 }
 
-// What is safe to repeat is sent again, before everything else; the rest is answered.
+// Calls that are safe to repeat are sent again, before all others; the rest fail.
 void Connection::settle_written(const std::string& why) {
   outage_.note(endpoint(), why);
   const Error lost{

@@ -19,7 +19,7 @@
 
 namespace ff::valkey {
 
-// What the connections of one client share.
+// State shared by the connections of one client.
 struct ConnectionContext {
   asio::any_io_executor executor;  // runs one thing at a time
   ClientOptions options;

@@ -43,7 +43,7 @@ std::vector<Command> greeting(const ClientOptions& options) {
   return commands;
 }
 
-// What an error in answer to one of those means. Being without a name is no harm.
+// Result of an error reply to one of those commands. A missing connection name is harmless.
 Result<void> judge(const std::string& command, const std::string& error) {
   const auto kind = refusal_of(error).kind;
   const bool is_turned_away =

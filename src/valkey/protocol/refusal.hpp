@@ -1,4 +1,4 @@
-// What an error reply means for a client: is it the caller's, or does it say to try again?
+// Meaning of an error reply for a client: passed to the caller, or a reason to try again.
 #pragma once
 
 #include <cstdint>

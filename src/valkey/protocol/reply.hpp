@@ -1,4 +1,4 @@
-// What a Valkey server answered, as data.
+// Replies of a Valkey server, as data.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a client is asked to send, and where to.
+// Requests of a client, and their destinations.
 #pragma once
 
 #include <cstdint>

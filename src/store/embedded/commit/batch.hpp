@@ -15,7 +15,7 @@
 
 namespace ff::embedded {
 
-// What may be told to the world once a batch is safe, and not before.
+// Replies, events and openings that are released once a batch is safe, and not before.
 class Announcements {
  public:
   template <class Reply>

@@ -1,4 +1,4 @@
-// What is left when the disk fails, at any of the calls that the store makes to it.
+// State of the store after the disk fails, at any of the calls that the store makes to it.
 #include "store/embedded/test_support.hpp"
 #include "tests/support/faulty_env.hpp"
 
@@ -10,7 +10,7 @@ using test::Unsynced;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What was acknowledged, and so must be found again.
+// Acknowledged changes, which must be found again.
 struct Acknowledged {
   std::map<ExecutionId, ExecutionState> states;
   std::set<ExecutionId> unsure;  // a call about it failed: it may have been carried out, or not

@@ -127,7 +127,7 @@ TEST_F(DamagedDirectoryTest, WithoutCurrent) {
   remove("CURRENT");
   expect_refused();
 }
-TEST_F(DamagedDirectoryTest, ThatIsABackupWithoutCurrent) {
+TEST_F(DamagedDirectoryTest, BackupWithoutCurrentIsRefused) {
   std::filesystem::remove_all(database_directory(directory()));
   std::filesystem::rename(database_directory(directory() / "backups" / "b"),
                           database_directory(directory()));

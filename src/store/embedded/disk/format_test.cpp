@@ -36,7 +36,7 @@ TEST_F(FormatTest, OfAnEmptyDatabaseIsNone) {
   EXPECT_FALSE(must(read_format(*database)));
 }
 
-TEST_F(FormatTest, ThatIsNewerIsRefusedAndLeftAlone) {
+TEST_F(FormatTest, NewerFormatIsRefusedAndLeftAlone) {
   put_store(99, 256);
   for (int time = 0; time < 2; ++time) {
     EXPECT_EQ(error_at_open(), Errc::store_too_new);
@@ -48,7 +48,7 @@ TEST_F(FormatTest, ThatIsNewerIsRefusedAndLeftAlone) {
   EXPECT_EQ(checked.error().code, Errc::store_too_new);
 }
 
-TEST_F(FormatTest, ThatMakesNoSenseIsDamage) {
+TEST_F(FormatTest, InvalidFormatIsReportedAsDamage) {
   put_store(0, 256);
   EXPECT_EQ(error_at_open(), Errc::store_damaged);
   put_store(format_version, 0);

@@ -78,7 +78,7 @@ std::string by_time(const Namespace& ns, TimePoint created_at, const ExecutionId
 std::string by_tag_of(const Namespace& ns, std::string_view tag, std::string_view value);
 std::string by_tag(const Namespace& ns, std::string_view tag, std::string_view value,
                    TimePoint created_at, const ExecutionId& id);
-// What stands behind the prefix in both of these: when, and who.
+// Suffix of both kinds of keys: time of creation, and id of the execution.
 struct Moment {
   TimePoint at;
   ExecutionId id;

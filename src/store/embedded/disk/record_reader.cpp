@@ -63,7 +63,7 @@ core::Attempt RecordReader::attempt(const proto::Attempt& stored) {
   if (stored.has_timeout_left_ms()) attempt.timeout_left = Millis{stored.timeout_left_ms()};
   for (const auto& lease : stored.past_leases()) attempt.past_leases.push_back(past_lease(lease));
   if (stored.has_end()) attempt.end = attempt_end(stored.end());
-  // What has ended was leased before.
+  // An attempt that has ended was leased before.
   if (attempt.end && attempt.past_leases.empty()) ok_ = false;
   return attempt;
 }

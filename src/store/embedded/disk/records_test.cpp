@@ -136,7 +136,7 @@ TEST(Records, BringBackIdempotencyEntriesAndCounts) {
   EXPECT_NE(decode_ended(encode_ended(counts)), counts);
 }
 
-TEST(Records, ThatAreCutShortAreRefused) {
+TEST(Records, TruncatedRecordsAreRefused) {
   EXPECT_TRUE(refused(""));
   EXPECT_TRUE(refused("not a record"));
   const auto bytes = encode(full());
@@ -147,7 +147,7 @@ TEST(Records, ThatAreCutShortAreRefused) {
 }
 
 // Each makes one thing wrong that no program of ours writes.
-TEST(Records, ThatCannotBeAreRefused) {
+TEST(Records, ImpossibleRecordsAreRefused) {
   using Stored = proto::Execution;
   const std::vector<std::pair<const char*, std::function<void(Stored&)>>> damages{
       {"no state", [](Stored& r) { r.clear_state(); }},
@@ -240,7 +240,7 @@ core::Execution upgraded(const proto::Execution& record) {
 }
 TimePoint at(Millis::rep ms) { return TimePoint{Millis{ms}}; }
 
-TEST(RecordsOfFormat1, ThatWaitGetTheirPlaceInTheQueue) {
+TEST(RecordsOfFormat1, WaitingExecutionsGetTheirPlaceInTheQueue) {
   const auto execution = upgraded(first_format());
   EXPECT_EQ(execution.queued_at, at(1'000));
   EXPECT_EQ(execution.created_at, at(1'000));
@@ -250,7 +250,7 @@ TEST(RecordsOfFormat1, ThatWaitGetTheirPlaceInTheQueue) {
   EXPECT_FALSE(execution.attempt);
 }
 
-TEST(RecordsOfFormat1, ThatRunKeepTheirLease) {
+TEST(RecordsOfFormat1, RunningExecutionsKeepTheirLease) {
   auto record = first_format(1);
   auto& lease = *record.mutable_active()->mutable_lease();
   set_first_fence(*lease.mutable_fence());
@@ -265,7 +265,7 @@ TEST(RecordsOfFormat1, ThatRunKeepTheirLease) {
       core::apply(execution, Complete{.id = core::test_id(), .fence = first_held}, at(9'000)));
 }
 
-TEST(RecordsOfFormat1, ThatLostTheirWorkerAreClaimedAsAReclaim) {
+TEST(RecordsOfFormat1, InterruptedExecutionsAreClaimedAsAReclaim) {
   auto record = first_format(1);
   record.mutable_interrupted();
   const auto execution = upgraded(record);
@@ -273,7 +273,7 @@ TEST(RecordsOfFormat1, ThatLostTheirWorkerAreClaimedAsAReclaim) {
   EXPECT_EQ(core::next_attempt_type(execution), AttemptType::reclaim);
 }
 
-TEST(RecordsOfFormat1, ThatEndedAnswerARepeatedEndAsBefore) {
+TEST(RecordsOfFormat1, EndedExecutionsGiveARepeatedEndTheSameReply) {
   auto record = first_format(1);
   record.mutable_completed_v1()->set_at_ms(3'000);
   set_first_fence(*record.mutable_completed_v1()->mutable_by());
@@ -294,7 +294,7 @@ TEST(RecordsOfFormat1, ThatEndedAnswerARepeatedEndAsBefore) {
   EXPECT_EQ(core::info_of(execution).failure_reason, "broke");
 }
 
-TEST(RecordsOfFormat1, ThatWereGivenUpHaveNoWorkersEnd) {
+TEST(RecordsOfFormat1, ExecutionsReclaimedTooOftenStayFailed) {
   auto record = first_format(3);
   record.set_reclaim_count(2);
   record.mutable_failed_v1()->set_at_ms(3'000);

@@ -12,11 +12,11 @@ namespace ff::embedded {
 std::string encode(const core::Budget& budget);
 Result<core::Budget> decode_budget(const BudgetId& id, std::string_view bytes);
 
-// What it was made with; its window and its holders are not in it.
+// Definition of a quota; its window and its holders are not in the record.
 std::string encode(const core::Quota& quota);
 Result<core::Quota> decode_quota(const QuotaId& id, std::string_view bytes);
 
-// What one execution spent.
+// Amounts that one execution spent.
 std::string encode_spending(const Amounts& amounts);
 Result<Amounts> decode_spending(std::string_view bytes);
 

@@ -76,7 +76,7 @@ TEST(ResourceRecords, BringBackSpendingAndReports) {
   }
 }
 
-TEST(ResourceRecords, ThatAreCutShortAreRefused) {
+TEST(ResourceRecords, MalformedRecordsAreRefused) {
   EXPECT_FALSE(decode_budget(budget_id, ""));
   EXPECT_FALSE(decode_budget(budget_id, "rubbish"));
   EXPECT_FALSE(decode_quota(quota_id, ""));

@@ -1,4 +1,4 @@
-// What the tests of the desk share.
+// Shared helpers and fixture of the tests of resources.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What a shard keeps in memory to find executions: who is ready, whose time is up next, and how
-// many there are in each state.
+// In-memory indexes by which a shard finds executions: the ready queue, the timers by time, and the
+// number of executions in each state.
 #pragma once
 
 #include <flowfabric/ids.hpp>
@@ -16,7 +16,7 @@
 
 namespace ff::embedded {
 
-// What the ready queue is to know of an execution.
+// Entry of the ready queue for an execution.
 store::Ready ready_of(const core::Execution& execution);
 bool is_ready(const core::Execution& execution);
 

@@ -76,7 +76,7 @@ Result<ClaimedExecution> Shard::execute(core::LeaseGrant command, Batch& batch) 
   const bool is_ready_claim = command.source == core::LeaseSource::ready;
   auto claimed = change(std::move(command), batch);
   if (!claimed) {
-    // Whoever took it from the ready queue does not get it; if it is free, others may.
+    // The failed claim returns the execution to the ready queue; if it is free, other claims can take it.
     if (is_ready_claim) static_cast<void>(execute(store::PutBack{id}, batch));
     return claimed;
   }

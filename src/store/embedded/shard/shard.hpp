@@ -25,7 +25,7 @@ struct CountShare {
   std::optional<LaneId> lane = {};
 };
 
-// What a shard is asked: the calls of the store that are about one execution or partition, and its part
+// Calls that a shard handles: those of the store about one execution or partition, and its part
 // of those that are about all.
 inline constexpr auto is_about_execution = []<class Op>() {
   // No other scheduler shares this store, so nothing is ever blocked here.
@@ -71,7 +71,7 @@ class Shard final : core::PartitionView {
   void finish(Batch batch);
   Result<void> write(Batch& batch);
 
-  // What a command does is core's decision, carried out in `batch`. These need more than that:
+  // Core decides each command; the decision is carried out in `batch`. These need more than that:
   template <class Command>
   Result<typename Command::Reply> execute(Command command, Batch& batch) {
     return change(std::move(command), batch);

@@ -115,7 +115,7 @@ TEST_F(BackupTest, BeginsAnewWhereOneWasCutShort) {
   EXPECT_EQ(state_of(id), ExecutionState::waiting);
 }
 
-TEST_F(BackupTest, ThatCannotBeWrittenSaysSoAndLeavesTheStoreRunning) {
+TEST_F(BackupTest, FailedBackupIsReportedAndLeavesTheStoreRunning) {
   std::ofstream(directory() / "backups") << "not a directory";
   const auto failed = run(Backup{nightly});
   ASSERT_FALSE(failed);

@@ -1,4 +1,4 @@
-// What has to be right about a Valkey before an engine may use it.
+// Checks and setup of a Valkey before an engine uses it.
 #pragma once
 
 #include <flowfabric/async.hpp>

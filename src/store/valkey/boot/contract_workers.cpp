@@ -29,7 +29,7 @@ std::optional<TimePoint> time_in(const Reply& reply) {
   return ms ? std::optional(TimePoint{Millis{*ms}}) : std::nullopt;
 }
 
-// What PTTL says of a sign of life: -2 if there is none, -1 if it does not end.
+// Remaining lifetime of a liveness key, from PTTL: -2 if there is no key, -1 if it does not expire.
 std::optional<Millis> alive_for(const Reply& reply) {
   const auto* ms = reply.as_int();
   if (!ms || *ms == -2) return std::nullopt;

@@ -11,7 +11,7 @@
 
 namespace ff::valkey {
 
-// What is stored of one instance.
+// Stored record of one worker instance.
 struct ContractWorkerRecord {
   std::string instance;
   std::string capabilities;  // CSV

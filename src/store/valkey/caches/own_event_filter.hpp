@@ -13,15 +13,15 @@
 
 namespace ff::valkey {
 
-// Whoever makes a change finds its event in the reply, and passes over the echo on the channel. But a reply
+// The reply to a change contains its event, so the echo on the channel is skipped. But a reply
 // may be lost although the change was made, or come from a second try that found everything done: then
-// the echo is the only word of it. Thread-safe.
+// the echo is the only notice of the change. Thread-safe.
 class OwnEventFilter {
  public:
   // `process` names this one among all that make changes.
   explicit OwnEventFilter(std::string process) : prefix_(std::move(process) + '.') {}
 
-  // What a call is sent with, so that its echo is known.
+  // Number and origin of a call; the origin is sent with the call and identifies its echo.
   std::uint64_t begin();
   std::string origin_of(std::uint64_t call) const { return prefix_ + std::to_string(call); }
 

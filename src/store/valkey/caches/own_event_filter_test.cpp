@@ -9,14 +9,14 @@ EventMessage message_of(std::string origin) {
   return {.origin = std::move(origin), .change = {}, .indexed = {}};
 }
 
-TEST(OwnEventFilter, WhatOthersDidIsNews) {
+TEST(OwnEventFilter, EventsOfOtherProcessesPass) {
   OwnEventFilter own_events("me");
   EXPECT_TRUE(own_events.hear(message_of("other.1")));
   EXPECT_TRUE(own_events.hear(message_of("")));
   EXPECT_TRUE(own_events.hear(message_of("meandyou.1")));
 }
 
-TEST(OwnEventFilter, WhatOthersFreedTheyGiveBackThemselves) {
+TEST(OwnEventFilter, EffectsOfOtherProcessesAreDropped) {
   OwnEventFilter own_events("me");
   const auto with_effect = [](EventMessage message) {
     message.change.effects = {core::ReleaseToken{}};
@@ -30,7 +30,7 @@ TEST(OwnEventFilter, WhatOthersFreedTheyGiveBackThemselves) {
       own_events.hear(with_effect(message_of(own_events.origin_of(lost))))->change.effects.empty());
 }
 
-TEST(OwnEventFilter, WhatAReplyToldIsNot) {
+TEST(OwnEventFilter, EchoOfARepliedEventIsDropped) {
   OwnEventFilter own_events("me");
   const auto early = own_events.begin();
   EXPECT_FALSE(own_events.hear(message_of(own_events.origin_of(early))));
@@ -40,7 +40,7 @@ TEST(OwnEventFilter, WhatAReplyToldIsNot) {
   EXPECT_FALSE(own_events.hear(message_of(own_events.origin_of(late))));
 }
 
-TEST(OwnEventFilter, WhatNoReplyToldIsNewsOnce) {
+TEST(OwnEventFilter, EchoOfAnUnrepliedEventPassesOnce) {
   OwnEventFilter own_events("me");
   const auto early = own_events.begin();
   EXPECT_FALSE(own_events.hear(message_of(own_events.origin_of(early))));

@@ -37,7 +37,7 @@ struct IndexedReady {
 // An entry of an index. Valkey sorts them so: the best first, of equal scores by id.
 using IndexEntry = std::pair<std::int64_t, ExecutionId>;
 
-// What a look at a part of an index found.
+// Result of reading a part of an index.
 struct IndexLook {
   struct Kind {  // executions of a namespace with equal needs
     Namespace ns;

@@ -1,5 +1,5 @@
-// What comes due in the near future, as this process knows it. Valkey's own indexes are the truth; this
-// is what spares looking at all of them all the time.
+// Cache of the timers that come due soon. Valkey's own indexes are authoritative; the cache
+// avoids reading all of them all the time.
 #pragma once
 
 #include <map>

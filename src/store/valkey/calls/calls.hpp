@@ -36,7 +36,7 @@ FunctionCall call_for(Replay& command);
 FunctionCall call_for(core::TimerFire& command);
 FunctionCall call_for(core::Remove& command);
 
-// What a function answered: the values after the event, in order. The first that is not what was
+// Answer of a function: the values after the event, in order. The first value that is not what was
 // expected is remembered.
 class Answer {
  public:

@@ -1,4 +1,4 @@
-// What the function library tells of a change: in the reply to whoever made it, and to everyone else on
+// A change as the function library reports it: in the reply to the caller, and to all other processes on
 // the partition's channel.
 #pragma once
 

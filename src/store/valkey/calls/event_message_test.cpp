@@ -104,7 +104,7 @@ TEST(EventMessage, TellsTheVersionOfAChange) {
       << "a new execution may have the id of a removed one";
 }
 
-TEST(EventMessage, WhatIsNotOneIsNone) {
+TEST(EventMessage, MalformedMessageIsIgnored) {
   EXPECT_FALSE(parse_event(""));
   EXPECT_FALSE(parse_event("hello"));
   EXPECT_FALSE(parse_event(std::string(14, '\x1f')));

@@ -6,7 +6,7 @@
 
 namespace ff::valkey {
 
-// Whose partition an operation goes to.
+// Identifies the partition that an operation is sent to.
 using Subject = std::variant<BudgetId, QuotaId, Namespace>;  // the namespace: of workers
 
 template <store::OfResource Op>
@@ -68,7 +68,7 @@ Done read_answer(const DeregisterWorker& op, Answer& answer);
 WorkerInfo read_answer(const DrainWorker& op, Answer& answer);
 std::vector<WorkerInfo> read_answer(const core::LiveWorkers& op, Answer& answer);
 
-// What a refusal of an operation may be about.
+// Objects that the refusal of an operation may name.
 struct ResourceContext {
   Subject subject;
   Namespace ns = {};
@@ -88,7 +88,7 @@ std::unexpected<Error> refused(const ResourceContext& context, const std::vector
 // `TOKEN`, `EXECUTION ADMITTED_AT`: a slot of a quota as it is stored.
 std::optional<core::HeldToken> parse_holder(const std::string& token, const std::string& record);
 
-// What is told on the channel of a partition of budgets or quotas; none if it is not one of ours.
+// Parses a message on the channel of a budget or quota partition; none if it is not an opening.
 std::optional<store::Opening> parse_opening(std::string_view text);
 
 }  // namespace ff::valkey

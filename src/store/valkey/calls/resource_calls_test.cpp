@@ -29,7 +29,7 @@ TEST(ResourceCalls, AnOpeningNamesABudgetOrAQuota) {
   EXPECT_EQ(std::get<QuotaId>(quota->of).str(), uuid);
 }
 
-TEST(ResourceCalls, WhatIsNoOpeningIsNone) {
+TEST(ResourceCalls, MalformedOpeningIsIgnored) {
   EXPECT_FALSE(parse_opening(""));
   EXPECT_FALSE(parse_opening(fmt::format("worker\x1f{}\x1f{}", "acme", uuid)));
   EXPECT_FALSE(parse_opening(fmt::format("budget\x1f{}\x1f{}", "acme", "x")));

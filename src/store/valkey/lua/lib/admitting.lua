@@ -1,4 +1,4 @@
--- What the contract's functions of budgets and quotas have in common. They name things several times over;
+-- Shared code of the contract's functions of budgets and quotas. These name things several times over;
 -- all keys follow from the one of the definition. Time is the caller's.
 local admitting = {}
 

@@ -8,7 +8,7 @@ function attempts.key(x)
   return keys.attempt(x.tag, x.id, x.f.current_attempt_index)
 end
 
--- What the next claim begins. nil: the newest attempt goes on where it paused.
+-- Type of the attempt that the next claim begins. nil: the claim resumes the newest attempt.
 function attempts.next_type(x)
   local f = x.f
   if f.attempt_state == 'pending_first_attempt' then return 'initial' end

@@ -28,7 +28,7 @@ function blocking.is_blocked(x)
   return x.f.lifecycle_phase == 'runnable' and is_blocked[x.f.eligibility_state] == true
 end
 
--- What is blocked already counts from when it was first.
+-- An execution that is already blocked keeps the time when it was first blocked.
 function blocking.block(x, reason, detail)
   local since = blocking.is_blocked(x) and x.f.last_transition_at
   execution.become_blocked(x, eligibility_of[reason], reason,

@@ -184,7 +184,7 @@ end
 
 -- ---- Spending -------------------------------------------------------------------------------------
 
--- What a report is compared with if its dedup key comes again.
+-- Text of a report, for comparison with another report under the same dedup key.
 function budgets.signature(report)
   local parts = {report.execution or ''}
   for i, dimension in ipairs(report.dimensions) do

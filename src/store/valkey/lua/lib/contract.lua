@@ -1,4 +1,4 @@
--- What the functions of the contract have in common. They name the execution twice, in KEYS[1] and in
+-- Shared code of the functions of the contract. These name the execution twice, in KEYS[1] and in
 -- an argument; all other keys follow from the first and from the core, whatever KEYS say.
 local contract = {}
 

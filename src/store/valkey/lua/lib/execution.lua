@@ -70,8 +70,8 @@ function execution.count(x, field)
   return tonumber(x.f[field] or 0)
 end
 
--- What it holds of its quota it holds from the grant or the lease until it loses that. `freed` is what it
--- held and holds no longer.
+-- An execution keeps its admission to a quota while it has a grant or a lease. `freed` is an admission
+-- that it has lost.
 local function settle_admission(x)
   local f = x.f
   if f.admission and f.ownership_state ~= 'leased' and not f.grant_expires_at then

@@ -34,7 +34,7 @@ function grants.let_expire(x)
   server.call('PEXPIREAT', key_of(x), x.f.grant_expires_at)
 end
 
--- Who has the grant, and whether its time is over. nil: there is none.
+-- Worker of the grant, and whether the grant has expired. nil: there is none.
 function grants.of(x)
   local stored = server.call('HMGET', key_of(x), 'worker_id', 'grant_expires_at')
   if not stored[1] then return nil end

@@ -106,7 +106,7 @@ function leases.lose(x, ownership, reason)
   execution.drop(x, 'attempt_deadline_at')
 end
 
--- What has a quota starts only with its admission, and while that is valid: later it may have been taken
+-- An execution with a quota starts only with a valid admission: an expired one may have been taken
 -- for lost, and its slot given to another.
 function leases.check_admission(x, admission, valid_until)
   local quota = x.f.quota_policy_id
@@ -135,7 +135,7 @@ function leases.tokens(csv, side)
   return set
 end
 
--- What a worker with these capabilities lacks to run it, sorted; nil if nothing.
+-- Required capabilities that the worker lacks, sorted; nil if none.
 function leases.missing(x, worker_csv)
   local required = x.f.required_capabilities
   if not required then return nil end

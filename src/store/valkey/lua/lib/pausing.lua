@@ -10,7 +10,7 @@ function pausing.delay(x, due)
   execution.put(x, {blocking_detail = string.format('delayed until %.0f', due)})
 end
 
--- What is left of the attempt's time is kept for the worker that goes on with it.
+-- The remaining time of the attempt is kept for the worker that resumes it.
 function pausing.pause(x, how, due, reason)
   local f = x.f
   local waits_for_children = how == 'waiting_children' and has_open_dependencies(x)

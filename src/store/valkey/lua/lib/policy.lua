@@ -1,7 +1,7 @@
 -- The stored policy, read only where something goes wrong.
 local policy = {}
 
--- What a JSON object or list says; nil if the text is neither.
+-- Decodes a JSON object or list; nil if the text is neither.
 function policy.decode(text)
   local fine, decoded = pcall(cjson.decode, text)
   return fine and type(decoded) == 'table' and decoded or nil

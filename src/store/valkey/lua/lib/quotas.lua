@@ -19,7 +19,7 @@ local function positive(text)
   return number and number > 0 and number or nil
 end
 
--- What limits it; nil if there is no such quota.
+-- Limits of the quota; nil if there is no such quota.
 function quotas.load(key, now)
   local f = server.call('HMGET', key, 'created_at', 'max_requests_per_window', 'active_concurrency_cap',
     'window_ms', 'requests_per_window_seconds', 'jitter_ms')

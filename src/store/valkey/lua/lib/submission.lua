@@ -1,4 +1,4 @@
--- What ff_create_execution is given as JSON, checked and read.
+-- Checks and reads the JSON arguments of ff_create_execution.
 local submission = {}
 
 local tokens_max, csv_bytes_max = 256, 4096
@@ -119,7 +119,7 @@ function submission.attached(decoded)
   return #budgets > 0 and table.concat(budgets, ',') or nil, is_uuid(quota) and quota or nil
 end
 
--- What the core keeps of a policy: required_capabilities, attempt_timeout_ms, deadline_ms (from now),
+-- Fields of a policy that the core keeps: required_capabilities, attempt_timeout_ms, deadline_ms (relative),
 -- dedup_ms, retention_ms, budget_ids, quota_policy_id. Or nil and the refusal.
 function submission.policy(text)
   if not text or text == '' or text == '{}' then return {} end

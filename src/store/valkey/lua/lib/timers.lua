@@ -1,4 +1,4 @@
--- What becomes due. An execution has at most one timer: that which comes first.
+-- Timers of executions. An execution has at most one timer: the earliest.
 local timers = {}
 
 local function earlier(kind, due, other_kind, other_due)
