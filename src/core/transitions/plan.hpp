@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/assert.hpp"
 #include "base/try.hpp"
 #include "core/effects/effect.hpp"
 #include "core/execution/belonging.hpp"
@@ -58,6 +59,7 @@ Plan<Reply> plan_of(const Execution* before, Step<Reply>&& step) {
   Plan<Reply> plan{.reply = std::move(step.reply)};
   if (!step.next) return plan;
   const auto id = step.next->id;
+  FF_ASSERT(!before || before->id == id);
   auto& changes = plan.changes;
   changes.reserve(1 + (step.archive ? 1 : 0) + (step.payload ? 1 : 0) + (step.drop_result ? 1 : 0) +
                   (step.result ? 1 : 0));

@@ -115,7 +115,11 @@ Async<Scan> Outbox::run_once() {
       failure = reply.error();
     scan.changed += reply ? 1 : 0;
   }
-  settle(std::move(done));
+  std::vector<store::SettleEffects> settled;
+  for (auto& [partition, effects] : done)
+    settled.push_back({.partition = partition, .effects = std::move(effects)});
+  const auto replies = co_await store_.run_all(std::move(settled));
+  for (const auto& reply : replies) FF_CO_TRY(reply);
   if (failure) co_return std::unexpected(std::move(*failure));
   scan.more = page->more && scan.changed > 0;
   co_return scan;
