@@ -50,8 +50,9 @@ std::optional<Effect> effect_from(std::string_view text) {
 std::vector<Effect> effects_of(const Execution& before, const Execution* after) {
   std::vector<Effect> effects;
   const auto held = held_token(before);
-  if (held && (!after || held != held_token(*after)))
-    effects.emplace_back(ReleaseToken{.quota = *before.policy.quota, .token = *held});
+  const auto& quota = before.policy.quota;
+  if (held && quota && (!after || held != held_token(*after)))
+    effects.emplace_back(ReleaseToken{.quota = *quota, .token = *held});
   if (!after)
     for (const auto& budget : before.policy.budgets)
       effects.emplace_back(ForgetSpending{.budget = budget, .execution = before.id});

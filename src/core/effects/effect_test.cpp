@@ -53,6 +53,13 @@ TEST(Effects, OfAnExecutionThatKeepsItsTokenAreNone) {
   EXPECT_THAT(effects_of(plain, &ended), IsEmpty());
 }
 
+TEST(Effects, OfATokenWithoutAQuotaAreNone) {
+  auto held = with_token(active());
+  held.policy.quota.reset();
+  const auto ended = after(apply(held, complete(fence(1)), t0 + 1s));
+  EXPECT_THAT(effects_of(held, &ended), IsEmpty());
+}
+
 TEST(Effects, ForgetTheSpendingOfARemovedExecution) {
   auto ended = completed();
   ended.policy.budgets = {a_budget};
