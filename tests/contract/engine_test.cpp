@@ -22,6 +22,13 @@ class EngineOnContract : public Contract {
     store_ = store.get();
     engine_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
   }
+  // Blocked executions are found by their events alone, or by a scanner, which does not run here.
+  void await_listening() {
+    await("the engine listens", [this] {
+      const auto reply = command({"PUBSUB", "SHARDCHANNELS", "ff:events:" + tag});
+      return !reply.as_array()->empty();
+    });
+  }
   Engine& engine() {
     if (!engine_) open();
     return *engine_;
@@ -248,6 +255,7 @@ TEST_F(EngineOnContract, ListsWorkersOfTheContract) {
 
 TEST_F(EngineOnContract, TakesWorkThatAnOlderEngineBlocked) {
   open();
+  await_listening();
   ok(create().with(7, for_gpu));
   ok({"ff_block", {exec_key("core")}, {"", "", "waiting_for_capable_worker", "none"}});
   await("the claim", [&] { return claim(gpu) == E; });
