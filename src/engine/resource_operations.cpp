@@ -38,7 +38,7 @@ Async<UsageReply> LocalEngine::handle(ReportUsage operation) {
   co_return reply;
 }
 
-// Safe to repeat: the report that broke the limit was not counted, and breaks it again the next time.
+// If the process dies before the action, the lease still holds, and the next report breaks the limit again.
 Async<void> LocalEngine::act_on_breach(const ReportUsage& report, const UsageReply& reply) {
   const auto& breach = *reply.breach;
   const auto& id = *report.execution;

@@ -23,7 +23,7 @@ class Outbox final : public Scanner {
   std::string_view name() const override { return "outbox"; }
   Async<Scan> run_once() override;
 
-  // Settles everything that was carried out; later effects are left for another process.
+  // Starts to settle everything that was carried out; later effects are left for another process.
   void close();
 
  private:

@@ -132,7 +132,7 @@ TEST_F(OnABreakingStore, AListGoesOnBehindWhatItShowed) {
   EXPECT_EQ(must(run(page)).executions.at(0).id, executions[1].id);
 }
 
-// ---- What cannot be read ------------------------------------------------------------------------
+// ---- Unreadable budgets and quotas --------------------------------------------------------------
 
 class Unreadable : public OnABreakingStore {
  protected:
