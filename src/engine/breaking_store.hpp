@@ -71,12 +71,12 @@ class BreakingStore final : public store::Store {
       });
     }
   }
-  void set_event_sink(store::EventSink sink) override { inner_->set_event_sink(std::move(sink)); }
-  void set_opening_sink(store::OpeningSink sink) override {
-    inner_->set_opening_sink([this, sink = std::move(sink)](const store::Opening& opening) {
-      sink(opening);
+  void set_sinks(store::Sinks sinks) override {
+    sinks.on_opening = [this, tell = std::move(sinks.on_opening)](const store::Opening& opening) {
+      tell(opening);
       ++openings_;
-    });
+    };
+    inner_->set_sinks(std::move(sinks));
   }
   PartitionIndex partition_count() const override { return inner_->partition_count(); }
   TimePoint now() const override { return inner_->now(); }

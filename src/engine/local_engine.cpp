@@ -62,9 +62,10 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
                             SteadyClock::duration took) { metrics_.scanned(scanner, took); }}),
       store_(std::move(store)) {
   add_scanners();
-  store_->set_event_sink(
-      [this](std::span<const core::ExecutionChange> changes) { on_events(changes); });
-  store_->set_opening_sink([this](const store::Opening& opening) { on_opening(opening); });
+  store_->set_sinks({.on_events = [this](auto changes) { on_events(changes); },
+                     .on_changes = [this](auto changes) { on_changes(changes); },
+                     .on_opening = [this](const store::Opening& opening) { on_opening(opening); },
+                     .on_gap = [this] { on_gap(); }});
   if (options_.scan) scanners_.start();
 }
 
@@ -460,12 +461,17 @@ Async<Bytes> LocalEngine::handle(GetMetrics) {
 
 void LocalEngine::on_events(std::span<const core::ExecutionChange> changes) {
   if (closing_) return;
-  const bool reminders = !changes.empty() && changes.front().reminder;
-  if (!reminders) {
-    events_.append(changes);
+  events_.append(changes);
+  for (const auto& change : changes) {
+    metrics_.happened(change.event);
+    if (options_.on_event) options_.on_event(change.event);
   }
+}
+
+void LocalEngine::on_changes(std::span<const core::ExecutionChange> changes) {
+  if (closing_) return;
   const auto now = store_->now();
-  for (const auto& [event, claimable, required, effects, timer, reminder] : changes) {
+  for (const auto& [event, claimable, required, effects, timer] : changes) {
     // Before anyone looks for work: what this frees is free for them.
     for (const auto& effect : effects)
       if (const auto* release = std::get_if<core::ReleaseToken>(&effect))
@@ -474,13 +480,17 @@ void LocalEngine::on_events(std::span<const core::ExecutionChange> changes) {
     if (claimable)
       waiting_for_work_.offer(
           {.ns = event.ns, .lane = event.lane, .id = event.id, .required = required});
-    if (reminder) continue;
     if (event.type == EventType::blocked) unblock_.note_change();
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);
-    metrics_.happened(event);
-    if (options_.on_event) options_.on_event(event);
   }
+}
+
+// Those who wait for work are offered what the store finds when it looks again.
+void LocalEngine::on_gap() {
+  if (closing_) return;
+  events_.note_gap();
+  waiting_for_end_.wake_all();
 }
 
 }  // namespace ff

@@ -117,6 +117,8 @@ class LocalEngine final : public Engine {
   void offer(const store::ReadyGroup& group, std::size_t room);
   void add_scanners();
   void on_events(std::span<const core::ExecutionChange> changes);
+  void on_changes(std::span<const core::ExecutionChange> changes);
+  void on_gap();
 
   // In the order in which they may go: each uses those above it.
   LocalEngineOptions options_;

@@ -11,11 +11,11 @@
 namespace ff::store {
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, OpenStoreOptions options) {
-  if (valkey::is_valkey_url(url)) {
-    auto on_valkey = valkey::parse_url(url);
+  if (valkey_store::is_valkey_url(url)) {
+    auto on_valkey = valkey_store::parse_url(url);
     FF_TRY(on_valkey);
     on_valkey->sweep = options.looks_after_all;
-    return valkey::open(std::move(*on_valkey));
+    return valkey_store::open(std::move(*on_valkey));
   }
   const auto embedded = parse_embedded(url);
   FF_TRY(embedded);

@@ -231,9 +231,20 @@ struct Opening {
   Namespace ns;
   std::variant<BudgetId, QuotaId> of;
 };
-using OpeningSink = std::function<void(const Opening&)>;
 
-using EventSink = std::function<void(std::span<const core::ExecutionChange>)>;
+// Receivers of what happens in a store. Called from any thread; they must not block.
+struct Sinks {
+  using Changes = std::span<const core::ExecutionChange>;
+
+  // The events of durable changes, those of one execution in order, each once.
+  std::function<void(Changes)> on_events = [](Changes) {};
+  // Durable changes as soon as they are known, for those who wait: in any order, some perhaps twice, also
+  // ones of long ago that may not have been heard of.
+  std::function<void(Changes)> on_changes = [](Changes) {};
+  std::function<void(const Opening&)> on_opening = [](const Opening&) {};
+  // Events and changes may have been missed: those who wait look for themselves.
+  std::function<void()> on_gap = [] {};
+};
 
 // A command changes one partition, atomically; the rest reads. All methods may be called from any
 // thread. Time is the store's own.
@@ -245,13 +256,8 @@ class Store {
   // only when everything it is based on is as durable as the store promises.
   virtual void start(std::vector<AnyCall> calls) = 0;
 
-  // Events of every durable change from now on; from any thread, must not block. Set it once, before
-  // the first call. Reminders come by themselves, never together with events.
-  virtual void set_event_sink(EventSink sink) = 0;
-
-  // Told of every opening from now on; from any thread, must not block. Set it once, before the first
-  // call.
-  virtual void set_opening_sink(OpeningSink sink) = 0;
+  // Once, before the first call.
+  virtual void set_sinks(Sinks sinks) = 0;
 
   // The cursor with which a list goes on behind an execution.
   virtual std::string list_cursor(TimePoint created_at, const ExecutionId& id) const = 0;

@@ -67,7 +67,7 @@ class ValkeyHome final : public Home {
     return all;
   }
   void open() {
-    auto store = must(ff::valkey::open(
+    auto store = must(ff::valkey_store::open(
         {.client = servers().client_options(), .sweep = false, .simulated_clock = clock_}));
     local_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
   }

@@ -18,7 +18,7 @@ class EngineOnContract : public Contract {
  protected:
   void open() {
     engine_.reset();
-    auto store = must(valkey::open({.client = client_options(), .sweep = false}));
+    auto store = must(valkey_store::open({.client = client_options(), .sweep = false}));
     store_ = store.get();
     engine_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
   }

@@ -51,7 +51,7 @@ class BothStores {
                                  .shards = 1,
                                  .durability = store::Durability::relaxed,
                                  .env = env_.get()});
-    valkey_ = *valkey::open(
+    valkey_ = *valkey_store::open(
         {.client = server_.client_options(), .sweep = false, .simulated_clock = clock_});
   }
 

@@ -76,7 +76,7 @@ void Sides::open_embedded() {
 }
 
 void Sides::open_valkey() {
-  auto store = must(valkey::open(
+  auto store = must(valkey_store::open(
       {.client = server_.client_options(), .sweep = false, .simulated_clock = clock_}));
   valkey_.store = store.get();
   valkey_.engine = std::make_unique<LocalEngine>(std::move(store), options(valkey_));
@@ -135,7 +135,7 @@ void Sides::check_indexes() {
 }
 
 std::future<Result<valkey::Reply>> Sides::stored_states(const ExecutionId& id) {
-  valkey::Request request{.command = {"HMGET", valkey::keys::core(id), "lifecycle_phase",
+  valkey::Request request{.command = {"HMGET", valkey_store::keys::core(id), "lifecycle_phase",
                                       "ownership_state", "eligibility_state", "blocking_reason",
                                       "terminal_outcome", "attempt_state", "public_state"}};
   return test::start(runtime_.executor(), client_.run(std::move(request)));

@@ -48,7 +48,7 @@ TEST(ValkeyClusterFault, WritesConfirmedByAReplicaSurviveAFailoverUnderLoad) {
   };
   for (std::size_t i = 0; i < ValkeyCluster::primary_count; ++i)
     for (auto* server : {&cluster.primary(i), &cluster.replica(i)}) append(*server);
-  const auto engine = open_engine(cluster.client_options(), valkey::Durability::replicas);
+  const auto engine = open_engine(cluster.client_options(), valkey_store::Durability::replicas);
   Load load({engine.get()}, 5);
   // Replicas tell once a second how far they are.
   load.await_progress(5);

@@ -77,7 +77,7 @@ TEST(ValkeyEngines, StopWhileTheServerIsSilent) {
   auto client = proxy.client_options();
   client.request_timeout = 5min;
   auto engine = std::make_unique<LocalEngine>(
-      must(valkey::open({.client = client})),
+      must(valkey_store::open({.client = client})),
       LocalEngineOptions{.intervals = {.unblock = 100ms, .budget_reset = 100ms}});
   proxy.swallow();
   test::await(
@@ -92,7 +92,7 @@ TEST(ValkeyEngines, AServerStopsWhileTheirServerIsSilent) {
   Proxy proxy(server.port());
   auto client = proxy.client_options();
   client.request_timeout = 5min;
-  LocalEngine engine(must(valkey::open({.client = client})), LocalEngineOptions{.scan = false});
+  LocalEngine engine(must(valkey_store::open({.client = client})), LocalEngineOptions{.scan = false});
   http::ServerOptions options{.on_cut = [&engine] { engine.break_off(); }};
   auto http = std::make_unique<http::Server>(engine, must(http::Listener::bind("127.0.0.1:0")),
                                              std::move(options));

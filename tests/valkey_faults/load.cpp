@@ -29,10 +29,10 @@ class Busy {
 }  // namespace
 
 std::unique_ptr<LocalEngine> open_engine(valkey::ClientOptions client,
-                                         valkey::Durability durability) {
+                                         valkey_store::Durability durability) {
   client.request_timeout = 2s;
   client.connect_timeout = 2s;
-  auto store = must(valkey::open({.client = client, .durability = durability}));
+  auto store = must(valkey_store::open({.client = client, .durability = durability}));
   LocalEngineOptions options;
   options.intervals = {.lease_expiry = 300ms,
                        .delayed_promoter = 300ms,

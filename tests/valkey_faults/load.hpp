@@ -18,7 +18,7 @@ inline const Kind kind = *Kind::parse("faults");
 
 // As a server has it: its own store, scanners and all.
 std::unique_ptr<LocalEngine> open_engine(
-    valkey::ClientOptions client, valkey::Durability durability = valkey::Durability::server);
+    valkey::ClientOptions client, valkey_store::Durability durability = valkey_store::Durability::server);
 
 class Load {
  public:

@@ -25,16 +25,16 @@ std::string error_text(const auto& reply) {
 // Nothing of an execution goes away by itself.
 void expect_payloads_stay(ValkeyServer& server, const Ledger& ledger) {
   for (const auto& id : ledger.submitted_ids()) {
-    const auto left = server.call({"PTTL", valkey::keys::of_execution(id, "payload")});
+    const auto left = server.call({"PTTL", valkey_store::keys::of_execution(id, "payload")});
     EXPECT_EQ(*left.as_int(), -1) << id.str();
   }
 }
 
-void kill_under_load(const std::string& appendfsync, valkey::Durability durability) {
+void kill_under_load(const std::string& appendfsync, valkey_store::Durability durability) {
   ValkeyServer server({.append_only = true, .arguments = {"--appendfsync", appendfsync}});
   const auto first = open_engine(server.client_options(), durability);
   const auto second = open_engine(server.client_options(), durability);
-  const bool waits = durability != valkey::Durability::server;  // up to a second for each call
+  const bool waits = durability != valkey_store::Durability::server;  // up to a second for each call
   Load load({first.get(), second.get()}, waits ? 20 : 200);
   for (int i = 0; i < (waits ? 3 : 5); ++i) {
     load.await_progress(waits ? 10 : 50);
@@ -49,11 +49,11 @@ void kill_under_load(const std::string& appendfsync, valkey::Durability durabili
 }
 
 TEST(ValkeyServerFault, KilledWithFsyncAlwaysLosesNothing) {
-  kill_under_load("always", valkey::Durability::server);
+  kill_under_load("always", valkey_store::Durability::server);
 }
 
 TEST(ValkeyServerFault, KilledLosesNothingThatWasConfirmed) {
-  kill_under_load("everysec", valkey::Durability::fsync);
+  kill_under_load("everysec", valkey_store::Durability::fsync);
 }
 
 // The log is not a list of every call that failed: each of the two connections says it once.

@@ -103,7 +103,7 @@ Result<Figures> memory_of_valkey(const Settings& settings) {
 }  // namespace
 
 Result<Figures> memory(const Settings& settings) {
-  if (valkey::is_valkey_url(settings.store)) return memory_of_valkey(settings);
+  if (valkey_store::is_valkey_url(settings.store)) return memory_of_valkey(settings);
   const auto url = store::parse_embedded(settings.store);
   FF_TRY(url);
   auto engine = ff::open(settings.store, settings.open);

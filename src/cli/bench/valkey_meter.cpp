@@ -29,8 +29,8 @@ double number_after(const std::string& info, const std::string& name,
 }  // namespace
 
 Result<std::unique_ptr<ValkeyMeter>> ValkeyMeter::open(const std::string& url) {
-  if (!valkey::is_valkey_url(url)) return std::unique_ptr<ValkeyMeter>();
-  auto options = valkey::parse_url(url);
+  if (!valkey_store::is_valkey_url(url)) return std::unique_ptr<ValkeyMeter>();
+  auto options = valkey_store::parse_url(url);
   FF_TRY(options);
   return std::unique_ptr<ValkeyMeter>(new ValkeyMeter(std::move(options->client)));
 }

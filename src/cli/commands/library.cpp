@@ -11,13 +11,13 @@ Run setup_library(Arguments& arguments) {
       "  ff library | valkey-cli -x FUNCTION LOAD REPLACE\n"
       "  ff library --json");
   return [](const Context& context) -> Result<ExitCode> {
-    const auto& version = valkey::library_version;
+    const auto& version = valkey_store::library_version;
     if (context.json)
       print_json({{"name", "flowfabric"},
                   {"version", fmt::format("{}.{}", version.major, version.minor)},
-                  {"text", valkey::library_text()}});
+                  {"text", valkey_store::library_text()}});
     else
-      fmt::print("{}", valkey::library_text());
+      fmt::print("{}", valkey_store::library_text());
     return ExitCode::ok;
   };
 }

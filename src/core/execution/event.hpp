@@ -17,8 +17,6 @@ struct ExecutionChange {
   CapabilitySet required = {};       // of that worker
   std::vector<Effect> effects = {};  // that it caused; only in the process that made the change
   std::optional<Timer> timer = {};   // the next one to come due
-  // Nothing happened just now: it can be claimed, and someone may not have heard of it.
-  bool reminder = false;
 };
 
 // Describes a change; `execution` is the state after it.

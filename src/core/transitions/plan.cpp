@@ -11,6 +11,23 @@ bool ends_execution(const std::vector<Change>& changes) {
   });
 }
 
+void assert_consistent(const Execution* before, const Execution& next) {
+  FF_ASSERT(next.attempt.has_value() == (next.attempt_count > 0));
+  FF_ASSERT(!next.attempt || next.attempt->index + 1 == next.attempt_count);
+  if (const auto* active = std::get_if<Active>(&next.state)) {
+    FF_ASSERT(next.attempt);
+    FF_ASSERT(active->lease.fence == next.attempt->fence);
+    FF_ASSERT(active->lease.fence.lease_epoch == next.last_epoch);
+  }
+  if (!before) return;
+  FF_ASSERT(next.id == before->id);
+  FF_ASSERT(next.ns == before->ns);
+  FF_ASSERT(next.created_at == before->created_at);
+  // An older epoch than one that was given would let a worker that lost its lease write again.
+  FF_ASSERT(next.last_epoch >= before->last_epoch);
+  FF_ASSERT(next.attempt_count >= before->attempt_count);
+}
+
 // Nothing can have a minted id yet.
 Result<Plan<SubmitReply>> decide(PartitionView& view, Create command, TimePoint now) {
   Result<const Execution*> existing = nullptr;

@@ -53,13 +53,16 @@ class PartitionView {
 // True if an execution has ended by this.
 bool ends_execution(const std::vector<Change>& changes);
 
+// Asserts what holds of every execution, and of every change of one. `before` is null if it is new.
+void assert_consistent(const Execution* before, const Execution& next);
+
 // The plan of a step that changes one execution; `before` is null if it is new.
 template <class Reply>
 Plan<Reply> plan_of(const Execution* before, Step<Reply>&& step) {
   Plan<Reply> plan{.reply = std::move(step.reply)};
   if (!step.next) return plan;
   const auto id = step.next->id;
-  FF_ASSERT(!before || before->id == id);
+  assert_consistent(before, *step.next);
   auto& changes = plan.changes;
   changes.reserve(1 + (step.archive ? 1 : 0) + (step.payload ? 1 : 0) + (step.drop_result ? 1 : 0) +
                   (step.result ? 1 : 0));

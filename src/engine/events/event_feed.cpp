@@ -81,6 +81,11 @@ void EventFeed::append(std::span<const core::ExecutionChange> changes) {
   if (follower_count_ > 0) appended_.wake();
 }
 
+void EventFeed::note_gap() {
+  log_.note_gap();
+  if (follower_count_ > 0) appended_.wake();
+}
+
 asio::awaitable<void> EventFeed::dispatch() {
   while (!stopping_) {
     co_await appended_.wait_until(Steady::now() + std::chrono::hours{1});
@@ -91,7 +96,7 @@ asio::awaitable<void> EventFeed::dispatch() {
         from = dispatched_;
       }
       const auto slice = log_.since(from, slice_max);
-      if (slice.events.empty()) break;
+      if (slice.events.empty() && slice.first == from) break;
       wake_followers(from, slice);
     }
   }

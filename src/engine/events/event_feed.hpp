@@ -22,6 +22,9 @@ class EventFeed {
 
   void append(std::span<const core::ExecutionChange> changes);
 
+  // Events may be missing here: followers are told at once.
+  void note_gap();
+
   // The events that match after the query's place; waits for the first until `deadline`.
   Async<EventPage> read(ReadEvents query, std::chrono::steady_clock::time_point deadline);
 

@@ -23,6 +23,13 @@ void EventLog::append(std::span<const core::ExecutionChange> changes) {
   while (events_.size() > max_) events_.pop_front();
 }
 
+// As if one had come, and all were gone already.
+void EventLog::note_gap() {
+  const std::lock_guard lock(mutex_);
+  events_.clear();
+  ++end_;
+}
+
 Result<EventPage> EventLog::read(const ReadEvents& query) const {
   const auto after = query.after ? parse(*query.after) : Result<Position>{};
   FF_TRY(after);

@@ -26,6 +26,9 @@ class EventLog {
 
   void append(std::span<const core::ExecutionChange> changes);
 
+  // Events may be missing here: whoever reads on hears of it.
+  void note_gap();
+
   // The matching events after the query's place, without waiting. invalid_input if the place is invalid.
   Result<EventPage> read(const ReadEvents& query) const;
 

@@ -46,6 +46,12 @@ class WaitList {
     if (places == places_.end()) return;
     for (Waiter* place : places->second) place->wakeup_.wake();
   }
+  // Whatever they wait for.
+  void wake_all() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, places] : places_)
+      for (Waiter* place : places) place->wakeup_.wake();
+  }
 
  private:
   std::mutex mutex_;

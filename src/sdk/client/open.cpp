@@ -16,7 +16,7 @@ namespace ff {
 Result<std::shared_ptr<Engine>> open(std::string_view url, OpenOptions options) {
   const bool embedded = url.starts_with("embedded:");
   const bool remote_url = url.starts_with("http:") || url.starts_with("https:");
-  if (!embedded && !remote_url && !valkey::is_valkey_url(url))
+  if (!embedded && !remote_url && !valkey_store::is_valkey_url(url))
     return fail(
         Errc::invalid_input,
         fmt::format("'{}' is not the URL of an engine; one looks like http://127.0.0.1:9090, "

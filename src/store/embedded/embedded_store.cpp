@@ -38,7 +38,7 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
       lock_(std::move(lock)),
       partition_count_(partition_count),
       database_(std::move(database)),
-      committer_(*database_, fault_, sink_) {
+      committer_(*database_, fault_, sinks_) {
   for (std::size_t i = 0; i < options_.shards; ++i)
     shards_.push_back(std::make_unique<Shard>(
         Shard::Parts{.number = static_cast<std::uint16_t>(i),
@@ -46,7 +46,7 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
                      .committer = committer_,
                      .fault = fault_,
                      .clock = *options_.clock,
-                     .sink = sink_,
+                     .sinks = sinks_,
                      .ready = ready_,
                      .durability = options_.durability,
                      .hot_bytes_max = options_.hot_bytes_max / options_.shards}));
@@ -54,10 +54,9 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
       ResourceShard::Parts{.writing = {.database = *database_,
                                        .committer = committer_,
                                        .fault = fault_,
-                                       .sink = sink_,
+                                       .sinks = sinks_,
                                        .durability = options_.durability},
-                           .clock = *options_.clock,
-                           .opening_sink = opening_sink_});
+                           .clock = *options_.clock});
 }
 
 EmbeddedStore::~EmbeddedStore() {

@@ -21,8 +21,7 @@ class EmbeddedStore final : public store::Store {
   ~EmbeddedStore() override;  // answers what was started, then closes
 
   void start(std::vector<store::AnyCall> calls) override;
-  void set_event_sink(store::EventSink sink) override { sink_ = std::move(sink); }
-  void set_opening_sink(store::OpeningSink sink) override { opening_sink_ = std::move(sink); }
+  void set_sinks(store::Sinks sinks) override { sinks_ = std::move(sinks); }
   std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override;
   PartitionIndex partition_count() const override { return partition_count_; }
   TimePoint now() const override { return options_.clock->now(); }
@@ -77,8 +76,7 @@ class EmbeddedStore final : public store::Store {
   PartitionIndex partition_count_;
   std::unique_ptr<Database> database_;
   Fault fault_;
-  store::EventSink sink_;
-  store::OpeningSink opening_sink_;
+  store::Sinks sinks_;
   store::ReadyQueue ready_;
   std::vector<std::unique_ptr<Shard>> shards_;  // they and the committer use each other
   std::unique_ptr<ResourceShard> resources_;    // likewise

@@ -216,10 +216,10 @@ TEST_F(EmbeddedStoreTest, EmitsEventsOfWhatChangedAndNoOthers) {
   auto& store = open();
   std::vector<std::string> events;
   std::mutex mutex;
-  store.set_event_sink([&](std::span<const core::ExecutionChange> batch) {
+  store.set_sinks({.on_events = [&](std::span<const core::ExecutionChange> batch) {
     const std::lock_guard lock(mutex);
     for (const auto& change : batch) events.emplace_back(to_string(change.event.type));
-  });
+  }});
   const auto command = create();
   run(command);
   run(command);

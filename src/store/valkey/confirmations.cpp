@@ -7,7 +7,7 @@
 #include "base/try.hpp"
 #include "store/valkey/calls/answers.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 constexpr Millis patience{10'000};
@@ -128,4 +128,4 @@ Result<void> Confirmations::judge_wait(const Result<Reply>& reply) const {
                           durability_ == Durability::replicas ? " here and at a replica" : ""));
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "store/valkey/client_names.hpp"
 #include "store/valkey/durability.hpp"
-#include "valkey/client.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 // A write that a node has answered and that awaits confirmation.
 struct Written {
@@ -63,4 +63,4 @@ class Confirmations {
   Client client_;
 };
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -3,7 +3,7 @@
 
 #include <flowfabric/states.hpp>
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 enum class Durability : std::uint8_t {
   server,    // as Valkey is set up
@@ -11,8 +11,8 @@ enum class Durability : std::uint8_t {
   replicas,  // that, and in the append-only file of a replica
 };
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store
 
 namespace ff {
-FF_NAMES(valkey::Durability, "server", "fsync", "replicas");
+FF_NAMES(valkey_store::Durability, "server", "fsync", "replicas");
 }

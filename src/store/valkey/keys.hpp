@@ -8,14 +8,25 @@
 
 #include <fmt/format.h>
 
-namespace ff::valkey::keys {
+#include "valkey/cluster/slot.hpp"
+
+namespace ff::valkey_store::keys {
 
 inline std::string tag(PartitionIndex partition) { return fmt::format("{{fp:{}}}", partition); }
 
 // A partition, of whatever: everything of it has its tag, and so its slot.
 struct Partition {
+  explicit Partition(std::string hash_tag)
+      : tag(std::move(hash_tag)), slot(valkey::slot_of(tag)) {}
+
   std::string tag;
-  std::uint16_t slot = 0;
+  std::uint16_t slot;
+};
+
+// A key, and the partition that it lives in.
+struct Address {
+  Partition place;
+  std::string key;
 };
 
 inline std::string of_execution(const ExecutionId& id, std::string_view what) {
@@ -33,8 +44,9 @@ inline std::string never(std::string_view tag) { return fmt::format("ff:never:{}
 // Written to see whether writes are taken, and kept.
 inline std::string probe(std::string_view tag) { return fmt::format("ff:probe:{}", tag); }
 
-// The partitions of budgets and of quotas.
-struct ResourcePartitions {
+// All partitions, by what lives in them.
+struct Places {
+  std::vector<Partition> executions;
   std::vector<Partition> budgets;
   std::vector<Partition> quotas;
 };
@@ -75,4 +87,4 @@ inline std::string queue(const Namespace& ns, const LaneId& lane) {
   return ns == default_namespace() ? lane.str() : ns.str() + queue_separator + lane.str();
 }
 
-}  // namespace ff::valkey::keys
+}  // namespace ff::valkey_store::keys

@@ -1,4 +1,5 @@
-// Listing executions, the newest first, over all partitions.
+#include "store/valkey/listing.hpp"
+
 #include <queue>
 #include <set>
 
@@ -7,9 +8,8 @@
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/fields.hpp"
 #include "store/valkey/calls/record.hpp"
-#include "store/valkey/valkey_store.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 constexpr std::size_t looked_at_max = 10'000;  // of one page, whether they match or not
@@ -17,11 +17,6 @@ constexpr std::size_t looked_at_max = 10'000;  // of one page, whether they matc
 constexpr std::size_t records_usual_max = 1'024;
 constexpr std::size_t records_max = 1'048'576;
 constexpr std::size_t read_at_once = 100;
-
-std::string to_cursor(const Moment& moment) {
-  return fmt::format("{}.{}.{}", moment.at.time_since_epoch().count(), moment.id.partition(),
-                     moment.id.uuid().str());
-}
 
 Result<Moment> from_cursor(std::string_view text) {
   const auto first = text.find('.');
@@ -119,13 +114,34 @@ class Newest {
   std::map<PartitionIndex, Share> shares_;
 };
 
-}  // namespace
-
-std::string ValkeyStore::list_cursor(TimePoint created_at, const ExecutionId& id) const {
-  return to_cursor({created_at, id});
+// Those that are still there, in order. An id may have been given again after its first execution was
+// forgotten; the one that is meant began at that moment.
+Async<std::vector<core::Execution>> read_all(Functions& functions,
+                                             const std::vector<Moment>& moments) {
+  std::vector<Request> requests;
+  for (const auto& moment : moments) requests.push_back(functions.read(moment.id, {"newest"}));
+  auto replies = co_await functions.call_all(std::move(requests));
+  std::vector<core::Execution> executions;
+  for (std::size_t i = 0; i < moments.size(); ++i) {
+    auto list = list_of(std::move(replies[i]));
+    FF_CO_TRY(list);
+    if (is_refusal(*list)) continue;  // removed meanwhile
+    auto record = read_record(moments[i].id, without(std::move(*list), 2));
+    FF_CO_TRY(record);
+    if (record->execution.created_at == moments[i].at)
+      executions.push_back(std::move(record->execution));
+  }
+  co_return executions;
 }
 
-Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
+}  // namespace
+
+std::string to_cursor(const Moment& moment) {
+  return fmt::format("{}.{}.{}", moment.at.time_since_epoch().count(), moment.id.partition(),
+                     moment.id.uuid().str());
+}
+
+Async<ExecutionList> list_executions(Functions& functions, ListExecutions query) {
   std::optional<Moment> before;
   std::optional<TimePoint> newest;
   if (query.created_before) newest = *query.created_before - Millis{1};
@@ -137,10 +153,10 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
   }
   Newest all(before);
   ExecutionList page;
-  auto partitions = all_partitions();
-  std::size_t per_partition = query.limit / partitions_ + 8;
+  auto partitions = functions.all_partitions();
+  std::size_t per_partition = query.limit / functions.partition_count() + 8;
   std::size_t looked_at = 0;
-  while (!stopping_) {
+  while (true) {
     if (!partitions.empty()) {
       const std::set<PartitionIndex> asked(partitions.begin(), partitions.end());
       Question question{
@@ -148,10 +164,10 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
           .arguments = {query.ns.str(),
                         newest ? std::to_string(newest->time_since_epoch().count()) : "",
                         std::to_string(per_partition)}};
-      const auto answers = co_await ask(std::move(question), std::move(partitions));
+      const auto answers = co_await functions.ask(std::move(question), std::move(partitions));
       FF_CO_TRY(answers);
       for (const auto partition : asked) all.add(partition, "", false);  // if it is not told of
-      for (const auto& answer : *answers)
+      for (const auto& answer : answers->of_nodes)
         for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
           const auto partition = parse_tag(answer[i]);
           if (!partition) co_return malformed("ff_list");
@@ -168,7 +184,7 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
       too_old = query.created_from && moment->at < *query.created_from;
       if (!too_old) moments.push_back(*moment);
     }
-    const auto executions = co_await read_all(moments);
+    const auto executions = co_await read_all(functions, moments);
     FF_CO_TRY(executions);
     for (const auto& execution : *executions)
       if (matches(execution, query)) page.executions.push_back(core::info_of(execution));
@@ -187,41 +203,6 @@ Async<ExecutionList> ValkeyStore::list(ListExecutions query) {
       per_partition = std::max(per_partition, std::min(per_partition * 2, most));
     }
   }
-  co_return fail(Errc::store_unavailable, "the store is being closed");
 }
 
-// Those that are still there, in order. An id may have been given again after its first execution was
-// forgotten; the one that is meant began at that moment.
-Async<std::vector<core::Execution>> ValkeyStore::read_all(const std::vector<Moment>& moments) {
-  std::vector<core::Execution> executions;
-  if (moments.empty()) co_return executions;
-  struct Gather {
-    std::vector<Result<Reply>> replies;
-    std::size_t missing;
-    std::unique_ptr<Wakeup> all_there;
-  };
-  auto gather = std::make_shared<Gather>();
-  gather->replies.resize(moments.size(), Result<Reply>(Reply{}));
-  gather->missing = moments.size();
-  gather->all_there = std::make_unique<Wakeup>(runtime_.executor());
-  for (std::size_t i = 0; i < moments.size(); ++i)
-    call_function(read_request(moments[i].id, {"newest"}), [gather, i](Result<Reply> reply) {
-      gather->replies[i] = std::move(reply);
-      if (--gather->missing == 0) gather->all_there->wake();
-    });
-  while (gather->missing > 0)
-    co_await gather->all_there->wait_until(std::chrono::steady_clock::now() +
-                                           std::chrono::seconds{1});
-  for (std::size_t i = 0; i < moments.size(); ++i) {
-    auto list = list_of(std::move(gather->replies[i]));
-    FF_CO_TRY(list);
-    if (is_refusal(*list)) continue;  // removed meanwhile
-    auto record = read_record(moments[i].id, without(std::move(*list), 2));
-    FF_CO_TRY(record);
-    if (record->execution.created_at == moments[i].at)
-      executions.push_back(std::move(record->execution));
-  }
-  co_return executions;
-}
-
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

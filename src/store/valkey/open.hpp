@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "store/store.hpp"
+#include "store/valkey/client_names.hpp"
 #include "store/valkey/durability.hpp"
-#include "valkey/options.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 struct StoreOptions {
   ClientOptions client;
@@ -25,4 +25,4 @@ struct StoreOptions {
 
 Result<std::unique_ptr<store::Store>> open(StoreOptions options);
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

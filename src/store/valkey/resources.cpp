@@ -1,7 +1,8 @@
-// Budgets, quotas and workers of a store on Valkey. Each budget and each quota lives in a partition of its
-// kind, the workers of a namespace in one of their own.
+#include "store/valkey/resources.hpp"
+
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/assert.hpp"
 #include "base/try.hpp"
 #include "core/execution/partitions.hpp"
 #include "store/durability.hpp"
@@ -9,15 +10,14 @@
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/fields.hpp"
 #include "store/valkey/calls/resource_calls.hpp"
-#include "store/valkey/valkey_store.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 template <class Id>
-std::vector<Id> sorted_ids(const std::vector<std::vector<Reply>>& answers, std::size_t max) {
+std::vector<Id> sorted_ids(const Answers& answers, std::size_t max) {
   std::vector<Id> ids;
-  for (const auto& answer : answers)
+  for (const auto& answer : answers.of_nodes)
     for (const auto& each : answer)
       if (const auto id = Id::parse(text_in(each))) ids.push_back(*id);
   std::ranges::sort(ids);
@@ -33,7 +33,7 @@ std::string index_of(const QuotaId*, const std::optional<Namespace>& ns) {
 }
 
 template <class Id>
-const std::vector<keys::Partition>& places_of(const keys::ResourcePartitions& places) {
+const std::vector<keys::Partition>& places_of(const keys::Places& places) {
   if constexpr (std::is_same_v<Id, BudgetId>)
     return places.budgets;
   else
@@ -44,124 +44,119 @@ const std::vector<keys::Partition>& places_of(const keys::ResourcePartitions& pl
 
 // ---- One partition --------------------------------------------------------------------------------
 
-ValkeyStore::Address ValkeyStore::address_of(const Subject& subject) const {
+keys::Address Resources::address_of(const Subject& subject) const {
   const auto place_in = [](const std::vector<keys::Partition>& places, const Uuid& uuid) {
     return places[core::partition_of(uuid, static_cast<PartitionIndex>(places.size()))];
   };
+  const auto& places = parts_.functions.places();
   if (const auto* budget = std::get_if<BudgetId>(&subject)) {
-    auto place = place_in(resource_partitions_.budgets, budget->uuid());
+    auto place = place_in(places.budgets, budget->uuid());
     auto key = keys::budget(place.tag, *budget);
     return {.place = std::move(place), .key = std::move(key)};
   }
   if (const auto* quota = std::get_if<QuotaId>(&subject)) {
-    auto place = place_in(resource_partitions_.quotas, quota->uuid());
+    auto place = place_in(places.quotas, quota->uuid());
     auto key = keys::quota(place.tag, *quota);
     return {.place = std::move(place), .key = std::move(key)};
   }
-  const auto tag = keys::workers_tag(std::get<Namespace>(subject));
-  return {.place = {.tag = tag, .slot = slot_of(tag)}, .key = keys::workers(tag)};
-}
-
-Request ValkeyStore::request_at(const Address& address, FunctionCall function, bool reads) const {
-  auto command = with_keys({reads ? "FCALL_RO" : "FCALL", std::string(function.function)},
-                           address.place.tag, address.key);
-  command.push_back(time_argument());
-  std::ranges::move(function.arguments, std::back_inserter(command));
-  return {.command = std::move(command), .route = address.place.slot};
+  keys::Partition place(keys::workers_tag(std::get<Namespace>(subject)));
+  auto key = keys::workers(place.tag);
+  return {.place = std::move(place), .key = std::move(key)};
 }
 
 template <class Op>
-void ValkeyStore::send_to_resource(store::Call<Op> call, FunctionCall function) {
-  SentQuestion question{.address = address_of(subject_of(call.operation)),
-                        .refusal = resource_context_of(call.operation),
-                        .only_reads = only_reads<Op>,
-                        .waits_for_disk = store::waits_for_disk<Op>};
-  auto request = request_at(question.address, std::move(function), only_reads<Op>);
-  send_question(std::move(question), std::move(request),
-                std::make_shared<SentCallOf<Op>>(std::move(call)));
+void Resources::send_to_owner(store::Call<Op> call, FunctionCall function) {
+  Sent sent{.address = address_of(subject_of(call.operation)),
+            .refusal = resource_context_of(call.operation),
+            .only_reads = only_reads<Op>,
+            .waits_for_disk = store::waits_for_disk<Op>};
+  auto request =
+      parts_.functions.at(sent.address, std::move(function),
+                          only_reads<Op> ? Functions::Access::reads : Functions::Access::writes);
+  send(std::move(sent), std::move(request), std::make_shared<SentCallOf<Op>>(std::move(call)));
 }
 
-void ValkeyStore::send_question(SentQuestion question, Request request,
-                                std::shared_ptr<SentCall> call) {
-  call_function(std::move(request), [this, question = std::move(question),
-                                     call = std::move(call)](Result<Reply> reply) {
+void Resources::send(Sent sent, Request request, std::shared_ptr<SentCall> call) {
+  parts_.functions.call(std::move(request), [this, sent = std::move(sent),
+                                             call = std::move(call)](Result<Reply> reply) {
     auto list = list_of(std::move(reply));
-    const auto run = question.only_reads ? std::string{} : take_run(list);
+    const auto server_run = sent.only_reads ? std::string{} : take_run(list);
     if (!list) {
       call->fail(std::move(list.error()));
     } else if (is_refusal(*list)) {
-      call->fail(refused(question.refusal, *list).error());
+      call->fail(refused(sent.refusal, *list).error());
     } else {
       const bool duplicate = *(*list)[1].as_text() == "DUPLICATE";
       Answer answer(duplicate, {}, without(std::move(*list), 2));
       call->read(answer);
       if (answer.malformed()) call->fail(malformed("a resource's answer").error());
     }
-    if (!confirmations_ || !question.waits_for_disk || !call->succeeded()) return call->finish();
-    const auto& place = question.address.place;
-    confirmations_->add({place.slot, keys::probe(place.tag), run}, [call](Result<void> confirmed) {
-      if (!confirmed) call->fail(std::move(confirmed.error()));
-      call->finish();
-    });
+    if (!sent.waits_for_disk) return call->finish();
+    finish_when_safe(parts_.confirmations, sent.address.place, server_run, call);
   });
 }
 
 // A namespace may have only so many; they are in all partitions.
 template <class Create>
-void ValkeyStore::send_if_there_is_room(store::Call<Create>& call) {
+void Resources::send_if_there_is_room(store::Call<Create>& call) {
   using Id = typename decltype(Create::id)::value_type;
   constexpr auto most = std::is_same_v<Id, BudgetId> ? limits::budgets_max : limits::quotas_max;
   auto shared = std::make_shared<store::Call<Create>>(std::move(call));
-  coroutines_.spawn(runtime_.executor(), [this, shared]() -> asio::awaitable<void> {
+  parts_.background.spawn([this, shared]() -> asio::awaitable<void> {
     const Id* const family = nullptr;
     Question question{.function = "ff_admission_count",
                       .arguments = {index_of(family, shared->operation.ns)}};
-    const auto answers = co_await ask(std::move(question), places_of<Id>(resource_partitions_));
+    const auto answers = co_await parts_.functions.ask(std::move(question),
+                                                       places_of<Id>(parts_.functions.places()));
     if (!answers) {
       shared->done(std::unexpected(answers.error()));
       co_return;
     }
     std::uint64_t count = 0;
-    for (const auto& answer : *answers)
+    for (const auto& answer : answers->of_nodes)
       for (const auto& each : answer)
         count += parse_number<std::uint64_t>(text_in(each)).value_or(0);
     auto function = call_for(shared->operation, count < most);
-    send_to_resource(std::move(*shared), std::move(function));
+    send_to_owner(std::move(*shared), std::move(function));
   });
 }
 
 // ---- Many partitions ------------------------------------------------------------------------------
 
 template <class Id>
-Async<std::vector<Id>> ValkeyStore::find_ids(std::optional<Namespace> ns, std::optional<Id> after,
-                                             std::size_t max) {
+Async<std::vector<Id>> Resources::find_ids(std::optional<Namespace> ns, std::optional<Id> after,
+                                           std::size_t max) {
   const Id* const family = nullptr;
   Question question{.function = "ff_admission_ids",
                     .arguments = {index_of(family, ns), after ? after->str() : std::string{},
                                   std::to_string(max)}};
-  const auto answers = co_await ask(std::move(question), places_of<Id>(resource_partitions_));
+  const auto answers =
+      co_await parts_.functions.ask(std::move(question), places_of<Id>(parts_.functions.places()));
   FF_CO_TRY(answers);
   co_return sorted_ids<Id>(*answers, max);
 }
 
 // Replies of `Get` for all ids, in order; objects deleted in the meantime are left out.
 template <class Get, class Id>
-Async<std::vector<typename Get::Reply>> ValkeyStore::get_all(const std::vector<Id>& ids) {
-  std::vector<Get> gets;
-  for (const auto& id : ids) gets.push_back(Get{id});
-  auto replies = co_await run_all(std::move(gets));
+Async<std::vector<typename Get::Reply>> Resources::get_all(const std::vector<Id>& ids) {
+  std::vector<Request> requests;
+  for (const auto& id : ids)
+    requests.push_back(
+        parts_.functions.at(address_of(id), call_for(Get{id}), Functions::Access::reads));
+  auto replies = co_await parts_.functions.call_all(std::move(requests));
   std::vector<typename Get::Reply> found;
-  for (auto& reply : replies) {
-    if (reply)
-      found.push_back(std::move(*reply));
-    else if (reply.error().code != Errc::budget_not_found &&
-             reply.error().code != Errc::quota_not_found)
-      co_return std::unexpected(std::move(reply.error()));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    auto list = list_of(std::move(replies[i]));
+    FF_CO_TRY(list);
+    if (is_refusal(*list)) continue;
+    Answer answer(false, {}, without(std::move(*list), 2));
+    found.push_back(read_answer(Get{ids[i]}, answer));
+    if (answer.malformed()) co_return malformed("a resource's answer");
   }
   co_return found;
 }
 
-Async<BudgetList> ValkeyStore::answer(ListBudgets query) {
+Async<BudgetList> Resources::answer(ListBudgets query) {
   auto ids = co_await find_ids<BudgetId>(query.ns, query.after, query.limit + std::size_t{1});
   FF_CO_TRY(ids);
   BudgetList list;
@@ -175,7 +170,7 @@ Async<BudgetList> ValkeyStore::answer(ListBudgets query) {
   co_return list;
 }
 
-Async<QuotaList> ValkeyStore::answer(ListQuotas query) {
+Async<QuotaList> Resources::answer(ListQuotas query) {
   auto ids = co_await find_ids<QuotaId>(query.ns, query.after, query.limit + std::size_t{1});
   FF_CO_TRY(ids);
   QuotaList list;
@@ -189,21 +184,22 @@ Async<QuotaList> ValkeyStore::answer(ListQuotas query) {
   co_return list;
 }
 
-Async<std::vector<BudgetId>> ValkeyStore::answer(core::AllBudgets query) {
+Async<std::vector<BudgetId>> Resources::answer(core::AllBudgets query) {
   co_return co_await find_ids<BudgetId>(std::nullopt, query.after, query.max);
 }
-Async<std::vector<QuotaId>> ValkeyStore::answer(core::AllQuotas query) {
+Async<std::vector<QuotaId>> Resources::answer(core::AllQuotas query) {
   co_return co_await find_ids<QuotaId>(std::nullopt, query.after, query.max);
 }
 
-Async<core::BudgetsDue> ValkeyStore::answer(core::ResetsDue query) {
+Async<core::BudgetsDue> Resources::answer(core::ResetsDue query) {
   Question question{.function = "ff_sweep_resets",
                     .arguments = {std::to_string(query.max + 1)},
-                    .moving = Moving::skip};
-  const auto answers = co_await ask(std::move(question), resource_partitions_.budgets);
+                    .absent = Absent::skip};
+  const auto answers =
+      co_await parts_.functions.ask(std::move(question), parts_.functions.places().budgets);
   FF_CO_TRY(answers);
   std::vector<std::pair<TimePoint, BudgetId>> resets;
-  for (const auto& answer : *answers)
+  for (const auto& answer : answers->of_nodes)
     for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
       const auto id = BudgetId::parse(text_in(answer[i]));
       const auto due = parse_number<std::int64_t>(text_in(answer[i + 1]));
@@ -212,8 +208,8 @@ Async<core::BudgetsDue> ValkeyStore::answer(core::ResetsDue query) {
   std::ranges::sort(resets);
   core::BudgetsDue reply{.due = {}};
   for (const auto& [due, id] : resets) {
-    if (due > now() || reply.due.size() == query.max) {
-      reply.next = std::max(due, now());
+    if (due > parts_.clock.now() || reply.due.size() == query.max) {
+      reply.next = std::max(due, parts_.clock.now());
       break;
     }
     reply.due.push_back(id);
@@ -222,14 +218,14 @@ Async<core::BudgetsDue> ValkeyStore::answer(core::ResetsDue query) {
 }
 
 // Read in parts, so that no other call waits for it.
-Async<std::vector<core::HeldToken>> ValkeyStore::answer(core::HeldTokens query) {
+Async<std::vector<core::HeldToken>> Resources::answer(core::HeldTokens query) {
   const auto address = address_of(query.quota);
   std::vector<core::HeldToken> found;
   std::string cursor = "0";
   do {
     Request request{.command = {"HSCAN", address.key + ":holders", cursor, "COUNT", "1000"},
                     .route = address.place.slot};
-    const auto reply = co_await client_->run(std::move(request));
+    const auto reply = co_await parts_.client.run(std::move(request));
     FF_CO_TRY(reply);
     if (const auto* error = reply->as_error()) co_return server_error(*error);
     const auto* parts = reply->as_array();
@@ -241,7 +237,7 @@ Async<std::vector<core::HeldToken>> ValkeyStore::answer(core::HeldTokens query) 
         found.push_back(*held);
     }
     cursor = text_in(parts->front());
-  } while (cursor != "0" && !stopping_);
+  } while (cursor != "0" && !parts_.background.is_stopping());
   std::ranges::sort(found, {}, &core::HeldToken::token);
   // A scan may tell of one twice.
   const auto twice = std::ranges::unique(found);
@@ -250,41 +246,42 @@ Async<std::vector<core::HeldToken>> ValkeyStore::answer(core::HeldTokens query) 
   co_return found;
 }
 
-Async<std::vector<ExecutionId>> ValkeyStore::answer(core::LedgerOf query) {
+Async<std::vector<ExecutionId>> Resources::answer(core::LedgerOf query) {
   FunctionCall function{
       "ff_budget_ledger",
       {query.after ? query.after->str() : std::string{}, std::to_string(query.max)}};
-  auto request = request_at(address_of(query.budget), std::move(function), true);
-  auto list = list_of(co_await client_->run(std::move(request)));
+  const auto list = co_await parts_.functions.list_from(
+      parts_.functions.at(address_of(query.budget), std::move(function), Functions::Access::reads));
   FF_CO_TRY(list);
   std::vector<ExecutionId> found;
-  for (const auto& each : without(std::move(*list), 2))
+  for (const auto& each : *list)
     if (const auto id = ExecutionId::parse(text_in(each))) found.push_back(*id);
   co_return found;
 }
 
-Async<std::string> ValkeyStore::ask_at(const Address& address, FunctionCall function) {
-  auto list = list_of(co_await client_->run(request_at(address, std::move(function), false)));
+Async<std::string> Resources::ask_at(keys::Address address, FunctionCall function) {
+  const auto list = co_await parts_.functions.list_from(
+      parts_.functions.at(address, std::move(function), Functions::Access::writes));
   FF_CO_TRY(list);
-  co_return list->size() > 2 ? text_in((*list)[2]) : std::string{};
+  co_return list->empty() ? std::string{} : text_in(list->front());
 }
 
-Async<ff::Done> ValkeyStore::answer(core::ReconcileBudgets) {
+Async<Done> Resources::answer(core::ReconcileBudgets) {
   constexpr std::string_view at_once = "1000";
-  for (const auto& place : resource_partitions_.budgets) {
-    const Address address{.place = place, .key = keys::events(place.tag)};
+  for (const auto& place : parts_.functions.places().budgets) {
+    const keys::Address address{.place = place, .key = keys::events(place.tag)};
     std::string more = "1";
-    while (more == "1" && !stopping_) {
+    while (more == "1" && !parts_.background.is_stopping()) {
       FunctionCall function{"ff_budget_tidy", {std::string(at_once)}};
       auto told = co_await ask_at(address, std::move(function));
       FF_CO_TRY(told);
       more = std::move(*told);
     }
   }
-  co_return ff::Done{};
+  co_return Done{};
 }
 
-Async<ff::Done> ValkeyStore::answer(core::ReconcileQuotas) {
+Async<Done> Resources::answer(core::ReconcileQuotas) {
   constexpr std::size_t page_max = 1'000;
   std::optional<QuotaId> after;
   do {
@@ -297,18 +294,19 @@ Async<ff::Done> ValkeyStore::answer(core::ReconcileQuotas) {
         auto told = co_await ask_at(address_of(id), std::move(function));
         FF_CO_TRY(told);
         cursor = std::move(*told);
-      } while (cursor != "0" && !stopping_);
+      } while (cursor != "0" && !parts_.background.is_stopping());
     }
     after = page->size() == page_max ? std::optional(page->back()) : std::nullopt;
-  } while (after && !stopping_);
-  co_return ff::Done{};
+  } while (after && !parts_.background.is_stopping());
+  co_return Done{};
 }
 
 // Programs of the contract keep theirs apart. A name that is in both is that of ours.
-Async<std::vector<WorkerInfo>> ValkeyStore::answer(core::LiveWorkers query) {
+Async<std::vector<WorkerInfo>> Resources::answer(core::LiveWorkers query) {
   std::vector<Request> requests;
-  requests.push_back(request_at(address_of(query.ns), call_for(query), false));
-  auto replies = co_await call_all(std::move(requests));
+  requests.push_back(
+      parts_.functions.at(address_of(query.ns), call_for(query), Functions::Access::writes));
+  auto replies = co_await parts_.functions.call_all(std::move(requests));
   auto list = list_of(std::move(replies.front()));
   static_cast<void>(take_run(list));
   FF_CO_TRY(list);
@@ -316,8 +314,8 @@ Async<std::vector<WorkerInfo>> ValkeyStore::answer(core::LiveWorkers query) {
   auto workers = read_answer(query, answer);
   if (answer.malformed()) co_return malformed("ff_worker_list");
 
-  ContractWorkers others(*client_);
-  auto found = co_await others.live(query.ns, now());
+  ContractWorkers others(parts_.client);
+  auto found = co_await others.live(query.ns, parts_.clock.now());
   FF_CO_TRY(found);
   for (auto& worker : *found) {
     const auto at = std::ranges::lower_bound(workers, worker.worker, {}, &WorkerInfo::worker);
@@ -329,21 +327,24 @@ Async<std::vector<WorkerInfo>> ValkeyStore::answer(core::LiveWorkers query) {
 // ---- Routes ---------------------------------------------------------------------------------------
 
 template <class Op>
-void ValkeyStore::route_resource(store::Call<Op>& call) {
+void Resources::run(store::Call<Op>& call) {
   if constexpr (store::OneOf<Op, CreateBudget, CreateQuota>) {
     send_if_there_is_room(call);
   } else if constexpr (requires { answer(std::move(call.operation)); }) {
-    answer_with(call, [this](Op query) { return answer(std::move(query)); });
+    parts_.background.answer(call, [this](Op query) { return answer(std::move(query)); });
   } else {
     auto function = call_for(call.operation);
-    send_to_resource(std::move(call), std::move(function));
+    send_to_owner(std::move(call), std::move(function));
   }
 }
 
-void ValkeyStore::route_resource(store::AnyCall& any) {
+void Resources::start(store::AnyCall& any) {
   any.visit([this]<class Op>(store::Call<Op>& call) {
-    if constexpr (store::OfResource<Op>) route_resource(call);
+    if constexpr (store::OfResource<Op>)
+      run(call);
+    else
+      FF_ASSERT(!"an operation on something else");
   });
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -1,280 +1,262 @@
-// Lookups of a store on Valkey in many partitions at once: waiting work, and timers.
-#include <cmath>
-#include <map>
-#include <set>
+#include "store/valkey/sweeps.hpp"
 
+#include <map>
+
+#include "base/assert.hpp"
+#include "base/log.hpp"
 #include "base/try.hpp"
 #include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/event_message.hpp"
 #include "store/valkey/calls/fields.hpp"
-#include "store/valkey/valkey_store.hpp"
+#include "store/valkey/listing.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
-// How far ahead timers are known; they are looked up again when half of it is over.
-constexpr Millis horizon{60'000};
-constexpr std::size_t timers_per_look_max = 1'000;
+// Where to go on: in which partition, behind how many of each of its queues.
+struct BlockedCursor {
+  PartitionIndex partition = 0;
+  std::size_t offset = 0;
+  auto operator<=>(const BlockedCursor&) const = default;
+};
 
-// How many executions of one kind a look is told of, and how many entries of an index it goes through: a
-// look at many indexes takes a few of each, one at a single index is to come past much that is held back.
-constexpr std::size_t found_max = 64;
-constexpr std::size_t entries_min = 64;
-constexpr std::size_t entries_max = 1'024;
-
-// A part of an index, as waiting.look of the function library tells of it.
-constexpr std::size_t look_parts = 8;
-// id, namespace, lane, priority, queued_at, required_capabilities, budget_ids, quota_policy_id
-constexpr std::size_t ready_parts = 8;
-
-std::string_view name_of(ReadyIndex index) {
-  return index == ReadyIndex::eligible ? "eligible" : "reclaimable";
+BlockedCursor blocked_cursor_in(std::string_view text) {
+  const auto dot = text.find('.');
+  if (dot == std::string_view::npos) return {};
+  return {.partition = parse_number<PartitionIndex>(text.substr(0, dot)).value_or(0),
+          .offset = parse_number<std::size_t>(text.substr(dot + 1)).value_or(0)};
 }
 
-std::optional<IndexedReady> read_ready(std::span<const Reply, ready_parts> parts,
-                                       const IndexName& index) {
+// id, namespace, lane, required_capabilities, budget_ids, quota_policy_id
+constexpr std::size_t blocked_parts = 6;
+std::optional<store::BlockedExecution> read_blocked(std::span<const Reply, blocked_parts> parts) {
   const auto id = ExecutionId::parse(text_in(parts[0]));
   auto ns = Namespace::parse(text_in(parts[1]));
   auto lane = LaneId::parse(text_in(parts[2]));
-  const auto queued_at = parse_number<std::int64_t>(text_in(parts[4]));
-  if (!id || !ns || !lane || !queued_at) return std::nullopt;
-  const TimePoint since{Millis{*queued_at}};
-  return IndexedReady{
-      .ready = {.id = *id,
-                .ns = std::move(*ns),
-                .lane = std::move(*lane),
-                .priority = priority_in(text_in(parts[3])),
-                .queued_at = since,
-                .needs = needs_in(text_in(parts[5]), text_in(parts[6]), text_in(parts[7]))},
-      .index = index,
-      .score = score_in(text_in(parts[3]), since)};
-}
-
-void read_found(const std::vector<Reply>& flat, IndexLook& look) {
-  // By the words that Valkey has for its needs: it counted by them.
-  std::map<std::string, std::size_t> counts;
-  for (std::size_t i = 0; i + ready_parts <= flat.size(); i += ready_parts) {
-    const std::span<const Reply, ready_parts> parts(&flat[i], ready_parts);
-    auto ready = read_ready(parts, look.index);
-    if (!ready) continue;
-    const auto words = fmt::format("{}\x1f{}\x1f{}\x1f{}", text_in(parts[1]), text_in(parts[5]),
-                                   text_in(parts[6]), text_in(parts[7]));
-    if (++counts[words] == found_max) {
-      const IndexEntry last{ready->score, ready->ready.id};
-      const auto [at, first] =
-          look.cut.try_emplace({.ns = ready->ready.ns, .needs = ready->ready.needs}, last);
-      if (!first) at->second = std::min(at->second, last);
-    }
-    look.found.push_back(std::move(*ready));
-  }
-}
-
-// `counts` is needs and count of each kind with needs; the rest of the index needs nothing.
-std::map<IndexLook::Kind, std::uint64_t> read_totals(const Namespace& ns, std::uint64_t entries,
-                                                     const std::vector<Reply>& counts) {
-  std::map<IndexLook::Kind, std::uint64_t> totals;
-  for (std::size_t i = 0; i + 1 < counts.size(); i += 2) {
-    const auto count = parse_number<std::uint64_t>(text_in(counts[i + 1])).value_or(0);
-    totals[{.ns = ns, .needs = needs_in(text_in(counts[i]))}] += count;
-    entries -= std::min(entries, count);
-  }
-  if (entries > 0) totals[{.ns = ns, .needs = {}}] += entries;
-  return totals;
-}
-
-// None: of an index that this program does not know.
-Result<std::optional<IndexLook>> read_look(PartitionIndex partition,
-                                           std::span<const Reply, look_parts> parts) {
-  const auto* counts = parts[6].as_array();
-  const auto* found = parts[7].as_array();
-  const auto entries = parse_number<std::uint64_t>(text_in(parts[4]));
-  if (!counts || !found || !entries) return malformed("a look at waiting executions");
-  const auto queue = parse_queue(text_in(parts[0]));
-  if (!queue) return std::nullopt;
-  IndexLook look{.index = {.queue = text_in(parts[0]), .partition = partition}};
-  if (text_in(parts[1]) == name_of(ReadyIndex::reclaimable))
-    look.index.index = ReadyIndex::reclaimable;
-  const auto last = ExecutionId::parse(text_in(parts[2]));
-  if (const auto score = parse_number<double>(text_in(parts[3])); last && score)
-    look.stopped_at = IndexEntry{std::llround(*score), *last};
-  if (text_in(parts[5]) == "1") look.totals = read_totals(queue->first, *entries, *counts);
-  read_found(*found, look);
-  return look;
-}
-
-// Reads the answer of ff_look_waiting.
-Result<IndexLook> read_look_at(const ReadyCache::Gap& gap, Result<Reply> reply) {
-  auto list = list_of(std::move(reply));
-  FF_TRY(list);
-  IndexLook found{.index = gap.index};  // the end, if the index is empty
-  if (list->size() >= 2 + look_parts) {
-    auto read =
-        read_look(gap.index.partition, std::span<const Reply, look_parts>(&(*list)[2], look_parts));
-    FF_TRY(read);
-    if (*read) found = std::move(**read);
-  }
-  found.after = gap.after;
-  return found;
-}
-
-// Answer of ff_sweep_waiting.
-struct Sweep {
-  std::vector<IndexLook> looks;
-  std::set<PartitionIndex> uncounted;  // partitions of older programs
-};
-
-Result<void> read_sweep(const std::vector<Reply>& answer, Sweep& sweep) {
-  for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
-    const auto partition = parse_tag(answer[i]);
-    const auto* parts = answer[i + 1].as_array();
-    if (!partition || !parts) return malformed("ff_sweep_waiting");
-    for (std::size_t j = 0; j + look_parts <= parts->size(); j += look_parts) {
-      auto look =
-          read_look(*partition, std::span<const Reply, look_parts>(&(*parts)[j], look_parts));
-      FF_TRY(look);
-      if (!*look) continue;
-      if (!(*look)->totals && (*look)->index.index == ReadyIndex::eligible)
-        sweep.uncounted.insert(*partition);
-      sweep.looks.push_back(std::move(**look));
-    }
-  }
-  return {};
-}
-
-// So that a claim that waits is told of what it may not have heard of.
-core::ExecutionChange reminder_of(const store::Ready& ready, TimePoint now) {
-  return {.event = {.type = EventType::promoted,
-                    .at = now,
-                    .id = ready.id,
-                    .ns = ready.ns,
-                    .lane = ready.lane,
-                    .kind = {}},
-          .claimable = true,
-          .required = ready.needs.capabilities,
-          .reminder = true};
+  if (!id || !ns || !lane) return std::nullopt;
+  return store::BlockedExecution{
+      .id = *id,
+      .ns = std::move(*ns),
+      .lane = std::move(*lane),
+      .needs = needs_in(text_in(parts[3]), text_in(parts[4]), text_in(parts[5]))};
 }
 
 }  // namespace
 
-// Looks at the best of all queues. Partitions in which older programs left what nobody counted are counted,
-// and looked at again.
-Async<void> ValkeyStore::look_for_ready(std::vector<PartitionIndex> partitions) {
-  constexpr int passes_max = 2;
-  for (int pass = 0; pass < passes_max && !partitions.empty(); ++pass) {
-    Question question{.function = "ff_sweep_waiting",
-                      .arguments = {std::to_string(entries_min), std::to_string(found_max)},
-                      .moving = Moving::skip};
-    ReadyCache::Look look(ready_);
-    const auto answers = co_await ask(std::move(question), partitions);
-    FF_CO_TRY(answers);
-    Sweep sweep;
-    for (const auto& answer : *answers)
-      if (auto read = read_sweep(answer, sweep); !read) co_return read;
-    take_in(look, sweep.looks);
-    partitions.assign(sweep.uncounted.begin(), sweep.uncounted.end());
-    for (const auto partition : partitions) {
-      const auto counted = co_await recount(partition);
-      FF_CO_TRY(counted);
-    }
-  }
-  co_return Result<void>{};
+void Sweeps::start(store::AnyCall& any) {
+  any.visit([this]<class Op>(store::Call<Op>& call) {
+    if constexpr (requires { answer(std::move(call.operation)); })
+      parts_.background.answer(call, [this](Op query) { return answer(std::move(query)); });
+    else
+      FF_ASSERT(!"an operation that has an owner");
+  });
 }
 
-Request ValkeyStore::request_for(const ReadyCache::Gap& gap, std::size_t entries) const {
-  const auto& [index, after] = gap;
-  auto command = with_keys({"FCALL_RO", "ff_look_waiting"}, keys::tag(index.partition),
-                           keys::events(index.partition));
-  command.push_back(index.queue);
-  command.emplace_back(name_of(index.index));
-  command.push_back(after.second.str());
-  command.push_back(std::to_string(after.first));
-  command.push_back(std::to_string(entries));
-  command.push_back(std::to_string(found_max));
-  return {.command = std::move(command), .route = slots_[index.partition]};
+Async<StateCounts> Sweeps::answer(CountExecutions query) {
+  return count(std::move(query.ns), std::move(query.lane));
 }
 
-// Looks at what stands behind the work that is known.
-Async<void> ValkeyStore::look_further(const std::vector<ReadyCache::Gap>& gaps) {
-  const auto entries = std::clamp(entries_max / gaps.size(), entries_min, entries_max);
-  std::vector<Request> requests;
-  for (const auto& gap : gaps) requests.push_back(request_for(gap, entries));
-  ReadyCache::Look look(ready_);
-  auto replies = co_await call_all(std::move(requests));
-  std::vector<IndexLook> looks;
-  for (std::size_t i = 0; i < gaps.size(); ++i) {
-    auto read = read_look_at(gaps[i], std::move(replies[i]));
-    FF_CO_TRY(read);
-    looks.push_back(std::move(*read));
-  }
-  take_in(look, looks);
-  co_return Result<void>{};
-}
+Async<StateCounts> Sweeps::answer(store::CountAll) { return count(std::nullopt, std::nullopt); }
 
-void ValkeyStore::take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks) {
-  std::vector<core::ExecutionChange> reminders;
-  for (const auto& each : looks)
-    for (const auto& ready : look.take_in(each)) reminders.push_back(reminder_of(ready, now()));
-  const std::lock_guard lock(sink_mutex_);
-  if (sink_ && !reminders.empty()) sink_(reminders);
-}
-
-// Returns how many counts were wrong.
-Async<std::size_t> ValkeyStore::recount(PartitionIndex partition) {
-  constexpr std::string_view counted_again_max = "1000";  // entries of a queue, in one call
-  auto command =
-      with_keys({"FCALL", "ff_recount_waiting"}, keys::tag(partition), keys::events(partition));
-  command.emplace_back(counted_again_max);
-  std::vector<Request> requests;
-  requests.push_back({.command = std::move(command), .route = slots_[partition]});
-  auto replies = co_await call_all(std::move(requests));
-  auto list = list_of(std::move(replies.front()));
-  FF_CO_TRY(list);
-  if (list->size() < 3) co_return malformed("ff_recount_waiting");
-  co_return parse_number<std::size_t>(text_in((*list)[2])).value_or(0);
-}
-
-Async<store::DueReply> ValkeyStore::timers_due(store::TimersDue query) {
-  constexpr int looks_max = 3;  // something may be missed while it looks
-  for (int i = 0; i < looks_max && now() + horizon / 2 > timers_.known_until(); ++i)
-    FF_CO_TRY(co_await look_for_timers());
-  co_return timers_.due(query, now());
-}
-
-Async<void> ValkeyStore::look_for_timers() {
-  const auto asked_for = now() + horizon;
-  auto until = asked_for;
-  Question question{.function = "ff_sweep_timers",
-                    .arguments = {std::to_string(until.time_since_epoch().count()),
-                                  std::to_string(timers_per_look_max)},
-                    .moving = Moving::skip};
-  timers_.looked_up(until);  // what is heard from now on is kept, the answer does not have it
-  const auto answers = co_await ask(std::move(question), all_partitions());
-  if (!answers) {
-    timers_.looked_up(TimePoint{});
-    co_return std::unexpected(answers.error());
-  }
-
-  struct Found {
-    ExecutionId id;
-    core::Timer timer;
-  };
-  std::vector<Found> found;
-  std::map<std::pair<PartitionIndex, core::TimerKind>, std::size_t> counts;
-  for (const auto& answer : *answers)
+Async<StateCounts> Sweeps::count(std::optional<Namespace> ns, std::optional<LaneId> lane) {
+  Question question{.function = "ff_count"};
+  auto answers = co_await parts_.functions.ask(std::move(question));
+  FF_CO_TRY(answers);
+  std::map<std::pair<LaneId, ExecutionState>, std::uint64_t> sums;
+  for (const auto& answer : answers->of_nodes)
     for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
-      const auto kind = timer_kind_from(text_in(answer[i]));
-      const auto id = ExecutionId::parse(text_in(answer[i + 1]));
-      const auto due = parse_number<std::int64_t>(text_in(answer[i + 2]));
-      if (!kind || !id || !due) co_return malformed("ff_sweep_timers");
-      found.push_back({*id, {.kind = *kind, .due = TimePoint{Millis{*due}}}});
-      // There may be more behind the last one that it gave.
-      if (++counts[{id->partition(), *kind}] == timers_per_look_max)
-        until = std::min(until, found.back().timer.due);
+      const auto queue = parse_queue(text_in(answer[i]));
+      const auto state = from_name<ExecutionState>(text_in(answer[i + 1]));
+      const auto number = parse_number<std::uint64_t>(text_in(answer[i + 2]));
+      if (!queue || !state || !number) continue;
+      if ((ns && queue->first != *ns) || (lane && queue->second != *lane)) continue;
+      sums[{queue->second, *state}] += *number;
     }
-  // Unless something was missed meanwhile: then they are looked up once more.
-  if (timers_.known_until() == asked_for) timers_.looked_up(until);
-  std::ranges::sort(found, {}, [](const Found& each) { return each.timer; });
-  for (const auto& [id, timer] : found) timers_.put_earliest(id, timer);
-  co_return Result<void>{};
+  StateCounts counts;
+  for (const auto& [key, number] : sums)
+    counts.counts.push_back({.lane = key.first, .state = key.second, .count = number});
+  co_return counts;
 }
 
-}  // namespace ff::valkey
+Async<std::vector<store::WaitingCount>> Sweeps::answer(store::CountWaiting query) {
+  Question question{.function = "ff_count_waiting"};
+  const auto answers = co_await parts_.functions.ask(std::move(question));
+  FF_CO_TRY(answers);
+  std::map<std::tuple<Namespace, LaneId, core::Needs>, std::uint64_t> sums;
+  for (const auto& answer : answers->of_nodes)
+    for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
+      const auto queue = parse_queue(text_in(answer[i]));
+      const auto number = parse_number<std::uint64_t>(text_in(answer[i + 2]));
+      if (!queue || !number || (query.ns && queue->first != *query.ns)) continue;
+      sums[{queue->first, queue->second, needs_in(text_in(answer[i + 1]))}] += *number;
+    }
+  std::vector<store::WaitingCount> counts;
+  for (const auto& [key, number] : sums) {
+    const auto& [ns, lane, needs] = key;
+    counts.push_back({.ns = ns, .lane = lane, .needs = needs, .count = number});
+  }
+  co_return counts;
+}
+
+Async<std::vector<store::BlockedCount>> Sweeps::answer(store::CountBlocked) {
+  Question question{.function = "ff_count_blocked", .absent = Absent::skip};
+  auto answers = co_await parts_.functions.ask(std::move(question));
+  FF_CO_TRY(answers);
+  std::map<BlockingReason, std::uint64_t> sums;
+  for (const auto& answer : answers->of_nodes)
+    for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
+      const auto reason = from_name<BlockingReason>(text_in(answer[i]));
+      const auto number = parse_number<std::uint64_t>(text_in(answer[i + 1]));
+      if (reason && number) sums[*reason] += *number;
+    }
+  std::vector<store::BlockedCount> counts;
+  for (const auto& [reason, count] : sums) counts.push_back({.reason = reason, .count = count});
+  co_return counts;
+}
+
+// Each node goes through its partitions until it has enough. What is behind the first one that a node did
+// not come to is left to the next page.
+Async<store::BlockedPage> Sweeps::answer(store::FindBlocked query) {
+  const auto from = blocked_cursor_in(query.after.value_or(""));
+  Question question{.function = "ff_sweep_blocked",
+                    .arguments = {std::string(to_string(query.reason)), std::to_string(query.max),
+                                  std::to_string(from.offset), keys::tag(from.partition)},
+                    .absent = Absent::skip};
+  auto partitions = parts_.functions.all_partitions();
+  std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
+  if (partitions.empty()) co_return store::BlockedPage{};
+  const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
+  FF_CO_TRY(answers);
+  store::BlockedPage page;
+  std::optional<BlockedCursor> next;
+  for (const auto& answer : answers->of_nodes) {
+    if (answer.size() < 2) co_return malformed("ff_sweep_blocked");
+    if (const auto partition = parse_tag(answer[0])) {
+      const BlockedCursor stopped{
+          .partition = *partition,
+          .offset = parse_number<std::size_t>(text_in(answer[1])).value_or(0)};
+      next = next ? std::min(*next, stopped) : stopped;
+    }
+    for (std::size_t i = 2; i + blocked_parts <= answer.size(); i += blocked_parts)
+      if (auto blocked =
+              read_blocked(std::span<const Reply, blocked_parts>(&answer[i], blocked_parts)))
+        page.executions.push_back(std::move(*blocked));
+  }
+  if (next) {
+    page.next = fmt::format("{}.{}", next->partition, next->offset);
+    std::erase_if(page.executions, [&](const store::BlockedExecution& each) {
+      return BlockedCursor{.partition = each.id.partition(), .offset = 0} >= *next;
+    });
+  }
+  co_return page;
+}
+
+Async<store::DueReply> Sweeps::answer(store::RetentionDue query) {
+  const auto time = std::to_string(parts_.clock.now().time_since_epoch().count());
+  Question question{.function = "ff_sweep_retention",
+                    .arguments = {time, std::to_string(query.max)},
+                    .absent = Absent::skip};
+  auto answers = co_await parts_.functions.ask(std::move(question));
+  FF_CO_TRY(answers);
+  store::DueReply reply;
+  for (const auto& answer : answers->of_nodes) {
+    if (answer.empty()) continue;
+    if (const auto due = parse_number<std::int64_t>(text_in(answer.front())))
+      if (const TimePoint next{Millis{*due}}; !reply.next || next < *reply.next) reply.next = next;
+    for (std::size_t i = 1; i < answer.size() && reply.due.size() < query.max; ++i)
+      if (const auto id = ExecutionId::parse(text_in(answer[i]))) reply.due.push_back(*id);
+  }
+  co_return reply;
+}
+
+Async<store::ReconcileReply> Sweeps::answer(store::Reconcile query) {
+  using enum Functions::Access;
+  auto& functions = parts_.functions;
+  FunctionCall ask_namespaces{"ff_namespaces"};
+  const auto namespaces = co_await functions.list_from(
+      functions.at_partition(query.partition, std::move(ask_namespaces), reads));
+  FF_CO_TRY(namespaces);
+  store::ReconcileReply sum;
+  for (const auto& ns : *namespaces) {
+    std::string from = "0";
+    while (!from.empty()) {
+      FunctionCall mend{"ff_mend", {parts_.clock.argument(), text_in(ns), from, "100"}};
+      const auto list = co_await functions.list_from(
+          functions.at_partition(query.partition, std::move(mend), writes));
+      FF_CO_TRY(list);
+      if (list->size() != 3) co_return malformed("ff_mend");
+      from = text_in((*list)[0]);
+      sum.checked += parse_number<std::size_t>(text_in((*list)[1])).value_or(0);
+      sum.repaired += parse_number<std::size_t>(text_in((*list)[2])).value_or(0);
+    }
+  }
+  const auto wrong_counts = co_await parts_.copy.recount(query.partition);
+  FF_CO_TRY(wrong_counts);
+  sum.repaired += *wrong_counts;
+  if (sum.repaired > 0)
+    log::error("partition={} index entries and counts mended={}", query.partition, sum.repaired);
+  co_return sum;
+}
+
+// Every node takes writes and has the function library.
+Async<Done> Sweeps::answer(store::Probe) {
+  const auto& places = parts_.functions.places().executions;
+  for (const auto& node : parts_.client.nodes()) {
+    const auto place = std::ranges::find_if(
+        places, [&](const keys::Partition& each) { return serves(node, each.slot); });
+    if (place == places.end()) continue;
+    Request request{.command = {"SET", keys::probe(place->tag), "1"}, .route = place->slot};
+    const auto reply = co_await parts_.client.run(std::move(request));
+    FF_CO_TRY(reply);
+    if (const auto* error = reply->as_error()) co_return server_error(*error);
+  }
+  co_return Done{};
+}
+
+// A few of each partition at a time, so that no call holds Valkey long.
+Async<store::EffectPage> Sweeps::answer(store::FindEffects query) {
+  constexpr std::size_t at_once_max = 20;
+  const auto of_each = std::min(query.max, at_once_max);
+  Question question{.function = "ff_sweep_effects",
+                    .arguments = {std::to_string(of_each)},
+                    .absent = Absent::skip};
+  const auto answers = co_await parts_.functions.ask(std::move(question));
+  FF_CO_TRY(answers);
+  store::EffectPage page;
+  for (const auto& answer : answers->of_nodes)
+    for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
+      const auto partition = parse_tag(answer[i]);
+      const auto* texts = answer[i + 1].as_array();
+      if (!partition || !texts) co_return malformed("ff_sweep_effects");
+      for (const auto& text : *texts) {
+        auto effect = core::effect_from(text_in(text));
+        if (!effect) continue;  // of a newer version
+        page.more |= texts->size() == of_each;
+        page.effects.push_back({.partition = *partition, .effect = std::move(*effect)});
+      }
+    }
+  co_return page;
+}
+
+Async<Done> Sweeps::answer(store::SettleEffects command) {
+  const auto& place = parts_.functions.places().executions[command.partition];
+  std::vector<std::string> texts{"SREM", keys::effects(place.tag)};
+  for (const auto& effect : command.effects) texts.push_back(core::to_text(effect));
+  Request request{.command = std::move(texts), .route = place.slot};
+  const auto reply = co_await parts_.client.run(std::move(request));
+  FF_CO_TRY(reply);
+  if (const auto* error = reply->as_error()) co_return server_error(*error);
+  co_return Done{};
+}
+
+Async<ExecutionList> Sweeps::answer(ListExecutions query) {
+  return list_executions(parts_.functions, std::move(query));
+}
+
+Async<BackupReply> Sweeps::answer(Backup) {
+  co_return fail(Errc::invalid_input,
+                 "a store on Valkey is backed up with Valkey's own means (BGSAVE, or a copy of its "
+                 "append-only file); see docs/valkey.md");
+}
+
+}  // namespace ff::valkey_store

@@ -28,13 +28,13 @@ class Announcements {
             done(std::move(reply));
         });
   }
-  void add_event(core::ExecutionChange change) { events_.push_back(std::move(change)); }
-  void add_opening(const store::OpeningSink& sink, store::Opening opening) {
-    replies_.push_back([&sink, opening = std::move(opening)](const Error* fault) {
-      if (!fault && sink) sink(opening);
+  void add_event(core::ExecutionChange change) { changes_.push_back(std::move(change)); }
+  void add_opening(const store::Sinks& sinks, store::Opening opening) {
+    replies_.push_back([&sinks, opening = std::move(opening)](const Error* fault) {
+      if (!fault) sinks.on_opening(opening);
     });
   }
-  bool empty() const { return replies_.empty() && events_.empty(); }
+  bool empty() const { return replies_.empty() && changes_.empty(); }
 
   // When they are released, `mark` is raised to `batch`.
   void mark_synced(std::atomic<BatchNumber>& mark, BatchNumber batch) {
@@ -44,19 +44,21 @@ class Announcements {
 
   // With a fault: every reply is that error instead, and there are no events and no openings. Events come
   // before the mark: once it is raised, later events of the same executions no longer wait for these.
-  void release(const store::EventSink& sink, const Error* fault = nullptr) {
-    if (!fault) release_events(sink);
+  void release(const store::Sinks& sinks, const Error* fault = nullptr) {
+    if (!fault) release_events(sinks);
     if (!fault && mark_) mark_->store(batch_, std::memory_order_release);
     for (auto& reply : replies_) reply(fault);
   }
-  void release_events(const store::EventSink& sink) {
-    if (sink && !events_.empty()) sink(events_);
-    events_.clear();
+  void release_events(const store::Sinks& sinks) {
+    if (changes_.empty()) return;
+    sinks.on_events(changes_);
+    sinks.on_changes(changes_);
+    changes_.clear();
   }
 
  private:
   std::vector<std::move_only_function<void(const Error*)>> replies_;
-  std::vector<core::ExecutionChange> events_;
+  std::vector<core::ExecutionChange> changes_;
   std::atomic<BatchNumber>* mark_ = nullptr;
   BatchNumber batch_ = 0;
 };

@@ -15,8 +15,8 @@ void BatchWriter::finish(Batch batch) {
   const auto written = write(batch);
   const Error* fault = parts_.fault.get();
   if (!written || fault) {
-    batch.at_once.release(parts_.sink, fault);
-    batch.after_sync.release(parts_.sink, fault);
+    batch.at_once.release(parts_.sinks, fault);
+    batch.after_sync.release(parts_.sinks, fault);
     return;
   }
   if (batch.must_sync) {
@@ -24,10 +24,10 @@ void BatchWriter::finish(Batch batch) {
     batch.after_sync.mark_synced(synced_through_, batch.number);
   }
   // Before the committer can tell of later changes to the same executions.
-  batch.at_once.release_events(parts_.sink);
+  batch.at_once.release_events(parts_.sinks);
   if (batch.must_sync || !batch.after_sync.empty())
     parts_.committer.enqueue(std::move(batch.after_sync));
-  batch.at_once.release(parts_.sink);
+  batch.at_once.release(parts_.sinks);
 }
 
 }  // namespace ff::embedded

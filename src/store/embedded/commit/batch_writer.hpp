@@ -14,7 +14,7 @@ class BatchWriter {
     Database& database;
     Committer& committer;
     Fault& fault;
-    const store::EventSink& sink;
+    const store::Sinks& sinks;
     store::Durability durability;
   };
 

@@ -2,8 +2,8 @@
 
 namespace ff::embedded {
 
-Committer::Committer(Database& database, Fault& fault, const store::EventSink& sink)
-    : database_(database), fault_(fault), sink_(sink), thread_([this] { loop(); }) {}
+Committer::Committer(Database& database, Fault& fault, const store::Sinks& sinks)
+    : database_(database), fault_(fault), sinks_(sinks), thread_([this] { loop(); }) {}
 
 Committer::~Committer() {
   {
@@ -40,7 +40,7 @@ void Committer::commit(std::vector<Announcements> group) {
   if (!fault_.get())
     if (auto synced = database_.sync(); !synced) fault_.set(synced.error());
   const Error* fault = fault_.get();
-  for (auto& announcements : group) announcements.release(sink_, fault);
+  for (auto& announcements : group) announcements.release(sinks_, fault);
 }
 
 }  // namespace ff::embedded

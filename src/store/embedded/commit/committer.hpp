@@ -13,7 +13,7 @@ namespace ff::embedded {
 
 class Committer {
  public:
-  Committer(Database& database, Fault& fault, const store::EventSink& sink);
+  Committer(Database& database, Fault& fault, const store::Sinks& sinks);
   ~Committer();  // syncs and releases what is still there
 
   // Releases the announcements after the next fsync that begins from now on.
@@ -25,7 +25,7 @@ class Committer {
 
   Database& database_;
   Fault& fault_;
-  const store::EventSink& sink_;
+  const store::Sinks& sinks_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

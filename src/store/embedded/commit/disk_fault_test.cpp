@@ -183,7 +183,8 @@ TEST_F(DiskFaultTest, AFailedSyncStopsTheStoreForGood) {
 TEST_F(DiskFaultTest, TellsNoOneOfWhatMayBeLost) {
   open_faulty();
   std::atomic<int> events = 0;
-  store_->set_event_sink([&](auto changes) { events += static_cast<int>(changes.size()); });
+  const auto count = [&](auto changes) { events += static_cast<int>(changes.size()); };
+  store_->set_sinks({.on_events = count, .on_changes = count});
   disk_.fail(DiskFault::sync_fails);
   EXPECT_FALSE(run(create()));
   EXPECT_EQ(events, 0);

@@ -24,7 +24,8 @@ TEST(Announcements, TellTheFaultInsteadOfTheReply) {
                                     EndReply{ExecutionState::completed});
   announcements.add_event(core::ExecutionChange{});
   const Error fault{Errc::store_unavailable, "disk full"};
-  announcements.release([&](auto) { ++events; }, &fault);
+  const auto count = [&](auto) { ++events; };
+  announcements.release({.on_events = count, .on_changes = count}, &fault);
   EXPECT_EQ(told->error(), fault);
   EXPECT_EQ(events, 0);
 }

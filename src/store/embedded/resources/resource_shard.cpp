@@ -23,7 +23,7 @@ void ResourceShard::process(store::Call<Op>& call, Batch& batch) {
   auto reply = execute(call.operation, turn);
   auto& when = turn.must_wait() ? batch.after_sync : batch.at_once;
   for (auto& opening : turn.take_openings())
-    when.add_opening(parts_.opening_sink, std::move(opening));
+    when.add_opening(parts_.writing.sinks, std::move(opening));
   when.add_reply<Reply>(std::move(call.done), std::move(reply));
 }
 

@@ -18,7 +18,6 @@ class ResourceShard {
   struct Parts {
     BatchWriter::Parts writing;
     const Clock& clock;
-    const store::OpeningSink& opening_sink;
   };
 
   explicit ResourceShard(Parts parts) : parts_(parts), writer_(parts.writing) {}

@@ -101,7 +101,7 @@ TEST_F(DeskTest, AnswersNothingThatTheDiskDidNotTake) {
   const auto id = budget();
   report(id, {{"t", 1}});
   std::atomic<int> told = 0;
-  store_->set_opening_sink([&](const auto&) { ++told; });
+  store_->set_sinks({.on_opening = [&](const auto&) { ++told; }});
   disk_.fail(DiskFault::sync_fails);
   EXPECT_EQ(error_of(ReportUsage{.id = id, .amounts = {{"t", 1}}}), Errc::store_unavailable);
   EXPECT_EQ(error_of(ResetBudget{id}), Errc::store_unavailable);

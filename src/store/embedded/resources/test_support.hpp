@@ -69,10 +69,10 @@ class DeskTest : public StoreTest {
   std::vector<std::string> openings_of(store::Store& store, const std::function<void()>& change) {
     std::mutex mutex;
     std::vector<std::string> told;
-    store.set_opening_sink([&](const store::Opening& opening) {
+    store.set_sinks({.on_opening = [&](const store::Opening& opening) {
       const std::lock_guard lock(mutex);
       told.push_back(std::visit([](const auto& id) { return id.str(); }, opening.of));
-    });
+    }});
     change();
     close();
     return told;

@@ -27,7 +27,7 @@ Shard::Shard(Parts parts)
       writer_({.database = parts.database,
                .committer = parts.committer,
                .fault = parts.fault,
-               .sink = parts.sink,
+               .sinks = parts.sinks,
                .durability = parts.durability}),
       indexes_(parts.ready),
       hot_(parts.hot_bytes_max) {}

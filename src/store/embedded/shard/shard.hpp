@@ -46,7 +46,7 @@ class Shard final : core::PartitionView {
     Committer& committer;
     Fault& fault;
     const Clock& clock;
-    const store::EventSink& sink;
+    const store::Sinks& sinks;
     store::ReadyQueue& ready;
     store::Durability durability;
     std::size_t hot_bytes_max;

@@ -10,7 +10,7 @@
 #include "store/valkey/calls/fields.hpp"
 #include "store/valkey/keys.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 using Steady = std::chrono::steady_clock;
@@ -280,4 +280,4 @@ Async<Booted> boot(Client& client, BootOptions options) {
                    .losses = std::move(*told)};
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "valkey/client.hpp"
+#include "store/valkey/client_names.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 struct BootOptions {
   PartitionIndex partitions = 0;                     // 0: as the store has them, 256 if it is new
@@ -32,4 +32,4 @@ Async<void> ensure_library(Client& client);
 // INFO's version: of Valkey, and 8.0 or later.
 Result<void> check_version(std::string_view info);
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

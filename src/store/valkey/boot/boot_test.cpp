@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 using ::testing::HasSubstr;
@@ -32,4 +32,4 @@ TEST(Boot, RefusesWhatIsNotValkey) {
 }
 
 }  // namespace
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

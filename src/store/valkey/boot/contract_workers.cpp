@@ -9,7 +9,7 @@
 #include "store/valkey/calls/send_all.hpp"
 #include "store/valkey/keys.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 constexpr std::size_t read_at_once_max = 1'000;
@@ -121,7 +121,7 @@ Async<std::vector<std::string>> ContractWorkers::instances(std::string key) {
 
 asio::awaitable<std::vector<Result<Reply>>> ContractWorkers::send_all(
     std::vector<Request> requests) {
-  return valkey::send_all(std::move(requests), [this](Request request, RequestDone done) {
+  return valkey_store::send_all(std::move(requests), [this](Request request, RequestDone done) {
     client_.send(std::move(request), std::move(done));
   });
 }
@@ -160,4 +160,4 @@ Async<ContractWorkers::Records> ContractWorkers::records(Form form, const Namesp
   co_return found;
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "valkey/client.hpp"
+#include "store/valkey/client_names.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 // Stored record of one worker instance.
 struct ContractWorkerRecord {
@@ -48,4 +48,4 @@ class ContractWorkers {
   Client& client_;
 };
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

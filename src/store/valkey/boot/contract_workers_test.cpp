@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 constexpr TimePoint now{Millis{1'800'000'000'000}};
@@ -54,4 +54,4 @@ TEST(ContractWorkers, NamesThatWorkersCannotHaveAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -1,6 +1,6 @@
 #include "store/valkey/boot/library.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 constexpr LibraryVersion library_version{FF_LIBRARY_MAJOR, FF_LIBRARY_MINOR};
 
@@ -11,4 +11,4 @@ std::string_view library_text() {
   return text;
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

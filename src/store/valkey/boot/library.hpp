@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 // Libraries of one major version understand each other's data; a later minor version has all functions of
 // an earlier one.
@@ -17,4 +17,4 @@ extern const LibraryVersion library_version;
 // Its text, for FUNCTION LOAD.
 std::string_view library_text();
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -9,7 +9,7 @@
 #include "base/try.hpp"
 #include "store/valkey/calls/fields.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 struct Scheme {
@@ -165,4 +165,4 @@ Result<StoreOptions> parse_url(std::string_view url) {
   }
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -6,7 +6,7 @@
 
 #include "store/valkey/open.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 // valkey://[USER[:PASSWORD]@]HOST[:PORT]      a server
 // valkey-cluster://HOST:PORT[,HOST:PORT…]     a cluster, by some of its nodes
@@ -16,4 +16,4 @@ namespace ff::valkey {
 bool is_valkey_url(std::string_view url);
 Result<StoreOptions> parse_url(std::string_view url);
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

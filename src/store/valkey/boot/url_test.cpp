@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -79,4 +79,4 @@ TEST(ValkeyUrl, DoesNotTellThePassword) {
 }
 
 }  // namespace
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -2,37 +2,40 @@
 
 #include "store/valkey/calls/fields.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 std::uint64_t OwnEventFilter::begin() {
   const std::lock_guard lock(mutex_);
-  open_.emplace(++last_, std::nullopt);
+  open_.try_emplace(++last_);
   return last_;
 }
 
-std::optional<EventMessage> OwnEventFilter::end(std::uint64_t call, bool told) {
+std::vector<EventMessage> OwnEventFilter::end(std::uint64_t call, bool told) {
   const std::lock_guard lock(mutex_);
   auto node = open_.extract(call);
-  if (told || node.empty()) return std::nullopt;
-  if (!node.mapped()) remember_untold(call);
+  if (told || node.empty()) return {};
+  if (node.mapped().empty()) remember_untold(call);
   return std::move(node.mapped());
 }
 
-std::optional<EventMessage> OwnEventFilter::hear(EventMessage message) {
-  if (!message.origin.starts_with(prefix_)) {
+std::vector<EventMessage> OwnEventFilter::hear(std::vector<EventMessage> changes) {
+  if (changes.empty()) return changes;
+  const auto& origin = changes.front().origin;
+  if (!origin.starts_with(prefix_)) {
     // The process that made the change carries them out; programs of the contract, which have no name, do not.
-    if (!message.origin.empty()) message.change.effects.clear();
-    return message;
+    if (!origin.empty())
+      for (auto& each : changes) each.change.effects.clear();
+    return changes;
   }
-  const auto call = parse_number<std::uint64_t>(message.origin.substr(prefix_.size()));
-  if (!call) return message;
+  const auto call = parse_number<std::uint64_t>(origin.substr(prefix_.size()));
+  if (!call) return changes;
   const std::lock_guard lock(mutex_);
   if (const auto open = open_.find(*call); open != open_.end()) {
-    open->second = std::move(message);
-    return std::nullopt;
+    open->second = std::move(changes);
+    return {};
   }
-  if (untold_.erase(*call) == 0) return std::nullopt;
-  return message;
+  if (untold_.erase(*call) == 0) return {};
+  return changes;
 }
 
 void OwnEventFilter::remember_untold(std::uint64_t call) {
@@ -43,4 +46,4 @@ void OwnEventFilter::remember_untold(std::uint64_t call) {
   untold_order_.pop_front();
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -1,17 +1,17 @@
-// Telling the own_events of this process's own calls from news.
+// Telling the events of this process's own calls from news.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "store/valkey/calls/event_message.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 // The reply to a change contains its event, so the echo on the channel is skipped. But a reply
 // may be lost although the change was made, or come from a second try that found everything done: then
@@ -25,11 +25,11 @@ class OwnEventFilter {
   std::uint64_t begin();
   std::string origin_of(std::uint64_t call) const { return prefix_ + std::to_string(call); }
 
-  // The reply is there, or will not come. If it did not tell the event: the echo, if it was heard.
-  std::optional<EventMessage> end(std::uint64_t call, bool told);
+  // The reply is there, or will not come. If it did not tell the changes: the echo, if it was heard.
+  std::vector<EventMessage> end(std::uint64_t call, bool told);
 
-  // Something on the channel. None if it is an echo of what a reply tells.
-  std::optional<EventMessage> hear(EventMessage message);
+  // The changes of one call, on the channel. None if they are an echo of what a reply tells.
+  std::vector<EventMessage> hear(std::vector<EventMessage> changes);
 
  private:
   static constexpr std::size_t untold_max = 10'000;
@@ -39,10 +39,9 @@ class OwnEventFilter {
   std::string prefix_;
   std::mutex mutex_;
   std::uint64_t last_ = 0;
-  std::unordered_map<std::uint64_t, std::optional<EventMessage>>
-      open_;                                  // calls, and what was heard
+  std::unordered_map<std::uint64_t, std::vector<EventMessage>> open_;  // calls, and what was heard
   std::unordered_set<std::uint64_t> untold_;  // calls that have ended, and whose reply told nothing
   std::deque<std::uint64_t> untold_order_;
 };
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

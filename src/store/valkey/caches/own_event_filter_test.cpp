@@ -1,56 +1,70 @@
 #include "store/valkey/caches/own_event_filter.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
-EventMessage message_of(std::string origin) {
-  return {.origin = std::move(origin), .change = {}, .indexed = {}};
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::vector<EventMessage> changes_of(const std::string& origin, std::size_t count = 1) {
+  return std::vector<EventMessage>(count, {.origin = origin, .change = {}, .indexed = {}});
 }
 
 TEST(OwnEventFilter, EventsOfOtherProcessesPass) {
   OwnEventFilter own_events("me");
-  EXPECT_TRUE(own_events.hear(message_of("other.1")));
-  EXPECT_TRUE(own_events.hear(message_of("")));
-  EXPECT_TRUE(own_events.hear(message_of("meandyou.1")));
+  EXPECT_THAT(own_events.hear(changes_of("other.1")), SizeIs(1));
+  EXPECT_THAT(own_events.hear(changes_of("")), SizeIs(1));
+  EXPECT_THAT(own_events.hear(changes_of("meandyou.1")), SizeIs(1));
 }
 
 TEST(OwnEventFilter, EffectsOfOtherProcessesAreDropped) {
   OwnEventFilter own_events("me");
-  const auto with_effect = [](EventMessage message) {
-    message.change.effects = {core::ReleaseToken{}};
-    return message;
+  const auto has_effects = [&](const std::string& origin) {
+    auto changes = changes_of(origin);
+    changes.front().change.effects = {core::ReleaseToken{}};
+    return !own_events.hear(changes).at(0).change.effects.empty();
   };
-  EXPECT_TRUE(own_events.hear(with_effect(message_of("other.1")))->change.effects.empty());
-  EXPECT_FALSE(own_events.hear(with_effect(message_of("")))->change.effects.empty());
+  EXPECT_FALSE(has_effects("other.1"));
+  EXPECT_TRUE(has_effects(""));
   const auto lost = own_events.begin();
   own_events.end(lost, false);
-  EXPECT_FALSE(
-      own_events.hear(with_effect(message_of(own_events.origin_of(lost))))->change.effects.empty());
+  EXPECT_TRUE(has_effects(own_events.origin_of(lost)));
+}
+
+TEST(OwnEventFilter, AllChangesOfACallPassTogether) {
+  OwnEventFilter own_events("me");
+  const auto early = own_events.begin();
+  EXPECT_THAT(own_events.hear(changes_of(own_events.origin_of(early), 3)), IsEmpty());
+  EXPECT_THAT(own_events.end(early, false), SizeIs(3));
+  const auto late = own_events.begin();
+  EXPECT_THAT(own_events.end(late, false), IsEmpty());
+  EXPECT_THAT(own_events.hear(changes_of(own_events.origin_of(late), 3)), SizeIs(3));
 }
 
 TEST(OwnEventFilter, EchoOfARepliedEventIsDropped) {
   OwnEventFilter own_events("me");
   const auto early = own_events.begin();
-  EXPECT_FALSE(own_events.hear(message_of(own_events.origin_of(early))));
-  EXPECT_FALSE(own_events.end(early, true));
+  EXPECT_THAT(own_events.hear(changes_of(own_events.origin_of(early))), IsEmpty());
+  EXPECT_THAT(own_events.end(early, true), IsEmpty());
   const auto late = own_events.begin();
-  EXPECT_FALSE(own_events.end(late, true));
-  EXPECT_FALSE(own_events.hear(message_of(own_events.origin_of(late))));
+  EXPECT_THAT(own_events.end(late, true), IsEmpty());
+  EXPECT_THAT(own_events.hear(changes_of(own_events.origin_of(late))), IsEmpty());
 }
 
 TEST(OwnEventFilter, EchoOfAnUnrepliedEventPassesOnce) {
   OwnEventFilter own_events("me");
   const auto early = own_events.begin();
-  EXPECT_FALSE(own_events.hear(message_of(own_events.origin_of(early))));
-  EXPECT_TRUE(own_events.end(early, false));
-  EXPECT_FALSE(own_events.hear(message_of(own_events.origin_of(early))));
+  EXPECT_THAT(own_events.hear(changes_of(own_events.origin_of(early))), IsEmpty());
+  EXPECT_THAT(own_events.end(early, false), SizeIs(1));
+  EXPECT_THAT(own_events.hear(changes_of(own_events.origin_of(early))), IsEmpty());
   const auto late = own_events.begin();
-  EXPECT_FALSE(own_events.end(late, false));
-  EXPECT_TRUE(own_events.hear(message_of(own_events.origin_of(late))));
-  EXPECT_FALSE(own_events.hear(message_of(own_events.origin_of(late))));
+  EXPECT_THAT(own_events.end(late, false), IsEmpty());
+  EXPECT_THAT(own_events.hear(changes_of(own_events.origin_of(late))), SizeIs(1));
+  EXPECT_THAT(own_events.hear(changes_of(own_events.origin_of(late))), IsEmpty());
 }
 
 }  // namespace
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -5,7 +5,7 @@
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/keys.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 ReadyCache::GroupKey ReadyCache::key_of(const IndexedReady& ready) {
   return {.index = ready.index, .kind = {.ns = ready.ready.ns, .needs = ready.ready.needs}};
@@ -242,4 +242,4 @@ void ReadyCache::note_extent(const IndexLook& look) {
   }
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

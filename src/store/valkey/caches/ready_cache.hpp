@@ -11,7 +11,7 @@
 
 #include "store/ready_queue.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 // The indexes of a queue that hold claimable executions: those that wait, and those that lost their worker.
 enum class ReadyIndex : std::uint8_t { eligible, reclaimable };
@@ -138,4 +138,4 @@ class ReadyCache {
   std::unordered_set<ExecutionId> heard_meanwhile_;
 };
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

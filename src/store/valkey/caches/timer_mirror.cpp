@@ -1,6 +1,6 @@
 #include "store/valkey/caches/timer_mirror.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 void TimerMirror::put(const ExecutionId& id, const std::optional<core::Timer>& timer,
                       std::optional<Version> version) {
@@ -60,4 +60,4 @@ void TimerMirror::looked_up(TimePoint until) {
   known_until_ = until;
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -10,7 +10,7 @@
 #include "store/store.hpp"
 #include "store/valkey/caches/ready_cache.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 // Thread-safe.
 class TimerMirror {
@@ -45,4 +45,4 @@ class TimerMirror {
   std::unordered_map<ExecutionId, Known> by_id_;
 };
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -5,7 +5,7 @@
 
 #include "tests/support/values.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 using ::testing::ElementsAre;
@@ -65,4 +65,4 @@ TEST(TimerMirror, LeavesTheFarFutureToTheNextLook) {
 }
 
 }  // namespace
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -7,7 +7,7 @@
 #include "store/valkey/calls/fields.hpp"
 #include "store/valkey/keys.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 bool mentions(const ReplyError& error, std::string_view text) {
   return error.text.find(text) != std::string::npos;
@@ -78,4 +78,4 @@ std::optional<PartitionIndex> parse_tag(const Reply& reply) {
   return parse_number<PartitionIndex>(std::string_view(*text).substr(4, text->size() - 5));
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "valkey/protocol/reply.hpp"
+#include "store/valkey/client_names.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 bool mentions(const ReplyError& error, std::string_view text);
 std::unexpected<Error> server_error(const ReplyError& error);
@@ -28,4 +28,4 @@ std::string text_in(const Reply& reply);  // "" if it is no text
 std::optional<std::pair<Namespace, LaneId>> parse_queue(std::string_view queue);
 std::optional<PartitionIndex> parse_tag(const Reply& reply);
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -7,7 +7,7 @@
 #include "store/valkey/calls/policy_json.hpp"
 #include "store/valkey/keys.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 std::string text_of(TimePoint time) { return std::to_string(time.time_since_epoch().count()); }
@@ -177,7 +177,7 @@ FunctionCall call_for(Replay& command) {
 }
 
 FunctionCall call_for(core::TimerFire& command) {
-  return {"ff_fire_timer", {std::string(valkey::name_of(command.kind))}};
+  return {"ff_fire_timer", {std::string(valkey_store::name_of(command.kind))}};
 }
 
 FunctionCall call_for(core::Remove&) { return {"ff_remove"}; }
@@ -377,4 +377,4 @@ std::unexpected<Error> refused(const RefusalContext& context, const std::vector<
                           id.str(), name ? *name : ""));
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "store/store.hpp"
-#include "valkey/protocol/reply.hpp"
+#include "store/valkey/client_names.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 // The function and what it is given after the time and the origin.
 struct FunctionCall {
@@ -113,4 +113,4 @@ RefusalContext context_of(const Command& command) {
 }
 std::unexpected<Error> refused(const RefusalContext& context, const std::vector<Reply>& reply);
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -6,10 +6,11 @@
 #include "store/valkey/calls/fields.hpp"
 #include "store/valkey/keys.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
-constexpr char separator = '\x1f';
+constexpr char separator = '\x1f';         // of the parts of a change
+constexpr char change_separator = '\x1d';  // of the changes of a message
 constexpr std::size_t parts_always = 15;
 constexpr std::size_t parts_known = 19;  // with those about budgets and quotas, and the version
 
@@ -95,7 +96,9 @@ std::optional<core::TimerKind> timer_kind_from(std::string_view name) {
 
 std::string_view name_of(core::TimerKind kind) { return timer_names[std::to_underlying(kind)]; }
 
-std::optional<EventMessage> parse_event(std::string_view text) {
+namespace {
+
+std::optional<EventMessage> parse_change(std::string_view text) {
   Parts parts;
   if (!split(text, parts)) return std::nullopt;
   const auto type = from_name<EventType>(parts[1]);
@@ -147,4 +150,16 @@ std::optional<EventMessage> parse_event(std::string_view text) {
   return message;
 }
 
-}  // namespace ff::valkey
+}  // namespace
+
+std::vector<EventMessage> parse_events(std::string_view text) {
+  std::vector<EventMessage> changes;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(change_separator), text.size());
+    if (auto change = parse_change(text.substr(0, end))) changes.push_back(std::move(*change));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return changes;
+}
+
+}  // namespace ff::valkey_store

@@ -1,11 +1,11 @@
-// A change as the function library reports it: in the reply to the caller, and to all other processes on
-// the partition's channel.
+// Changes as the function library reports them: in the reply to the caller, and to all processes on the
+// partition's channel.
 #pragma once
 
 #include "core/execution/event.hpp"
 #include "store/valkey/caches/ready_cache.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 struct EventMessage {
   std::string origin;  // who made the change
@@ -15,8 +15,8 @@ struct EventMessage {
   std::optional<Version> version = {};
 };
 
-// None if it is not one of ours.
-std::optional<EventMessage> parse_event(std::string_view text);
+// The changes of one call. What is not known, because it is of a newer version, is left out.
+std::vector<EventMessage> parse_events(std::string_view text);
 
 CapabilitySet capabilities_in(std::string_view csv);
 core::Needs needs_in(std::string_view capabilities, std::string_view budgets,
@@ -40,4 +40,4 @@ std::int64_t score_in(const std::string& priority, TimePoint queued_at);
 std::optional<core::TimerKind> timer_kind_from(std::string_view name);
 std::string_view name_of(core::TimerKind kind);
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -4,10 +4,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 using ::testing::ElementsAre;
+
+std::optional<EventMessage> parse_event(std::string_view text) {
+  auto changes = parse_events(text);
+  if (changes.empty()) return std::nullopt;
+  EXPECT_EQ(changes.size(), 1u);
+  return std::move(changes.front());
+}
 
 constexpr auto text =
     "me.1\x1f"
@@ -30,7 +37,7 @@ TEST(EventMessage, TellsEverything) {
   const auto message = parse_event(text);
   ASSERT_TRUE(message);
   EXPECT_EQ(message->origin, "me.1");
-  const auto& [event, claimable, required, effects, timer, reminder] = message->change;
+  const auto& [event, claimable, required, effects, timer] = message->change;
   EXPECT_EQ(event.type, EventType::claimed);
   EXPECT_EQ(event.at, TimePoint{Millis{1'800'000'000'001}});
   EXPECT_EQ(event.id.partition(), 7);
@@ -43,7 +50,6 @@ TEST(EventMessage, TellsEverything) {
   EXPECT_EQ(required.csv(), "cuda,gpu");
   EXPECT_EQ(timer,
             (core::Timer{core::TimerKind::lease_expiry, TimePoint{Millis{1'800'000'030'000}}}));
-  EXPECT_FALSE(reminder);
   EXPECT_TRUE(effects.empty());
   EXPECT_EQ(message->indexed.ready.priority, 5);
   EXPECT_EQ(message->indexed.ready.queued_at, TimePoint{Millis{1'800'000'000'000}});
@@ -118,5 +124,12 @@ TEST(EventMessage, TimersHaveTheirNames) {
   EXPECT_FALSE(timer_kind_from("midnight"));
 }
 
+TEST(EventMessage, TellsOfSeveralChangesAndLeavesOutWhatItDoesNotKnow) {
+  const auto of_later = "me.1\x1fsomething of a later version";
+  const auto changes = parse_events(fmt::format("{0}\x1d{1}\x1d{0}", text, of_later));
+  ASSERT_EQ(changes.size(), 2u);
+  EXPECT_EQ(changes[1].change.event.type, EventType::claimed);
+}
+
 }  // namespace
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

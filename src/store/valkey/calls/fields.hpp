@@ -14,9 +14,9 @@
 #include <fmt/format.h>
 
 #include "base/text/utf8.hpp"
-#include "valkey/protocol/reply.hpp"
+#include "store/valkey/client_names.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
@@ -109,4 +109,4 @@ class Fields {
   std::optional<Error> error_;
 };
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

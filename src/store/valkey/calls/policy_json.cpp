@@ -4,7 +4,7 @@
 
 #include "base/overloaded.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 namespace json = boost::json;
@@ -142,4 +142,4 @@ Policy from_policy_json(std::string_view text) {
   return policy;
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

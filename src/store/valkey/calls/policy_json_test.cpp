@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 TEST(PolicyJson, IsNothingForTheUsualPolicy) { EXPECT_EQ(to_policy_json(Policy{}), ""); }
@@ -35,4 +35,4 @@ TEST(PolicyJson, TakesWhatItCannotReadForNotGiven) {
 }
 
 }  // namespace
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

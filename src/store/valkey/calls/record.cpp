@@ -5,7 +5,7 @@
 #include "store/valkey/calls/fields.hpp"
 #include "store/valkey/calls/policy_json.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 std::vector<Reply> list_in(Reply& reply) {
@@ -262,4 +262,4 @@ Result<Record> read_record(const ExecutionId& id, std::vector<Reply> parts) {
   return record;
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

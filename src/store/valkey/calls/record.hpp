@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "core/execution/execution.hpp"
-#include "valkey/protocol/reply.hpp"
+#include "store/valkey/client_names.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 struct Record {
   core::Execution execution;            // with its newest attempt
@@ -16,4 +16,4 @@ struct Record {
 // Of ff_get's reply: core, tags, policy, attempts.
 Result<Record> read_record(const ExecutionId& id, std::vector<Reply> parts);
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

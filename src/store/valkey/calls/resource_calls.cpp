@@ -7,7 +7,7 @@
 #include "store/valkey/calls/event_message.hpp"
 #include "store/valkey/calls/fields.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 constexpr char lane_separator = '\x1e';
@@ -397,4 +397,4 @@ std::optional<store::Opening> parse_opening(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -4,7 +4,7 @@
 
 #include "store/valkey/calls/calls.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 // Identifies the partition that an operation is sent to.
 using Subject = std::variant<BudgetId, QuotaId, Namespace>;  // the namespace: of workers
@@ -91,4 +91,4 @@ std::optional<core::HeldToken> parse_holder(const std::string& token, const std:
 // Parses a message on the channel of a budget or quota partition; none if it is not an opening.
 std::optional<store::Opening> parse_opening(std::string_view text);
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

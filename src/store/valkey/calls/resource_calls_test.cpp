@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 namespace {
 
 constexpr auto uuid = "aaaaaaaa-0000-4000-8000-000000000000";
@@ -90,4 +90,4 @@ TEST(ResourceCalls, AWorkerIsReadWithAllItsLanes) {
 }
 
 }  // namespace
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

@@ -5,7 +5,7 @@
 
 #include "base/async/suspend.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 asio::awaitable<std::vector<Result<Reply>>> send_all(std::vector<Request> requests,
                                                      SendRequest send) {
@@ -32,4 +32,4 @@ asio::awaitable<std::vector<Result<Reply>>> send_all(std::vector<Request> reques
   co_return replies;
 }
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

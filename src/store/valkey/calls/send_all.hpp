@@ -6,10 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "valkey/protocol/reply.hpp"
-#include "valkey/protocol/request.hpp"
+#include "store/valkey/client_names.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 using RequestDone = std::move_only_function<void(Result<Reply>)>;
 using SendRequest = std::function<void(Request, RequestDone)>;
@@ -18,4 +17,4 @@ using SendRequest = std::function<void(Request, RequestDone)>;
 asio::awaitable<std::vector<Result<Reply>>> send_all(std::vector<Request> requests,
                                                      SendRequest send);
 
-}  // namespace ff::valkey
+}  // namespace ff::valkey_store

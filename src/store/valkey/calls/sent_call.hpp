@@ -6,8 +6,10 @@
 #include "store/store.hpp"
 #include "store/valkey/calls/calls.hpp"
 #include "store/valkey/calls/resource_calls.hpp"
+#include "store/valkey/confirmations.hpp"
+#include "store/valkey/keys.hpp"
 
-namespace ff::valkey {
+namespace ff::valkey_store {
 
 // A call whatever its operation, so that sending and receiving are compiled once.
 class SentCall {
@@ -38,4 +40,14 @@ class SentCallOf : public SentCall {
   Result<typename Op::Reply> reply_ = std::unexpected(Error{});
 };
 
-}  // namespace ff::valkey
+// Finishes a call that worked once its change is safe: `run` of the server at `place` made it.
+inline void finish_when_safe(Confirmations* confirmations, const keys::Partition& place,
+                             const std::string& run, std::shared_ptr<SentCall> call) {
+  if (!confirmations || !call->succeeded()) return call->finish();
+  confirmations->add({place.slot, keys::probe(place.tag), run}, [call](Result<void> confirmed) {
+    if (!confirmed) call->fail(std::move(confirmed.error()));
+    call->finish();
+  });
+}
+
+}  // namespace ff::valkey_store

@@ -1,0 +1,259 @@
+#include "store/valkey/caches/local_copy.hpp"
+
+#include <map>
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/try.hpp"
+#include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/fields.hpp"
+#include "store/valkey/calls/resource_calls.hpp"
+#include "store/valkey/calls/waiting_looks.hpp"
+
+namespace ff::valkey_store {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr Millis sweep_interval{30'000};
+constexpr Millis retry_interval{10'000};
+
+// How far ahead timers are known; they are looked up again when half of it is over.
+constexpr Millis horizon{60'000};
+constexpr std::size_t timers_per_look_max = 1'000;
+
+// How many entries of an index a look goes through: a look at many indexes takes a few of each, one at a
+// single index is to come past much that is held back.
+constexpr std::size_t entries_min = 64;
+constexpr std::size_t entries_max = 1'024;
+
+// So that a claim that waits is told of what it may not have heard of.
+core::ExecutionChange reminder_of(const store::Ready& ready, TimePoint now) {
+  return {.event = {.type = EventType::promoted,
+                    .at = now,
+                    .id = ready.id,
+                    .ns = ready.ns,
+                    .lane = ready.lane,
+                    .kind = {}},
+          .claimable = true,
+          .required = ready.needs.capabilities};
+}
+
+FunctionCall look_at(const ReadyCache::Gap& gap, std::size_t entries) {
+  const auto& [index, after] = gap;
+  return {"ff_look_waiting",
+          {index.queue, std::string(name_of(index.index)), after.second.str(),
+           std::to_string(after.first), std::to_string(entries), std::to_string(found_max)}};
+}
+
+}  // namespace
+
+// ---- What is told ---------------------------------------------------------------------------------
+
+void LocalCopy::set_sinks(store::Sinks sinks) {
+  const std::lock_guard lock(sinks_mutex_);
+  sinks_ = std::move(sinks);
+}
+
+// The channel of a partition has all its events in order, this process's own among them. Replies do not:
+// they are on other connections.
+void LocalCopy::hear(std::string_view text) {
+  auto messages = parse_events(text);
+  if (messages.empty()) {
+    const auto opening = parse_opening(text);
+    const std::lock_guard lock(sinks_mutex_);
+    if (opening) sinks_.on_opening(*opening);
+    return;
+  }
+  {
+    const std::lock_guard lock(sinks_mutex_);
+    for (const auto& message : messages) sinks_.on_events({&message.change, 1});
+  }
+  for (const auto& message : parts_.own_events.hear(std::move(messages))) learn(message);
+}
+
+void LocalCopy::learn(const EventMessage& message) {
+  const auto& change = message.change;
+  const auto& id = message.indexed.ready.id;
+  if (change.claimable)
+    ready_.put(message.indexed, message.version);
+  else
+    ready_.erase(id, message.version);
+  timers_.put(id, change.timer, message.version);
+  const std::lock_guard lock(sinks_mutex_);
+  sinks_.on_changes({&change, 1});
+}
+
+void LocalCopy::note_gap() {
+  ready_.forget_versions();
+  timers_.forget_versions();
+  missed_something_ = true;
+  wakeup_.wake();
+  const std::lock_guard lock(sinks_mutex_);
+  sinks_.on_gap();
+}
+
+// ---- Waiting work ---------------------------------------------------------------------------------
+
+asio::awaitable<void> LocalCopy::keep_up() {
+  auto next_sweep = SteadyClock::now() + sweep_interval;
+  while (!parts_.background.is_stopping()) {
+    co_await wakeup_.wait_until(SteadyClock::now() + retry_interval);
+    if (parts_.background.is_stopping()) co_return;
+    const bool sweep = parts_.sweep && SteadyClock::now() >= next_sweep;
+    if (!missed_something_.exchange(false) && !sweep) continue;
+    next_sweep = SteadyClock::now() + sweep_interval;
+    timers_.looked_up(TimePoint{});
+    const auto looked = co_await look_for_ready(parts_.functions.all_partitions());
+    if (!looked) missed_something_ = true;
+  }
+}
+
+// Looks at the best of all queues. Partitions in which older programs left what nobody counted are counted,
+// and looked at again.
+Async<void> LocalCopy::look_for_ready(std::vector<PartitionIndex> partitions) {
+  constexpr int passes_max = 2;
+  for (int pass = 0; pass < passes_max && !partitions.empty(); ++pass) {
+    Question question{.function = "ff_sweep_waiting",
+                      .arguments = {std::to_string(entries_min), std::to_string(found_max)},
+                      .absent = Absent::skip};
+    ReadyCache::Look look(ready_);
+    const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
+    FF_CO_TRY(answers);
+    if (!answers->complete) missed_something_ = true;
+    WaitingSweep sweep;
+    for (const auto& answer : answers->of_nodes)
+      if (auto read = read_sweep(answer, sweep); !read) co_return read;
+    take_in(look, sweep.looks);
+    partitions.assign(sweep.uncounted.begin(), sweep.uncounted.end());
+    for (const auto partition : partitions) {
+      const auto counted = co_await recount(partition);
+      FF_CO_TRY(counted);
+    }
+  }
+  co_return Result<void>{};
+}
+
+// Looks at what stands behind the work that is known.
+Async<void> LocalCopy::look_further(const std::vector<ReadyCache::Gap>& gaps) {
+  const auto entries = std::clamp(entries_max / gaps.size(), entries_min, entries_max);
+  std::vector<Request> requests;
+  for (const auto& gap : gaps)
+    requests.push_back(parts_.functions.at_partition(gap.index.partition, look_at(gap, entries),
+                                                     Functions::Access::reads));
+  ReadyCache::Look look(ready_);
+  auto replies = co_await parts_.functions.call_all(std::move(requests));
+  std::vector<IndexLook> looks;
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    auto read = read_look_at(gaps[i], std::move(replies[i]));
+    FF_CO_TRY(read);
+    looks.push_back(std::move(*read));
+  }
+  take_in(look, looks);
+  co_return Result<void>{};
+}
+
+void LocalCopy::take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks) {
+  std::vector<core::ExecutionChange> reminders;
+  for (const auto& each : looks)
+    for (const auto& ready : look.take_in(each))
+      reminders.push_back(reminder_of(ready, parts_.clock.now()));
+  const std::lock_guard lock(sinks_mutex_);
+  if (!reminders.empty()) sinks_.on_changes(reminders);
+}
+
+Async<std::size_t> LocalCopy::recount(PartitionIndex partition) {
+  constexpr std::string_view counted_again_max = "1000";  // entries of a queue, in one call
+  FunctionCall function{"ff_recount_waiting", {std::string(counted_again_max)}};
+  auto request =
+      parts_.functions.at_partition(partition, std::move(function), Functions::Access::writes);
+  const auto list = co_await parts_.functions.list_from(std::move(request));
+  FF_CO_TRY(list);
+  if (list->empty()) co_return malformed("ff_recount_waiting");
+  co_return parse_number<std::size_t>(text_in(list->front())).value_or(0);
+}
+
+void LocalCopy::start(store::Call<store::TakeReady>& call) {
+  if (ready_.gaps(call.operation).empty()) return call.done(ready_.take(call.operation));
+  parts_.background.answer(call,
+                           [this](store::TakeReady query) { return take_ready(std::move(query)); });
+}
+
+void LocalCopy::start(store::Call<store::PeekReady>& call) {
+  call.done(ready_.peek(call.operation));
+}
+
+// Work for this worker can stand behind much that it may not have. Every look comes further, or to the end;
+// one claim looks at a time, as what it finds is for all.
+Async<std::vector<store::Candidate>> LocalCopy::take_ready(store::TakeReady query) {
+  while (!parts_.background.is_stopping()) {
+    while (looking_) {
+      boost::system::error_code ended;
+      co_await look_ended_.async_wait(asio::redirect_error(asio::use_awaitable, ended));
+    }
+    const auto gaps = ready_.gaps(query);
+    if (gaps.empty()) break;
+    looking_ = true;
+    const auto looked = co_await look_further(gaps);
+    looking_ = false;
+    look_ended_.cancel();
+    FF_CO_TRY(looked);
+    if (auto taken = ready_.take(query); !taken.empty()) co_return taken;
+  }
+  co_return ready_.take(query);
+}
+
+// ---- Timers ---------------------------------------------------------------------------------------
+
+void LocalCopy::start(store::Call<store::TimersDue>& call) {
+  parts_.background.answer(call, [this](store::TimersDue query) { return timers_due(query); });
+}
+
+Async<store::DueReply> LocalCopy::timers_due(store::TimersDue query) {
+  constexpr int looks_max = 3;  // something may be missed while it looks
+  for (int i = 0; i < looks_max && parts_.clock.now() + horizon / 2 > timers_.known_until(); ++i)
+    FF_CO_TRY(co_await look_for_timers());
+  co_return timers_.due(query, parts_.clock.now());
+}
+
+Async<void> LocalCopy::look_for_timers() {
+  const auto asked_for = parts_.clock.now() + horizon;
+  auto until = asked_for;
+  Question question{.function = "ff_sweep_timers",
+                    .arguments = {std::to_string(until.time_since_epoch().count()),
+                                  std::to_string(timers_per_look_max)},
+                    .absent = Absent::skip};
+  timers_.looked_up(until);  // what is heard from now on is kept, the answer does not have it
+  const auto answers = co_await parts_.functions.ask(std::move(question));
+  if (!answers) {
+    timers_.looked_up(TimePoint{});
+    co_return std::unexpected(answers.error());
+  }
+  if (!answers->complete) missed_something_ = true;
+
+  struct Found {
+    ExecutionId id;
+    core::Timer timer;
+  };
+  std::vector<Found> found;
+  std::map<std::pair<PartitionIndex, core::TimerKind>, std::size_t> counts;
+  for (const auto& answer : answers->of_nodes)
+    for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
+      const auto kind = timer_kind_from(text_in(answer[i]));
+      const auto id = ExecutionId::parse(text_in(answer[i + 1]));
+      const auto due = parse_number<std::int64_t>(text_in(answer[i + 2]));
+      if (!kind || !id || !due) co_return malformed("ff_sweep_timers");
+      found.push_back({*id, {.kind = *kind, .due = TimePoint{Millis{*due}}}});
+      // There may be more behind the last one that it gave.
+      if (++counts[{id->partition(), *kind}] == timers_per_look_max)
+        until = std::min(until, found.back().timer.due);
+    }
+  // Unless something was missed meanwhile: then they are looked up once more.
+  if (timers_.known_until() == asked_for) timers_.looked_up(until);
+  std::ranges::sort(found, {}, [](const Found& each) { return each.timer; });
+  for (const auto& [id, timer] : found) timers_.put_earliest(id, timer);
+  co_return Result<void>{};
+}
+
+}  // namespace ff::valkey_store

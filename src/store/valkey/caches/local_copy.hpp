@@ -1,0 +1,86 @@
+// This process's copy of what it needs to know at once: executions that wait for a worker, and timers that
+// come due soon. Valkey is the truth; the copy follows replies and channels, and looks from time to time for
+// what it was not told.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <atomic>
+#include <chrono>
+
+#include "base/async/wakeup.hpp"
+#include "store/store.hpp"
+#include "store/valkey/background.hpp"
+#include "store/valkey/caches/own_event_filter.hpp"
+#include "store/valkey/caches/ready_cache.hpp"
+#include "store/valkey/caches/timer_mirror.hpp"
+#include "store/valkey/calls/event_message.hpp"
+#include "store/valkey/calls/functions.hpp"
+
+namespace ff::valkey_store {
+
+class LocalCopy {
+ public:
+  struct Parts {
+    Background& background;
+    Functions& functions;
+    OwnEventFilter& own_events;
+    const ServerClock& clock;
+    bool sweep;  // look from time to time whether something was missed
+  };
+  explicit LocalCopy(Parts parts) : parts_(parts) {}
+
+  void set_sinks(store::Sinks sinks);
+
+  // ---- What is told
+
+  // A message on a channel.
+  void hear(std::string_view message);
+  // A change that a reply tells of.
+  void learn(const EventMessage& message);
+  // Messages may have been missed.
+  void note_gap();
+
+  ReadyCache& ready() { return ready_; }
+  TimerMirror& timers() { return timers_; }
+
+  // ---- What is looked for
+
+  Async<void> look_for_ready(std::vector<PartitionIndex> partitions);
+  // Looks again at intervals, and after a gap, until the store is closed.
+  asio::awaitable<void> keep_up();
+  void wake() { wakeup_.wake(); }
+
+  // Counts what waits in a partition. Returns how many counts were wrong.
+  Async<std::size_t> recount(PartitionIndex partition);
+
+  // ---- What is asked
+
+  void start(store::Call<store::TakeReady>& call);
+  void start(store::Call<store::PeekReady>& call);
+  void start(store::Call<store::TimersDue>& call);
+
+ private:
+  Async<std::vector<store::Candidate>> take_ready(store::TakeReady query);
+  Async<void> look_further(const std::vector<ReadyCache::Gap>& gaps);
+  void take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks);
+  Async<store::DueReply> timers_due(store::TimersDue query);
+  Async<void> look_for_timers();
+
+  Parts parts_;
+  ReadyCache ready_;
+  TimerMirror timers_;
+
+  // A store is used, and told of changes, before it has sinks.
+  std::mutex sinks_mutex_;
+  store::Sinks sinks_;
+
+  std::atomic<bool> missed_something_ = false;
+  Wakeup wakeup_{parts_.background.executor()};
+  // Only in coroutines of the background, which has one thread.
+  bool looking_ = false;
+  asio::steady_timer look_ended_{parts_.background.executor(),
+                                 std::chrono::steady_clock::time_point::max()};
+};
+
+}  // namespace ff::valkey_store

@@ -1,0 +1,92 @@
+// Calls of the function library: at the node of a partition, or at all nodes.
+#pragma once
+
+#include <flowfabric/async.hpp>
+
+#include <functional>
+#include <vector>
+
+#include "store/valkey/background.hpp"
+#include "store/valkey/caches/server_clock.hpp"
+#include "store/valkey/calls/calls.hpp"
+#include "store/valkey/client_names.hpp"
+#include "store/valkey/keys.hpp"
+
+namespace ff::valkey_store {
+
+// What a question does about partitions that cannot answer, because they move to another node just now or
+// because their node is down: it fails, or goes on without them.
+enum class Absent : std::uint8_t { fail, skip };
+
+// A read-only function for many partitions.
+struct Question {
+  std::string function;
+  std::vector<std::string> arguments = {};
+  Absent absent = Absent::fail;
+};
+
+struct Answers {
+  std::vector<std::vector<Reply>> of_nodes;
+  bool complete = true;  // false: some partitions are not in it
+};
+
+bool serves(const valkey::Node& node, std::uint16_t slot);
+
+class Functions {
+ public:
+  using Done = std::move_only_function<void(Result<Reply>)>;
+
+  // All of them must outlive it.
+  Functions(Background& background, Client& client, const ServerClock& clock,
+            const ClientOptions& options)
+      : background_(background), client_(client), clock_(clock), options_(options) {}
+
+  void set_places(keys::Places places) { places_ = std::move(places); }
+  const keys::Places& places() const { return places_; }
+  const keys::Partition& place_of(const ExecutionId& id) const {
+    return places_.executions[id.partition()];
+  }
+  PartitionIndex partition_count() const {
+    return static_cast<PartitionIndex>(places_.executions.size());
+  }
+  std::vector<PartitionIndex> all_partitions() const;
+
+  // Changes an execution.
+  Request change(const ExecutionId& id, FunctionCall function, std::string origin) const;
+  // Reads an execution: ff_get.
+  Request read(const ExecutionId& id, std::vector<std::string> arguments) const;
+  // The arguments of a function at an address begin with the time.
+  enum class Access : std::uint8_t { reads, writes };
+  Request at(const keys::Address& address, FunctionCall function, Access access) const;
+  // Of a partition as a whole.
+  Request at_partition(PartitionIndex partition, FunctionCall function, Access access) const;
+
+  // Sends it; if Valkey has lost the function library, loads it and sends it once more.
+  void call(Request request, Done done);
+  // The same for many, sent together; replies in the order of the requests.
+  asio::awaitable<std::vector<Result<Reply>>> call_all(std::vector<Request> requests);
+  // What a function answers, without the two parts that say that it worked.
+  Async<std::vector<Reply>> list_from(Request request);
+
+  // Asks each partition at its own node, in one call per node, all nodes at once.
+  Async<Answers> ask(Question question, std::vector<keys::Partition> places);
+  Async<Answers> ask(Question question, const std::vector<PartitionIndex>& partitions);
+  Async<Answers> ask(Question question);  // all partitions of executions
+
+ private:
+  // How many keys follow, and the keys: `key` and, in a cluster, one that never exists. While its slot
+  // moves to another node, some of a partition's keys are here and some are there; with a key that is
+  // missing the server says so (TRYAGAIN), instead of letting a function begin that it cannot finish.
+  std::vector<std::string> with_keys(std::vector<std::string> command, std::string_view tag,
+                                     std::string key) const;
+  std::vector<Request> requests_of(const Question& question,
+                                   const std::vector<keys::Partition>& places) const;
+
+  Background& background_;
+  Client& client_;
+  const ServerClock& clock_;
+  const ClientOptions& options_;
+  keys::Places places_;
+};
+
+}  // namespace ff::valkey_store

@@ -1,0 +1,276 @@
+#include "store/valkey/executions.hpp"
+
+#include "base/assert.hpp"
+#include "base/try.hpp"
+#include "core/refusals.hpp"
+#include "core/transitions/transitions.hpp"
+#include "store/durability.hpp"
+#include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/record.hpp"
+
+namespace ff::valkey_store {
+namespace {
+
+// A lease and its payload, which comes beside it in the same round trip: it costs Valkey less than
+// through Lua.
+class SentLease final : public SentCallOf<core::LeaseGrant> {
+ public:
+  using SentCallOf::SentCallOf;
+
+  void finish() override {
+    answered_ = true;
+    finish_if_complete();
+  }
+  void take_payload(Result<Reply> payload) {
+    payload_ = std::move(payload);
+    finish_if_complete();
+  }
+
+ private:
+  void finish_if_complete() {
+    if (!answered_ || !payload_) return;
+    const auto& payload = *payload_;
+    if (succeeded() && !payload)
+      fail(payload.error());
+    else if (succeeded() && payload->as_error())
+      fail(server_error(*payload->as_error()).error());
+    else if (succeeded())
+      reply_->payload = text_in(*payload);
+    SentCallOf::finish();
+  }
+
+  bool answered_ = false;
+  std::optional<Result<Reply>> payload_;
+};
+
+// Refusals that mean that no worker can claim the execution at present.
+bool is_not_ready(Errc code) {
+  return code == Errc::execution_not_leaseable || code == Errc::execution_not_eligible ||
+         code == Errc::execution_not_found || code == Errc::grant_already_exists;
+}
+
+// Answer of ff_get: the record, and the bytes beside it if some were asked for.
+struct Found {
+  Record record;
+  std::optional<std::string> bytes = {};
+};
+
+Result<Found> read_found(const ExecutionId& id, Result<Reply> reply) {
+  constexpr std::size_t parts_of_record = 4;
+  auto list = list_of(std::move(reply));
+  FF_TRY(list);
+  if (is_refusal(*list)) return core::refusals::not_found(id);
+  auto parts = without(std::move(*list), 2);
+  std::optional<std::string> bytes;
+  if (parts.size() > parts_of_record) {
+    if (auto* text = parts.back().as_text()) bytes = std::move(*text);
+    parts.pop_back();
+  }
+  auto record = read_record(id, std::move(parts));
+  FF_TRY(record);
+  return Found{.record = std::move(*record), .bytes = std::move(bytes)};
+}
+
+}  // namespace
+
+void Executions::start(store::AnyCall& any) {
+  any.visit([this]<class Op>(store::Call<Op>& call) {
+    if constexpr (Op::row.owner == Owner::execution)
+      run(call);
+    else
+      FF_ASSERT(!"an operation on something else");
+  });
+}
+
+// ---- Changes --------------------------------------------------------------------------------------
+
+template <class Command>
+Executions::Traits Executions::traits_of(const Command& command) {
+  constexpr bool is_renewal = std::is_same_v<Command, Renew>;
+  constexpr bool is_lease = std::is_same_v<Command, core::LeaseGrant>;
+  Traits traits{.refusal = context_of(command),
+                .is_lease = is_lease,
+                .publishes = !is_renewal,
+                .tells_timer = is_renewal || std::is_same_v<Command, core::TimerFire>,
+                .waits_for_disk = store::waits_for_disk<Command>};
+  // That a worker does not hold it any more says nothing: it may be ready, or another's.
+  if constexpr (is_lease)
+    traits.tells_of_readiness = command.source != core::LeaseSource::held;
+  else
+    traits.tells_of_readiness = std::is_same_v<Command, core::GrantIssue>;
+  return traits;
+}
+
+template <class Command>
+void Executions::run(store::Call<Command>& call) {
+  auto sent = begin(call);
+  send(std::move(sent), std::make_shared<SentCallOf<Command>>(std::move(call)));
+}
+
+// A payload that is sent ahead goes by itself if the call behind it does not keep it.
+void Executions::run(store::Call<core::Create>& call) {
+  const auto id = call.operation.id;
+  const bool ahead = sends_payload_ahead(call.operation);
+  auto sent = begin(call);
+  if (ahead) {
+    // Should it be sent again, and arrive after the call that keeps it, it must not expire: NX.
+    Request set{.command = {"SET", keys::of_execution(id, "payload"),
+                            std::move(call.operation.submit.payload), "EX", "600", "NX"},
+                .route = parts_.functions.place_of(id).slot};
+    parts_.client.send(std::move(set), [](const Result<Reply>&) {});
+  }
+  send(std::move(sent), std::make_shared<SentCallOf<core::Create>>(std::move(call)));
+}
+
+void Executions::run(store::Call<core::LeaseGrant>& call) {
+  const auto id = call.operation.id;
+  auto sent = begin(call);
+  auto lease = std::make_shared<SentLease>(std::move(call));
+  send(std::move(sent), lease);
+  Request get{.command = {"GET", keys::of_execution(id, "payload")},
+              .route = parts_.functions.place_of(id).slot};
+  parts_.client.send(std::move(get),
+                     [lease](Result<Reply> payload) { lease->take_payload(std::move(payload)); });
+}
+
+template <class Command>
+Executions::Sent Executions::begin(store::Call<Command>& call) {
+  const auto number = parts_.own_events.begin();
+  auto traits = traits_of(call.operation);
+  if (traits.tells_of_readiness)
+    traits.known_version = parts_.copy.ready().version_of(call.operation.id);
+  auto request = parts_.functions.change(call.operation.id, call_for(call.operation),
+                                         parts_.own_events.origin_of(number));
+  return {.number = number, .traits = std::move(traits), .request = std::move(request)};
+}
+
+void Executions::send(Sent sent, std::shared_ptr<SentCall> call) {
+  auto request = std::move(sent.request);
+  parts_.functions.call(
+      std::move(request), [this, number = sent.number, traits = std::move(sent.traits),
+                           call = std::move(call)](Result<Reply> reply) {
+        auto list = list_of(std::move(reply));
+        const auto server_run = take_run(list);
+        take_in(number, traits, std::move(list), *call);
+        if (!traits.waits_for_disk) return call->finish();
+        finish_when_safe(parts_.confirmations, parts_.functions.place_of(traits.refusal.id),
+                         server_run, call);
+      });
+}
+
+// Applies the answer to the call and to the caches of this process.
+void Executions::take_in(std::uint64_t number, const Traits& traits,
+                         Result<std::vector<Reply>> list, SentCall& call) {
+  const auto& id = traits.refusal.id;
+  const bool answered = list && !is_refusal(*list);
+  auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
+  if (!list && traits.is_lease) parts_.copy.ready().put_back(id);
+  for (const auto& echo : parts_.own_events.end(number, !event.empty() || !traits.publishes))
+    parts_.copy.learn(echo);
+  if (!list) return call.fail(std::move(list.error()));
+  if (!answered) {
+    auto refusal = refused(traits.refusal, *list);
+    if (traits.tells_of_readiness) {
+      if (is_not_ready(refusal.error().code))
+        parts_.copy.ready().erase(id, traits.known_version);
+      else
+        parts_.copy.ready().put_back(id);
+    }
+    if (refusal.error().code == Errc::execution_not_found)
+      parts_.copy.timers().put(id, std::nullopt);
+    return call.fail(std::move(refusal.error()));
+  }
+  const bool duplicate = *(*list)[1].as_text() == "DUPLICATE";
+  Answer answer(duplicate, std::move(event), without(std::move(*list), 3));
+  call.read(answer);
+  if (traits.tells_timer && !answer.at_end()) {
+    const auto kind = timer_kind_from(answer.text());
+    const auto due = answer.optional_time();
+    parts_.copy.timers().put(id,
+                             kind && due ? std::optional(core::Timer{*kind, *due}) : std::nullopt);
+  }
+  if (answer.malformed()) return call.fail(malformed("a command").error());
+  for (const auto& message : parse_events(answer.event())) parts_.copy.learn(message);
+}
+
+void Executions::run(store::Call<store::PutBack>& call) {
+  parts_.copy.ready().put_back(call.operation.id);
+  call.done(Done{});
+}
+
+// ---- Reads ----------------------------------------------------------------------------------------
+
+template <class Query, class Tell>
+void Executions::read(store::Call<Query>& call, std::vector<std::string> arguments, Tell tell) {
+  const auto id = call.operation.id;
+  parts_.functions.call(parts_.functions.read(id, std::move(arguments)),
+                        [id, tell, call = std::move(call)](Result<Reply> reply) mutable {
+                          auto found = read_found(id, std::move(reply));
+                          if (!found) return call.done(std::unexpected(std::move(found.error())));
+                          call.done(tell(std::move(*found)));
+                        });
+}
+
+void Executions::run(store::Call<GetExecution>& call) {
+  read(call, {"newest"}, [](Found found) { return core::info_of(found.record.execution); });
+}
+
+void Executions::run(store::Call<core::CheckLease>& call) {
+  const auto& [id, fence] = call.operation;
+  FunctionCall function{
+      "ff_check_lease",
+      {fence.lease_id.str(), std::to_string(std::to_underlying(fence.lease_epoch)),
+       fence.attempt_id.str()}};
+  auto request =
+      parts_.functions.at({.place = parts_.functions.place_of(id), .key = keys::core(id)},
+                          std::move(function), Functions::Access::reads);
+  parts_.functions.call(std::move(request), [call = std::move(call)](Result<Reply> reply) mutable {
+    const auto list = list_of(std::move(reply));
+    if (!list) return call.done(std::unexpected(list.error()));
+    if (is_refusal(*list)) return call.done(refused(context_of(call.operation), *list));
+    call.done(Done{});
+  });
+}
+
+void Executions::run(store::Call<core::HoldsToken>& call) {
+  const auto& [id, token] = call.operation;
+  Request request{.command = {"HGET", keys::core(id), "admission"},
+                  .route = parts_.functions.place_of(id).slot};
+  parts_.client.send(std::move(request), [call = std::move(call)](Result<Reply> reply) mutable {
+    if (!reply) return call.done(std::unexpected(std::move(reply.error())));
+    if (const auto* error = reply->as_error()) return call.done(server_error(*error));
+    call.done(text_in(*reply) == call.operation.token.str());
+  });
+}
+
+void Executions::run(store::Call<GetPayload>& call) {
+  read(call, {"none", "payload"}, [](Found found) {
+    return Bytes{.bytes = std::move(found.bytes).value_or(""),
+                 .content_type = std::move(found.record.execution.content_type)};
+  });
+}
+
+void Executions::run(store::Call<store::ReadResult>& call) {
+  read(call, {"newest", "result"}, [](Found found) {
+    return core::read_result(found.record.execution, std::move(found.bytes));
+  });
+}
+
+void Executions::run(store::Call<GetAttempts>& call) {
+  read(call, {"all"}, [](const Found& found) {
+    const auto& [execution, attempts] = found.record;
+    const bool running = std::holds_alternative<core::Active>(execution.state);
+    Attempts told;
+    for (const auto& attempt : attempts)
+      told.attempts.push_back(core::info_of(attempt, running && &attempt == &attempts.back()));
+    return told;
+  });
+}
+
+void Executions::run(store::Call<GetLeaseHistory>& call) {
+  read(call, {"all"}, [](const Found& found) {
+    return core::lease_history(found.record.execution, found.record.attempts);
+  });
+}
+
+}  // namespace ff::valkey_store
