@@ -52,6 +52,12 @@ class BreakingStore final : public store::Store {
     }
     for (auto& reply : replies) reply();
   }
+  // The engine hears of no event and no change, until it is told that it missed some.
+  void stop_telling() { tells_ = false; }
+  void tell_again() {
+    tells_ = true;
+    on_gap_();
+  }
   int openings() const { return openings_; }  // that the engine has heard of
   int looks() const { return looks_; }        // for work
   bool broke() const { return until_ < 0; }
@@ -76,8 +82,17 @@ class BreakingStore final : public store::Store {
       tell(opening);
       ++openings_;
     };
+    const auto if_told = [this](auto& sink) {
+      sink = [this, tell = std::move(sink)](store::Sinks::Changes changes) {
+        if (tells_) tell(changes);
+      };
+    };
+    if_told(sinks.on_events);
+    if_told(sinks.on_changes);
+    on_gap_ = sinks.on_gap;
     inner_->set_sinks(std::move(sinks));
   }
+  asio::awaitable<void> catch_up_with_events() override { return inner_->catch_up_with_events(); }
   PartitionIndex partition_count() const override { return inner_->partition_count(); }
   TimePoint now() const override { return inner_->now(); }
   Result<void> health() const override { return inner_->health(); }
@@ -125,6 +140,8 @@ class BreakingStore final : public store::Store {
   std::vector<std::move_only_function<void()>> held_;
   std::atomic<int> openings_ = 0;
   std::atomic<int> looks_ = 0;
+  std::atomic<bool> tells_ = true;
+  std::function<void()> on_gap_;
 };
 
 class OnABreakingStore : public ::testing::Test {

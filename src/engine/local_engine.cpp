@@ -314,6 +314,7 @@ Async<Bytes> LocalEngine::read_result_or_wait(GetResult operation) {
 
 Async<EventPage> LocalEngine::handle(ReadEvents operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
+  co_await store_->catch_up_with_events();
   co_return co_await without_cancellation_exceptions(events_.read(std::move(operation), deadline));
 }
 

@@ -259,6 +259,9 @@ class Store {
   // Once, before the first call.
   virtual void set_sinks(Sinks sinks) = 0;
 
+  // Ends when the events of everything that was answered before are told.
+  virtual asio::awaitable<void> catch_up_with_events() { co_return; }
+
   // The cursor with which a list goes on behind an execution.
   virtual std::string list_cursor(TimePoint created_at, const ExecutionId& id) const = 0;
 

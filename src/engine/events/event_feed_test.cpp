@@ -55,6 +55,18 @@ TEST_F(EventFeedTest, WakesAFollowerOfOneExecutionForThatAlone) {
   EXPECT_EQ(types_in(must(follower.get())), "claimed ");
 }
 
+TEST_F(EventFeedTest, TellsFollowersOfAGapAtOnce) {
+  append(EventType::submitted, 1);
+  auto follower = start({.after = now()});
+  auto of_one = start({.id = execution(2), .after = now()});
+  feed_.note_gap();
+  EXPECT_EQ(types_in(must(follower.get())), "missed");
+  const auto page = must(of_one.get());
+  EXPECT_EQ(types_in(page), "missed");
+  append(EventType::completed, 2);
+  EXPECT_EQ(types_in(read({.id = execution(2), .after = page.next})), "completed ");
+}
+
 // The log is shorter than what was appended meanwhile; a follower of one execution missed nothing of it.
 TEST_F(EventFeedTest, EventsThatAFollowerDoesNotFollowAreNotMissing) {
   auto follower = start({.id = execution(1), .after = now()});

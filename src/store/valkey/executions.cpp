@@ -165,8 +165,9 @@ void Executions::take_in(std::uint64_t number, const Traits& traits,
   const bool answered = list && !is_refusal(*list);
   auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
   if (!list && traits.is_lease) parts_.copy.ready().put_back(id);
-  for (const auto& echo : parts_.own_events.end(number, !event.empty() || !traits.publishes))
-    parts_.copy.learn(echo);
+  using enum OwnEventFilter::Told;
+  const auto told = !event.empty() ? all : traits.publishes ? unknown : there_are_none;
+  for (const auto& echo : parts_.own_events.end(number, told)) parts_.copy.learn(echo);
   if (!list) return call.fail(std::move(list.error()));
   if (!answered) {
     auto refusal = refused(traits.refusal, *list);

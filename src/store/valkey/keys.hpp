@@ -16,8 +16,7 @@ inline std::string tag(PartitionIndex partition) { return fmt::format("{{fp:{}}}
 
 // A partition, of whatever: everything of it has its tag, and so its slot.
 struct Partition {
-  explicit Partition(std::string hash_tag)
-      : tag(std::move(hash_tag)), slot(valkey::slot_of(tag)) {}
+  explicit Partition(std::string hash_tag) : tag(std::move(hash_tag)), slot(valkey::slot_of(tag)) {}
 
   std::string tag;
   std::uint16_t slot;

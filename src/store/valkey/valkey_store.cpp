@@ -15,6 +15,7 @@ namespace ff::valkey_store {
 namespace {
 
 constexpr Millis clock_interval{10'000};
+constexpr Millis subscribing_max{2'000};
 
 std::string make_origin() {
   SystemRandom random;
@@ -79,23 +80,33 @@ Async<void> ValkeyStore::prepare() {
     places.quotas.emplace_back(keys::quota_tag(i));
   functions_.set_places(std::move(places));
   FF_CO_TRY(co_await set_clock());
-  subscribe();
+  co_await subscribe();
   FF_CO_TRY(co_await copy_.look_for_ready(functions_.all_partitions()));
   background_.spawn([this] { return copy_.keep_up(); });
   background_.spawn([this] { return follow_clock(); });
   co_return Result<void>{};
 }
 
-void ValkeyStore::subscribe() {
+// Ends when every node's channels are listened to, so that nothing is missed from the start. Without the right
+// to listen that never happens.
+asio::awaitable<void> ValkeyStore::subscribe() {
   const auto& [executions, budgets, quotas] = functions_.places();
   std::vector<std::string> channels;
   for (const auto* places : {&executions, &budgets, &quotas})
     for (const auto& place : *places) channels.push_back(keys::events(place.tag));
   valkey::Subscriber::Handlers handlers{
       .on_message = [this](std::string_view, std::string_view text) { copy_.hear(text); },
-      .on_gap = [this] { copy_.note_gap(); }};
+      .on_gap =
+          [this] {
+            ++subscriptions_;
+            subscribed_.wake();
+            copy_.note_gap();
+          }};
   subscriber_ =
       std::make_unique<valkey::Subscriber>(*client_, std::move(channels), std::move(handlers));
+  const auto deadline = std::chrono::steady_clock::now() + subscribing_max;
+  while (subscriptions_ < client_->nodes().size() && std::chrono::steady_clock::now() < deadline)
+    co_await subscribed_.wait_until(deadline);
 }
 
 asio::awaitable<void> ValkeyStore::follow_clock() {

@@ -26,6 +26,7 @@ class ValkeyStore final : public store::Store {
 
   void start(std::vector<store::AnyCall> calls) override;
   void set_sinks(store::Sinks sinks) override { copy_.set_sinks(std::move(sinks)); }
+  asio::awaitable<void> catch_up_with_events() override { return own_events_.catch_up(); }
   PartitionIndex partition_count() const override { return functions_.partition_count(); }
   TimePoint now() const override { return clock_.now(); }
   void break_off() override;
@@ -35,7 +36,7 @@ class ValkeyStore final : public store::Store {
  private:
   explicit ValkeyStore(StoreOptions options);
   Async<void> prepare();
-  void subscribe();
+  asio::awaitable<void> subscribe();
   asio::awaitable<void> follow_clock();
   Async<void> set_clock();
 
@@ -44,6 +45,8 @@ class ValkeyStore final : public store::Store {
   ServerClock clock_{options_.simulated_clock};
   OwnEventFilter own_events_;
   Wakeup stopped_{background_.executor()};
+  Wakeup subscribed_{background_.executor()};
+  std::size_t subscriptions_ = 0;  // only on the background's thread
   // These three must be gone before the parts that their callbacks use.
   std::unique_ptr<Client> client_;
   std::unique_ptr<Confirmations> confirmations_;

@@ -88,6 +88,7 @@ void LocalCopy::learn(const EventMessage& message) {
 void LocalCopy::note_gap() {
   ready_.forget_versions();
   timers_.forget_versions();
+  parts_.own_events.note_gap();
   missed_something_ = true;
   wakeup_.wake();
   const std::lock_guard lock(sinks_mutex_);
