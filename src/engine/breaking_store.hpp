@@ -59,7 +59,10 @@ class BreakingStore final : public store::Store {
     on_gap_();
   }
   int openings() const { return openings_; }  // that the engine has heard of
-  int looks() const { return looks_; }        // for work
+  template <class Op>
+  int calls() const {
+    return calls_[index_of<store::StoreOperations, Op>];
+  }
   bool broke() const { return until_ < 0; }
   void mend() {
     until_ = std::numeric_limits<int>::max();
@@ -70,7 +73,7 @@ class BreakingStore final : public store::Store {
     for (auto& any : calls) {
       const bool broken = any.index() == broken_kind_;
       const bool held = any.index() == held_kind_;
-      looks_ += any.index() == index_of<store::StoreOperations, store::TakeReady> ? 1 : 0;
+      ++calls_[any.index()];
       any.visit([&](auto& call) {
         if (held) hold_reply(call);
         start_one(std::move(call), broken);
@@ -139,7 +142,7 @@ class BreakingStore final : public store::Store {
   mutable std::mutex held_mutex_;
   std::vector<std::move_only_function<void()>> held_;
   std::atomic<int> openings_ = 0;
-  std::atomic<int> looks_ = 0;
+  std::array<std::atomic<int>, 128> calls_ = {};  // by kind
   std::atomic<bool> tells_ = true;
   std::function<void()> on_gap_;
 };

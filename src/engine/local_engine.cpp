@@ -162,12 +162,16 @@ asio::awaitable<void> LocalEngine::answer_by_handling(OperationCall<Op>& call) {
   call.reply.emplace(co_await handle(std::move(call.operation)));
 }
 
+// Claims after a reset find the budget open, though the store may tell of its opening later.
 template <class Op>
 void LocalEngine::pass_to_store(OperationCall<Op>& call, Resume resume) {
   std::vector<store::AnyCall> calls;
+  std::optional<BudgetId> opens;
+  if constexpr (store::OneOf<Op, ResetBudget, ReleaseUsage>) opens = call.operation.id;
   calls.push_back(store::Call<Op>{
       std::move(call.operation),
-      [&call, resume = std::move(resume)](Result<typename Op::Reply> reply) mutable {
+      [this, &call, opens, resume = std::move(resume)](Result<typename Op::Reply> reply) mutable {
+        if (opens && reply) gate_.opened(*opens);
         call.reply.emplace(std::move(reply));
         resume();
       }});
@@ -335,8 +339,7 @@ Async<bool> LocalEngine::may_work(const Op& operation, Millis wait) {
                         .capabilities = operation.capabilities,
                         .ttl = std::max(at_least, wait + to_come_back)};
   const auto standing = co_await workers_.seen(worker);
-  if (!standing && standing.error().code == Errc::resource_exhausted) co_return true;
-  FF_CO_TRY(standing);
+  if (!standing) co_return true;  // a registration may be lost, work must not wait for it
   if (standing->news) look_at_blocked();
   co_return !standing->draining;
 }
@@ -381,17 +384,21 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   }
 }
 
+// What these take from the ready executions they lease or put back, even if their caller goes away.
 Async<GrantReply> LocalEngine::handle(Grant operation) {
+  co_return co_await without_cancellation_exceptions(grant(std::move(operation)));
+}
+Async<GrantReply> LocalEngine::grant(Grant operation) {
   const auto may = co_await may_work(operation, Millis{0});
   FF_CO_TRY(may);
   if (!*may) co_return GrantReply{};
   co_return co_await scheduler_.grant(operation);
 }
 Async<ClaimedExecution> LocalEngine::handle(ClaimGranted operation) {
-  co_return co_await scheduler_.claim(std::move(operation));
+  co_return co_await without_cancellation_exceptions(scheduler_.claim(std::move(operation)));
 }
 Async<ClaimedExecution> LocalEngine::handle(ClaimExecution operation) {
-  co_return co_await scheduler_.claim(std::move(operation));
+  co_return co_await without_cancellation_exceptions(scheduler_.claim(std::move(operation)));
 }
 Async<RenewReply> LocalEngine::handle(Renew operation) {
   auto reply = co_await store_->run(std::move(operation));

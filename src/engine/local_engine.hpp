@@ -81,6 +81,7 @@ class LocalEngine final : public Engine {
   Async<EventPage> handle(ReadEvents operation);
   Async<ClaimReply> handle(Claim operation);
   Async<GrantReply> handle(Grant operation);
+  Async<GrantReply> grant(Grant operation);
   Async<ClaimedExecution> handle(ClaimGranted operation);
   Async<ClaimedExecution> handle(ClaimExecution operation);
   Async<RenewReply> handle(Renew operation);

@@ -20,7 +20,10 @@ constexpr std::size_t running_seen_max = 10'000;
 
 Async<CreateBudgetReply> LocalEngine::handle(CreateBudget operation) {
   if (!operation.id) operation.id = BudgetId{make_uuid(store_->now(), *options_.random)};
-  return store_->run(std::move(operation));
+  const auto id = *operation.id;
+  auto reply = co_await store_->run(std::move(operation));
+  if (reply) gate_.opened(id);  // work may have waited for a budget that was deleted
+  co_return reply;
 }
 Async<Done> LocalEngine::handle(DeleteBudget operation) {
   gate_.forget(operation.id);

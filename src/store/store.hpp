@@ -32,6 +32,7 @@ struct Closed {
   std::set<QuotaId> quotas = {};
 
   bool holds_back(const core::Needs& needs) const;
+  std::size_t size() const { return budgets.size() + quotas.size(); }
 };
 
 struct Candidate {

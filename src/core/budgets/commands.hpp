@@ -56,9 +56,9 @@ struct ForgetSpending {
   bool operator==(const ForgetSpending&) const = default;
 };
 
-// Forgets dedup keys that are past their time, and corrects wrong sums.
+// Forgets dedup keys that are past their time, a slice of them, and corrects wrong sums. True: there are more.
 struct ReconcileBudgets {
-  using Reply = Done;
+  using Reply = bool;
   static constexpr OperationRow row{.owner = Owner::budget, .writes = Writes::durable};
 };
 

@@ -45,7 +45,12 @@ Async<Scan> BudgetReset::run_once() {
 }
 
 Async<Scan> BudgetReconciler::run_once() {
-  FF_CO_TRY(co_await store_.run(core::ReconcileBudgets{}));
+  bool more = true;
+  while (more) {
+    const auto tidied = co_await store_.run(core::ReconcileBudgets{});
+    FF_CO_TRY(tidied);
+    more = *tidied;
+  }
   const auto now = store_.now();
   const bool due = prune_at_ && now >= *prune_at_;
   if (due || !prune_at_) prune_at_ = now + prune_interval;

@@ -5,8 +5,8 @@
 namespace ff {
 namespace {
 
-// Each round finds work, or something more that has no room.
-constexpr int rounds_max = 1'024;
+// Rounds that find neither work nor something more that has no room: others were faster.
+constexpr int vain_rounds_max = 64;
 
 // Another worker was faster, or it ended; look for something else.
 bool is_gone(const Error& error) {
@@ -62,17 +62,18 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
     }
 
   auto cycle = co_await gate_.begin(claim.ns);
-  FF_CO_TRY(cycle);
-  for (int round = 0; round < rounds_max && reply.executions.empty(); ++round) {
-    auto taken = co_await store_.run(take_for(claim, claim.max, *cycle));
+  for (int vain = 0; vain < vain_rounds_max && reply.executions.empty();) {
+    const auto closed = cycle.closed.size();
+    auto taken = co_await store_.run(take_for(claim, claim.max, cycle));
     FF_CO_TRY(taken);
     if (taken->empty()) break;
-    const auto chosen = co_await gate_.admit(*cycle, std::move(*taken));
-    FF_CO_TRY(chosen);
-    auto leased = co_await store_.run_all(leases_for(claim, *chosen, core::LeaseSource::ready));
-    co_await give_back_unused(*chosen, leased);
+    const auto chosen = co_await gate_.admit(cycle, std::move(*taken));
+    auto leased = co_await store_.run_all(leases_for(claim, chosen, core::LeaseSource::ready));
+    co_await give_back_unused(chosen, leased);
     FF_CO_TRY(collect(std::move(leased), reply));
+    if (cycle.closed.size() == closed) ++vain;
   }
+  if (reply.executions.empty() && cycle.failure) co_return std::unexpected(*cycle.failure);
   if (claim.request_id && !reply.executions.empty()) {
     std::vector<ExecutionId> ids;
     for (const auto& execution : reply.executions) ids.push_back(execution.id);
@@ -83,26 +84,27 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
 
 Async<GrantReply> Scheduler::grant(const Grant& grant) {
   auto cycle = co_await gate_.begin(grant.ns);
-  FF_CO_TRY(cycle);
-  for (int round = 0; round < rounds_max; ++round) {
-    auto taken = co_await store_.run(take_for(grant, 1, *cycle));
+  for (int vain = 0; vain < vain_rounds_max;) {
+    const auto closed = cycle.closed.size();
+    auto taken = co_await store_.run(take_for(grant, 1, cycle));
     FF_CO_TRY(taken);
     if (taken->empty()) break;
-    const auto chosen = co_await gate_.admit(*cycle, std::move(*taken));
-    FF_CO_TRY(chosen);
-    if (chosen->empty()) continue;
-    const auto id = chosen->front().id;
+    const auto chosen = co_await gate_.admit(cycle, std::move(*taken));
+    if (cycle.closed.size() == closed) ++vain;
+    if (chosen.empty()) continue;
+    const auto id = chosen.front().id;
     std::vector<core::GrantIssue> issues{{.id = id,
                                           .worker = grant.worker,
                                           .capabilities = grant.capabilities,
-                                          .token = chosen->front().token,
+                                          .token = chosen.front().token,
                                           .grant_ttl = grant.grant_ttl}};
     auto granted = co_await store_.run_all(std::move(issues));
     if (granted.front()) co_return GrantReply{std::move(*granted.front())};
-    co_await give_back_unused(*chosen, granted);
+    co_await give_back_unused(chosen, granted);
     static_cast<void>(co_await store_.run(store::PutBack{id}));
     if (!is_gone(granted.front().error())) co_return std::unexpected(granted.front().error());
   }
+  if (cycle.failure) co_return std::unexpected(*cycle.failure);
   co_return GrantReply{};
 }
 

@@ -10,9 +10,9 @@
 namespace ff {
 namespace {
 
-// A quota that had no room is asked again after this, even if no opening was heard of.
+// What had no room is asked again after this, even if no opening was heard of.
 constexpr Millis ask_again_after{1'000};
-// How long a budget that refuses no more work is looked at in every cycle.
+// How long a budget that refuses no more work is looked at.
 constexpr Millis remembered_for{60'000};
 constexpr std::size_t refusals_max = 100'000;
 constexpr Millis attachable_for{5'000};
@@ -29,23 +29,35 @@ std::string_view name_of(core::QuotaRefusal refusal) {
 }  // namespace
 
 std::optional<Refused> refusal_of(const BudgetId& budget, const Result<core::BudgetCheck>& check) {
-  const auto refused = [](std::string detail) {
-    return Refused{.reason = BlockingReason::waiting_for_budget, .detail = std::move(detail)};
-  };
-  if (!check) return refused(fmt::format("budget {} does not exist", budget.str()));
+  Refused refused{.reason = BlockingReason::waiting_for_budget, .detail = {}};
+  if (!check) {
+    refused.unreadable = check.error().code != Errc::budget_not_found;
+    refused.detail = refused.unreadable ? check.error().message
+                                        : fmt::format("budget {} does not exist", budget.str());
+    return refused;
+  }
   if (!check->breach) return std::nullopt;
   const auto& [dimension, usage, limit] = *check->breach;
-  return refused(fmt::format("budget {}: {} {}/{}", budget.str(), dimension, usage, limit));
+  refused.detail = fmt::format("budget {}: {} {}/{}", budget.str(), dimension, usage, limit);
+  refused.dimension = dimension;
+  refused.until = check->next_reset_at;
+  return refused;
 }
 
 std::optional<Refused> refusal_of(const QuotaId& quota, const Result<core::AdmitReply>& reply) {
   if (reply && reply->token) return std::nullopt;
-  return Refused{
-      .reason = BlockingReason::waiting_for_quota,
-      .detail = reply ? reply->detail : fmt::format("quota {} does not exist", quota.str())};
+  Refused refused{.reason = BlockingReason::waiting_for_quota, .detail = {}};
+  if (reply) {
+    refused.detail = reply->detail;
+    return refused;
+  }
+  refused.unreadable = reply.error().code != Errc::quota_not_found;
+  refused.detail = refused.unreadable ? reply.error().message
+                                      : fmt::format("quota {} does not exist", quota.str());
+  return refused;
 }
 
-Async<StartGate::Cycle> StartGate::begin(const Namespace& ns) {
+asio::awaitable<StartGate::Cycle> StartGate::begin(const Namespace& ns) {
   Cycle cycle{.ns = ns};
   std::vector<core::CheckBudget> checks;
   {
@@ -53,34 +65,35 @@ Async<StartGate::Cycle> StartGate::begin(const Namespace& ns) {
     const auto now = store_.now();
     for (const auto& [what, refusal] : refusals_) {
       if (refusal.ns != ns || refusal.over) continue;
-      if (const auto* budget = std::get_if<BudgetId>(&what)) {
-        if (now - refusal.at <= remembered_for) checks.push_back({*budget});
-      } else if (now < refusal.until.value_or(refusal.at + ask_again_after)) {
-        cycle.closed.quotas.insert(std::get<QuotaId>(what));
+      const auto ask_again_at = refusal.looked_at + ask_again_after;
+      if (const auto* quota = std::get_if<QuotaId>(&what)) {
+        if (now < refusal.until.value_or(ask_again_at)) cycle.closed.quotas.insert(*quota);
+        continue;
       }
+      const auto& budget = std::get<BudgetId>(what);
+      if (now < std::min(ask_again_at, refusal.until.value_or(ask_again_at)))
+        cycle.closed.budgets.insert(budget);
+      else if (now - refusal.at <= remembered_for)
+        checks.push_back({budget});
     }
   }
-  std::map<BudgetId, Refused> refusals;
-  FF_CO_TRY(co_await look_at(cycle, std::move(checks), refusals));
+  const auto refusals = co_await look_at(cycle, std::move(checks));
+  const std::lock_guard lock(mutex_);
+  for (const auto& [budget, refused] : refusals)
+    if (const auto known = refusals_.find(budget); known != refusals_.end())
+      known->second.looked_at = store_.now();
   co_return cycle;
 }
 
-Async<std::vector<Chosen>> StartGate::admit(Cycle& cycle, std::vector<store::Candidate> taken) {
+asio::awaitable<std::vector<Chosen>> StartGate::admit(Cycle& cycle,
+                                                      std::vector<store::Candidate> taken) {
   Asked asked;
   if (std::ranges::all_of(taken, is_plain)) {
     for (const auto& each : taken) asked.chosen.push_back({.id = each.id});
     co_return std::move(asked.chosen);
   }
   const Asking asking(*this, taken);
-  std::vector<ExecutionId> all;
-  for (const auto& each : taken) all.push_back(each.id);
-
-  std::map<BudgetId, Refused> refusals;
-  auto checked = co_await check_budgets(cycle, taken, refusals);
-  if (!checked) {
-    co_await put_back(std::move(all));
-    co_return std::unexpected(std::move(checked.error()));
-  }
+  const auto refusals = co_await check_budgets(cycle, taken);
   std::vector<store::Candidate> wanting;
   for (auto& each : taken) {
     const auto refused_by = std::ranges::find_if(
@@ -90,12 +103,7 @@ Async<std::vector<Chosen>> StartGate::admit(Cycle& cycle, std::vector<store::Can
     else
       wanting.push_back(std::move(each));
   }
-  auto admitted = co_await ask_quotas(cycle, std::move(wanting), asked);
-  if (!admitted) {
-    co_await give_back(std::move(asked.chosen));
-    co_await put_back(std::move(all));
-    co_return std::unexpected(std::move(admitted.error()));
-  }
+  co_await ask_quotas(cycle, std::move(wanting), asked);
   std::vector<ExecutionId> refused;
   for (const auto& [id, why] : asked.refused) refused.push_back(id);
   co_await put_back(std::move(refused));
@@ -103,28 +111,31 @@ Async<std::vector<Chosen>> StartGate::admit(Cycle& cycle, std::vector<store::Can
   co_return std::move(asked.chosen);
 }
 
-Async<void> StartGate::check_budgets(Cycle& cycle, const std::vector<store::Candidate>& taken,
-                                     std::map<BudgetId, Refused>& refusals) {
+asio::awaitable<StartGate::BudgetRefusals> StartGate::check_budgets(
+    Cycle& cycle, const std::vector<store::Candidate>& taken) {
   std::set<BudgetId> unknown;
   for (const auto& each : taken)
     for (const auto& budget : each.needs.budgets)
       if (!cycle.open.contains(budget)) unknown.insert(budget);
   std::vector<core::CheckBudget> checks;
   for (const auto& budget : unknown) checks.push_back({budget});
-  if (auto looked = co_await look_at(cycle, std::move(checks), refusals); !looked) co_return looked;
-  for (const auto& [budget, refused] : refusals) note_refusal(cycle, budget, std::nullopt);
-  co_return Result<void>{};
+  auto refusals = co_await look_at(cycle, std::move(checks));
+  for (const auto& [budget, refused] : refusals) {
+    if (refused.dimension) metrics_.budget_hit(*refused.dimension);
+    if (!refused.unreadable) note_refusal(cycle, budget, refused.until);
+  }
+  co_return refusals;
 }
 
-Async<void> StartGate::look_at(Cycle& cycle, std::vector<core::CheckBudget> checks,
-                               std::map<BudgetId, Refused>& refusals) {
-  const auto replies = co_await store_.run_all(checks);
+asio::awaitable<StartGate::BudgetRefusals> StartGate::look_at(
+    Cycle& cycle, std::vector<core::CheckBudget> checks) {
+  BudgetRefusals refusals;
+  auto replies = co_await store_.run_all(checks);
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const auto& budget = checks[i].budget;
-    if (!replies[i] && replies[i].error().code != Errc::budget_not_found)
-      co_return std::unexpected(replies[i].error());
-    if (auto refused = refusal_of(budget, replies[i])) {
-      if (replies[i]) metrics_.budget_hit(replies[i]->breach->dimension);
+    auto& reply = replies[i];
+    if (auto refused = refusal_of(budget, reply)) {
+      if (refused->unreadable) cycle.failure = std::move(reply.error());
       cycle.closed.budgets.insert(budget);
       refusals.emplace(budget, std::move(*refused));
       continue;
@@ -133,19 +144,18 @@ Async<void> StartGate::look_at(Cycle& cycle, std::vector<core::CheckBudget> chec
     const std::lock_guard lock(mutex_);
     end_refusal(budget);
   }
-  co_return Result<void>{};
+  co_return refusals;
 }
 
 // Each candidate asks for itself: a slot that one of them gets no other has.
-Async<void> StartGate::ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting,
-                                  Asked& asked) {
+asio::awaitable<void> StartGate::ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting,
+                                            Asked& asked) {
   std::vector<core::Admit> questions;
   for (const auto& each : wanting)
     if (each.needs.quota)
       questions.push_back({.quota = *each.needs.quota, .token = mint_(), .execution = each.id});
   auto replies = co_await store_.run_all(questions);
 
-  std::optional<Error> failure;
   std::size_t next = 0;
   for (const auto& each : wanting) {
     if (!each.needs.quota) {
@@ -155,10 +165,6 @@ Async<void> StartGate::ask_quotas(Cycle& cycle, std::vector<store::Candidate> wa
     const auto& quota = *each.needs.quota;
     auto& reply = replies[next];
     ++next;
-    if (!reply && reply.error().code != Errc::quota_not_found) {
-      failure = std::move(reply.error());
-      continue;
-    }
     auto refused = refusal_of(quota, reply);
     if (!refused) {
       asked.chosen.push_back({.id = each.id, .quota = quota, .token = reply->token});
@@ -166,25 +172,27 @@ Async<void> StartGate::ask_quotas(Cycle& cycle, std::vector<store::Candidate> wa
     }
     if (reply) metrics_.quota_hit(name_of(reply->refusal));
     cycle.closed.quotas.insert(quota);
-    note_refusal(cycle, quota, reply ? reply->retry_at : std::nullopt);
+    if (refused->unreadable)
+      cycle.failure = std::move(reply.error());
+    else
+      note_refusal(cycle, quota, reply ? reply->retry_at : std::nullopt);
     asked.refused.emplace_back(each.id, std::move(*refused));
   }
-  if (failure) co_return std::unexpected(std::move(*failure));
-  co_return Result<void>{};
 }
 
 Async<Chosen> StartGate::admit_one(const Namespace& ns, ExecutionId id, core::Needs needs) {
   Cycle cycle{.ns = ns};
   std::vector<store::Candidate> candidates{{.id = id, .needs = std::move(needs)}};
-  std::map<BudgetId, Refused> refusals;
-  FF_CO_TRY(co_await check_budgets(cycle, candidates, refusals));
+  const auto refusals = co_await check_budgets(cycle, candidates);
+  if (cycle.failure) co_return std::unexpected(std::move(*cycle.failure));
   if (!refusals.empty())
     co_return fail(
         Errc::budget_exceeded,
         fmt::format("execution {} may not start: {}", id.str(), refusals.begin()->second.detail),
         {{"budget", refusals.begin()->first.str()}});
   Asked asked;
-  FF_CO_TRY(co_await ask_quotas(cycle, std::move(candidates), asked));
+  co_await ask_quotas(cycle, std::move(candidates), asked);
+  if (cycle.failure) co_return std::unexpected(std::move(*cycle.failure));
   if (!asked.refused.empty())
     co_return fail(Errc::quota_exceeded, fmt::format("execution {} may not start: {}", id.str(),
                                                      asked.refused.front().second.detail));
@@ -214,7 +222,7 @@ void StartGate::note_refusal(const Cycle& cycle, const Resource& what,
     if (refusals_.size() >= refusals_max)
       std::erase_if(refusals_,
                     [&](const auto& each) { return now - each.second.at > remembered_for; });
-    refusals_[what] = {.ns = cycle.ns, .at = now, .until = until};
+    refusals_[what] = {.ns = cycle.ns, .at = now, .looked_at = now, .until = until};
   }
   if (std::holds_alternative<QuotaId>(what))
     on_closed_(until ? std::max(Millis{0}, *until - now) : ask_again_after);

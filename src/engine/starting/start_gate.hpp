@@ -17,6 +17,9 @@ namespace ff {
 struct Refused {
   BlockingReason reason{};
   std::string detail;
+  bool unreadable = false;                    // nobody knows whether there is room
+  std::optional<std::string> dimension = {};  // of a budget, that is used up
+  std::optional<TimePoint> until = {};        // of a budget: its next reset
 };
 
 // The reason why a budget or a quota refuses a start, as a sentence. None: there is room.
@@ -30,8 +33,9 @@ struct Chosen {
   std::optional<core::QuotaToken> token = {};
 };
 
-// Each budget is looked at once in a scheduling cycle, and what has none and no quota passes without a
-// look. Whatever cannot be read keeps work from starting. Thread-safe.
+// Each budget is looked at once in a scheduling cycle, one that had no room a moment ago not at all, and what
+// has none and no quota passes without a look. Whatever cannot be read keeps work that needs it from
+// starting. Thread-safe.
 class StartGate {
  public:
   using Resource = std::variant<BudgetId, QuotaId>;
@@ -48,12 +52,14 @@ class StartGate {
     Namespace ns;
     store::Closed closed = {};  // found to have no room; not asked again in this cycle
     std::set<BudgetId> open = {};
+    std::optional<Error> failure =
+        {};  // of a budget or quota that could not be read; it counts as closed
   };
-  Async<Cycle> begin(const Namespace& ns);
+  asio::awaitable<Cycle> begin(const Namespace& ns);
 
   // Lets in what may start. The others are put back, and the cycle knows what closed them out, unless that
-  // opened while it was asked. After an error none of them is let in.
-  Async<std::vector<Chosen>> admit(Cycle& cycle, std::vector<store::Candidate> taken);
+  // opened while it was asked.
+  asio::awaitable<std::vector<Chosen>> admit(Cycle& cycle, std::vector<store::Candidate> taken);
 
   // For one that was not taken from the ready ones: says why it is refused.
   Async<Chosen> admit_one(const Namespace& ns, ExecutionId id, core::Needs needs);
@@ -83,6 +89,7 @@ class StartGate {
   struct Refusal {  // the last one by a resource
     Namespace ns;
     TimePoint at;
+    TimePoint looked_at;  // that it has no room; later than `at` if nobody wanted it then
     std::optional<TimePoint> until = {};
     bool over = false;  // it may have room again
   };
@@ -111,11 +118,12 @@ class StartGate {
     std::vector<std::pair<ExecutionId, Refused>> refused;
   };
 
-  Async<void> check_budgets(Cycle& cycle, const std::vector<store::Candidate>& taken,
-                            std::map<BudgetId, Refused>& refusals);
-  Async<void> look_at(Cycle& cycle, std::vector<core::CheckBudget> checks,
-                      std::map<BudgetId, Refused>& refusals);
-  Async<void> ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting, Asked& asked);
+  using BudgetRefusals = std::map<BudgetId, Refused>;
+  asio::awaitable<BudgetRefusals> check_budgets(Cycle& cycle,
+                                                const std::vector<store::Candidate>& taken);
+  asio::awaitable<BudgetRefusals> look_at(Cycle& cycle, std::vector<core::CheckBudget> checks);
+  asio::awaitable<void> ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting,
+                                   Asked& asked);
   asio::awaitable<void> put_back(std::vector<ExecutionId> ids);
   void note_refusal(const Cycle& cycle, const Resource& what, std::optional<TimePoint> until);
   bool end_refusal(const Resource& what);  // under the lock; false: it refused nothing

@@ -1,5 +1,10 @@
 // A claim that breaks off between any two of its steps leaves nothing behind.
 #include <gtest/gtest.h>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_future.hpp>
 
 #include "engine/breaking_store.hpp"
 
@@ -90,12 +95,13 @@ TEST_F(OnABreakingStore, AClaimIsNotWokenForWorkThatSomethingElseHoldsBack) {
   test::await("the slots are free", [&] { return store_->openings() >= openings + 2; });
   auto next = claim(1);
   next.wait = 10s;
-  const auto looks = store_->looks();
+  const auto looks = store_->calls<store::TakeReady>();
   auto waiting = test::start(*engine_, next);
-  test::await("it has looked", [&] { return store_->looks() > looks; });
-  const auto before = store_->looks();
+  test::await("it has looked", [&] { return store_->calls<store::TakeReady>() > looks; });
+  const auto before = store_->calls<store::TakeReady>();
   for (int i = 0; i < 20; ++i) pass(1s);
-  EXPECT_LT(store_->looks(), before + 5) << "it may look a few times before it waits";
+  EXPECT_LT(store_->calls<store::TakeReady>(), before + 5)
+      << "it may look a few times before it waits";
   must(run(Submit{.kind = *Kind::parse("plain")}));
   EXPECT_EQ(must(waiting.get()).executions.size(), 1u);
 }
@@ -161,6 +167,65 @@ TEST_F(Unreadable, BudgetsLetNothingStart) {
 TEST_F(Unreadable, QuotasLetNothingStart) {
   store_->break_all<core::Admit>();
   expect_closed();
+}
+
+TEST_F(Unreadable, BudgetsAndQuotasDoNotHoldBackWorkThatHasNone) {
+  const auto plain = must(run(Submit{.kind = *Kind::parse("k")})).id;
+  store_->break_all<core::CheckBudget>();
+  const auto claimed = must(run(claim(4))).executions;
+  ASSERT_EQ(claimed.size(), 1u);
+  EXPECT_EQ(claimed.front().id, plain);
+}
+
+TEST_F(Unreadable, RegistryOfWorkersDoesNotFailAClaim) {
+  store_->break_all<RegisterWorker>();
+  EXPECT_EQ(must(run(claim(3))).executions.size(), 2u);
+}
+
+// ---- Many budgets -------------------------------------------------------------------------------
+
+TEST_F(OnABreakingStore, WorkBehindVeryManyUsedUpBudgetsIsFound) {
+  begin();
+  constexpr int budgets = 1'100;
+  for (int i = 0; i < budgets; ++i) {
+    const auto id = must(run(CreateBudget{.spec = {.hard_limits = {{"t", 1}}}})).id;
+    must(run(ReportUsage{.id = id, .amounts = {{"t", 1}}}));
+    must(run(Submit{.kind = *Kind::parse("k"), .priority = 9, .policy = {.budgets = {id}}}));
+  }
+  const auto plain = must(run(Submit{.kind = *Kind::parse("k"), .priority = 5})).id;
+  std::set<ExecutionId> found;
+  for (int i = 0; i < 5; ++i)
+    for (const auto& each : must(run(claim(10))).executions) found.insert(each.id);
+  EXPECT_TRUE(found.contains(plain));
+  const auto before = store_->calls<core::CheckBudget>();
+  must(run(claim(2)));
+  EXPECT_LT(store_->calls<core::CheckBudget>(), before + 10) << "they were looked at a moment ago";
+}
+
+TEST_F(OnABreakingStore, AGrantWhoseCallerGoesAwayStrandsNothing) {
+  begin();
+  store_->hold_replies<core::CheckBudget>();
+  asio::cancellation_signal gone;
+  auto granted = asio::co_spawn(
+      engine_->executor(),
+      [&]() -> asio::awaitable<void> {
+        Grant grant{.worker = *WorkerId::parse("w"), .grant_ttl = 5s};
+        static_cast<void>(co_await engine_->run(std::move(grant)));
+      },
+      asio::bind_cancellation_slot(gone.slot(), asio::use_future));
+  test::await("it has taken an execution", [&] { return store_->held() == 1; });
+  asio::post(engine_->executor(), [&] { gone.emit(asio::cancellation_type::all); });
+  store_->let_go();
+  granted.wait();
+  pass(10s);
+  std::size_t started = 0;
+  for (int i = 0; i < 3; ++i) {
+    for (const auto& each : must(run(claim(1))).executions) {
+      must(run(Complete{.id = each.id, .fence = each.fence}));
+      ++started;
+    }
+  }
+  EXPECT_EQ(started, 3u);
 }
 
 TEST_F(Unreadable, BudgetsAreNotShownAsAReasonToWait) {

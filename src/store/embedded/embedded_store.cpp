@@ -48,6 +48,7 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
                      .clock = *options_.clock,
                      .sinks = sinks_,
                      .ready = ready_,
+                     .retention_mark = retention_mark_,
                      .durability = options_.durability,
                      .hot_bytes_max = options_.hot_bytes_max / options_.shards}));
   resources_ = std::make_unique<ResourceShard>(
@@ -189,8 +190,10 @@ void EmbeddedStore::route(store::Call<store::Probe>& call, Mail&) {
   read_aside(call, [this](const store::Probe&) -> Result<Done> {
     Changes changes;
     changes.put(keys::probe, "");
-    FF_TRY(database_->write(changes));
-    FF_TRY(database_->sync());
+    auto done = database_->write(changes);
+    if (done) done = database_->sync();
+    if (!done) fault_.set(done.error());  // what others wrote before may be lost, too
+    FF_TRY(done);
     return Done{};
   });
 }
@@ -221,7 +224,7 @@ void EmbeddedStore::route(store::Call<ListExecutions>& call, Mail&) {
 
 void EmbeddedStore::route(store::Call<store::RetentionDue>& call, Mail&) {
   read_aside(call, [this](const store::RetentionDue& query) {
-    return retention_due(*database_, now(), query.max);
+    return retention_due(*database_, retention_mark_, now(), query.max);
   });
 }
 

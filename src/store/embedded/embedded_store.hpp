@@ -78,6 +78,7 @@ class EmbeddedStore final : public store::Store {
   Fault fault_;
   store::Sinks sinks_;
   store::ReadyQueue ready_;
+  RetentionMark retention_mark_;
   std::vector<std::unique_ptr<Shard>> shards_;  // they and the committer use each other
   std::unique_ptr<ResourceShard> resources_;    // likewise
   Committer committer_;

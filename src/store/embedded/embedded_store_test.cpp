@@ -177,6 +177,46 @@ TEST_F(EmbeddedStoreTest, ForgetsWhatIsRemoved) {
   EXPECT_FALSE(must(run(create(keyed))).duplicate);
 }
 
+TEST_F(EmbeddedStoreTest, KeepsNoCounterOfALaneThatIsGone) {
+  open();
+  const auto lane = *LaneId::parse("once");
+  const auto id = submit_and_complete({.lane = lane, .policy = {.retention = 1s}});
+  clock_->advance(1s);
+  EXPECT_TRUE(must(run(core::Remove{id})).removed);
+  std::size_t counters = 0;
+  edit([&](Database& database, Changes&) {
+    const Range all{.prefix = std::string(keys::ended_count_prefix)};
+    must(database.for_each(all, [&](auto, auto) -> Result<Database::Next> {
+      ++counters;
+      return Database::Next::go_on;
+    }));
+  });
+  EXPECT_EQ(counters, 0u);
+}
+
+// Looks for executions to forget do not begin among the tombstones of those that are gone, and miss none.
+TEST_F(EmbeddedStoreTest, FindsWhatIsToBeForgottenWhateverWasForgottenBefore) {
+  open();
+  const auto due = [this] { return must(run(store::RetentionDue{.max = 100})).due; };
+  const auto forget = [&] {
+    for (const auto& id : due()) must(run(core::Remove{id}));
+  };
+  for (int round = 0; round < 3; ++round) {
+    const auto late = submit_and_complete({.policy = {.retention = 3s}});
+    const auto soon = submit_and_complete({.policy = {.retention = 1s}});
+    EXPECT_THAT(due(), IsEmpty());
+    clock_->advance(1s);
+    EXPECT_THAT(due(), ElementsAre(soon));
+    forget();
+    const auto at_once = submit_and_complete({.policy = {.retention = 1ms}});
+    clock_->advance(1ms);
+    EXPECT_THAT(due(), ElementsAre(at_once)) << "it ended later and is forgotten before";
+    clock_->advance(2s);
+    EXPECT_THAT(due(), ElementsAre(at_once, late));
+    forget();
+  }
+}
+
 TEST_F(EmbeddedStoreTest, CountsRightWithAnotherNumberOfShards) {
   for (const std::size_t shards : {5u, 1u, 4u, 2u, 3u}) {
     auto with = options();

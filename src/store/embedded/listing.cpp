@@ -101,11 +101,14 @@ Result<ExecutionList> list(const Database& database, const ListExecutions& query
   return page;
 }
 
-Result<store::DueReply> retention_due(const Database& database, TimePoint now, std::size_t max) {
+Result<store::DueReply> retention_due(const Database& database, RetentionMark& mark, TimePoint now,
+                                      std::size_t max) {
   store::DueReply reply;
+  auto first = TimePoint::max();
   const auto visit = [&](std::string_view key, std::string_view) -> Result<Next> {
     const auto moment = keys::parse_moment(key);
     FF_TRY(moment);
+    first = std::min(first, moment->at);
     if (moment->at > now || reply.due.size() == max) {
       reply.next = moment->at;
       return Next::stop;
@@ -113,9 +116,10 @@ Result<store::DueReply> retention_due(const Database& database, TimePoint now, s
     reply.due.push_back(moment->id);
     return Next::go_on;
   };
-  if (auto visited = database.for_each({.prefix = std::string(keys::retention_prefix)}, visit);
-      !visited)
-    return std::unexpected(visited.error());
+  FF_TRY(database.for_each({.prefix = std::string(keys::retention_prefix),
+                            .after = keys::retention(mark.begin_look(), ExecutionId{})},
+                           visit));
+  mark.end_look(first);
   return reply;
 }
 

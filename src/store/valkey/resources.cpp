@@ -266,7 +266,7 @@ Async<std::string> Resources::ask_at(keys::Address address, FunctionCall functio
   co_return list->empty() ? std::string{} : text_in(list->front());
 }
 
-Async<Done> Resources::answer(core::ReconcileBudgets) {
+Async<bool> Resources::answer(core::ReconcileBudgets) {
   constexpr std::string_view at_once = "1000";
   for (const auto& place : parts_.functions.places().budgets) {
     const keys::Address address{.place = place, .key = keys::events(place.tag)};
@@ -278,7 +278,7 @@ Async<Done> Resources::answer(core::ReconcileBudgets) {
       more = std::move(*told);
     }
   }
-  co_return Done{};
+  co_return false;
 }
 
 Async<Done> Resources::answer(core::ReconcileQuotas) {

@@ -58,7 +58,7 @@ class Resources {
   Async<core::BudgetsDue> answer(core::ResetsDue query);
   Async<std::vector<core::HeldToken>> answer(core::HeldTokens query);
   Async<std::vector<ExecutionId>> answer(core::LedgerOf query);
-  Async<Done> answer(core::ReconcileBudgets query);
+  Async<bool> answer(core::ReconcileBudgets query);
   Async<Done> answer(core::ReconcileQuotas query);
 
   Parts parts_;

@@ -180,6 +180,15 @@ TEST_F(DiskFaultTest, AFailedSyncStopsTheStoreForGood) {
   expect_all_there("what the failed sync was for may be gone, the rest not");
 }
 
+TEST_F(DiskFaultTest, AFailedSyncOfAProbeStopsTheStoreForGood) {
+  open_faulty();
+  ASSERT_TRUE(work(10));
+  disk_.fail(DiskFault::sync_fails);
+  EXPECT_FALSE(run(store::Probe{}));
+  disk_.power_on(Unsynced::kept);
+  expect_stopped();
+}
+
 TEST_F(DiskFaultTest, TellsNoOneOfWhatMayBeLost) {
   open_faulty();
   std::atomic<int> events = 0;

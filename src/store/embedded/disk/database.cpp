@@ -9,8 +9,10 @@
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
+#include <rocksdb/utilities/table_properties_collectors.h>
 #include <rocksdb/write_batch.h>
 
+#include "base/assert.hpp"
 #include "base/try.hpp"
 
 namespace ff::embedded {
@@ -30,6 +32,14 @@ Error to_error(std::string_view doing, const rocksdb::Status& status) {
 Result<void> check(std::string_view doing, const rocksdb::Status& status) {
   if (status.ok()) return {};
   return std::unexpected(to_error(doing, status));
+}
+
+// The first key behind all that start with `prefix`.
+std::string end_of(std::string prefix) {
+  while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
+  FF_ASSERT(!prefix.empty());
+  ++prefix.back();
+  return prefix;
 }
 
 rocksdb::Options rocksdb_options(const DatabaseOptions& wanted) {
@@ -53,6 +63,11 @@ rocksdb::Options rocksdb_options(const DatabaseOptions& wanted) {
   options.max_write_buffer_number = 4;
   options.max_background_jobs = 2;
   options.level0_file_num_compaction_trigger = 8;
+  // Files that are mostly tombstones are compacted first: lists would have to read past them.
+  constexpr std::size_t window = 10'000;
+  constexpr std::size_t deleted_in_window = 5'000;
+  options.table_properties_collector_factories.push_back(
+      rocksdb::NewCompactOnDeletionCollectorFactory(window, deleted_in_window));
   // Within a kind of key and a partition, new keys come in order: each is put right behind the last.
   constexpr std::size_t kind_and_partition = 3;
   options.memtable_insert_with_hint_prefix_extractor.reset(
@@ -128,17 +143,26 @@ Result<void> Database::write(Changes& changes) {
 Result<void> Database::sync() { return check("sync", db_->SyncWAL()); }
 
 Result<void> Database::for_each(const Range& range, const Visitor& visit) const {
-  const std::unique_ptr<rocksdb::Iterator> entry(db_->NewIterator(rocksdb::ReadOptions{}));
+  // Without bounds RocksDB goes on over tombstones of other ranges until it finds an entry.
+  const auto end = end_of(range.prefix);
+  const auto lower = slice(range.prefix);
+  const auto upper = slice(end);
+  rocksdb::ReadOptions options;
+  options.iterate_lower_bound = &lower;
+  options.iterate_upper_bound = &upper;
+  const std::unique_ptr<rocksdb::Iterator> entry(db_->NewIterator(options));
   const bool forward = range.order == Order::forward;
   if (forward) {
     entry->Seek(slice(range.after.value_or(range.prefix)));
     if (range.after && entry->Valid() && view(entry->key()) == *range.after) entry->Next();
   } else {
-    // No key of ours has so many 0xff behind its prefix.
-    entry->SeekForPrev(slice(range.after.value_or(range.prefix + std::string(64, '\xff'))));
+    if (range.after)
+      entry->SeekForPrev(slice(*range.after));
+    else
+      entry->SeekToLast();
     if (range.after && entry->Valid() && view(entry->key()) == *range.after) entry->Prev();
   }
-  while (entry->Valid() && view(entry->key()).starts_with(range.prefix)) {
+  while (entry->Valid()) {
     const auto next = visit(view(entry->key()), view(entry->value()));
     FF_TRY(next);
     if (*next == Next::stop) return {};

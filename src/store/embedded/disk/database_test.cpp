@@ -2,6 +2,9 @@
 
 #include <fstream>
 
+#include <rocksdb/perf_context.h>
+#include <rocksdb/perf_level.h>
+
 #include "store/embedded/test_support.hpp"
 
 namespace ff::embedded {
@@ -47,6 +50,21 @@ TEST_F(DatabaseTest, BeginsBehindAKeyWhetherItIsThereOrNot) {
               ElementsAre("a2", "a1"));
   EXPECT_THAT(keys({.prefix = "a", .after = "a21", .order = Order::backward}),
               ElementsAre("a2", "a1"));
+}
+
+TEST_F(DatabaseTest, ReadsNoTombstonesOfOtherRanges) {
+  Changes changes;
+  for (int i = 0; i < 1'000; ++i) changes.put(fmt::format("c{:04}", i), "");
+  must(database_->write(changes));
+  changes.clear();
+  for (int i = 0; i < 1'000; ++i) changes.erase(fmt::format("c{:04}", i));
+  must(database_->write(changes));
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+  rocksdb::get_perf_context()->Reset();
+  EXPECT_THAT(keys({.prefix = "b2"}), IsEmpty());
+  EXPECT_THAT(keys({.prefix = "d", .order = Order::backward}), IsEmpty());
+  EXPECT_EQ(rocksdb::get_perf_context()->internal_delete_skipped_count, 0u);
+  rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
 }
 
 TEST_F(DatabaseTest, WritesChangesTogetherInTheirOrder) {

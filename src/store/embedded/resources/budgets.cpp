@@ -11,8 +11,8 @@ namespace {
 
 using Next = Database::Next;
 
-// How many known reports are forgotten at a time; the rest waits for the next time.
-constexpr std::size_t reports_forgotten_max = 50'000;
+// How many known reports are forgotten in one turn, so that nobody waits long.
+constexpr std::size_t reports_forgotten_max = 5'000;
 
 store::Opening opening_of(const core::Budget& budget) { return {.ns = budget.ns, .of = budget.id}; }
 
@@ -270,22 +270,25 @@ Result<Done> Budgets::execute(const core::ForgetSpending& command, Turn& turn) {
   return Done{};
 }
 
-Result<Done> Budgets::execute(const core::ReconcileBudgets&, Turn& turn) {
+// Later reports are forgotten later, so it goes on where it was, not among the tombstones before.
+Result<bool> Budgets::execute(const core::ReconcileBudgets&, Turn& turn) {
+  Range range{.prefix = std::string(keys::dedup_until_prefix), .after = last_forgotten_};
   std::vector<std::string> past;
-  auto visited =
-      turn.for_each({.prefix = std::string(keys::dedup_until_prefix)},
-                    [&](std::string_view key, std::string_view) -> Result<Next> {
-                      const auto parsed = keys::parse_dedup_until(key);
-                      FF_TRY(parsed);
-                      if (parsed->until > turn.now() || past.size() >= 2 * reports_forgotten_max)
-                        return Next::stop;
-                      past.emplace_back(key);
-                      past.push_back(keys::dedup(parsed->entry));
-                      return Next::go_on;
-                    });
+  bool more = false;
+  auto visited = turn.for_each(range, [&](std::string_view key, std::string_view) -> Result<Next> {
+    const auto parsed = keys::parse_dedup_until(key);
+    FF_TRY(parsed);
+    if (parsed->until > turn.now()) return Next::stop;
+    more = past.size() == 2 * reports_forgotten_max;
+    if (more) return Next::stop;
+    last_forgotten_ = std::string(key);
+    past.emplace_back(key);
+    past.push_back(keys::dedup(parsed->entry));
+    return Next::go_on;
+  });
   FF_TRY(visited);
   for (const auto& key : past) turn.erase(key);
-  return Done{};
+  return more;
 }
 
 Result<std::vector<BudgetId>> Budgets::execute(const core::AllBudgets& query, Turn&) {

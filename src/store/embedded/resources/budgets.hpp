@@ -27,7 +27,7 @@ class Budgets {
   Result<ResetBudgetReply> execute(const core::ResetIfDue& command, Turn& turn);
   Result<std::vector<ExecutionId>> execute(const core::LedgerOf& query, Turn& turn);
   Result<Done> execute(const core::ForgetSpending& command, Turn& turn);
-  Result<Done> execute(const core::ReconcileBudgets& command, Turn& turn);
+  Result<bool> execute(const core::ReconcileBudgets& command, Turn& turn);
   Result<std::vector<BudgetId>> execute(const core::AllBudgets& query, Turn& turn);
 
  private:
@@ -42,6 +42,7 @@ class Budgets {
 
   Shelf<core::Budget> shelf_;
   std::set<std::pair<TimePoint, BudgetId>> resets_;  // by when they are due
+  std::optional<std::string> last_forgotten_;        // key of a report, by time
 };
 
 }  // namespace ff::embedded

@@ -148,6 +148,25 @@ TEST_F(BudgetsTest, ForgetsDedupKeysInTime) {
   EXPECT_EQ(checked.index_entries, 0u);
 }
 
+TEST_F(BudgetsTest, ForgetsManyDedupKeysInSlices) {
+  open();
+  const auto id = budget();
+  constexpr int reports = 5'001;
+  std::vector<std::future<Result<UsageReply>>> answers;
+  for (int i = 0; i < reports; ++i)
+    answers.push_back(start(
+        *store_,
+        ReportUsage{.id = id, .amounts = {{"t", 1}}, .dedup_key = dedup(fmt::format("k{}", i))}));
+  for (auto& each : answers) must(each.get());
+  clock_->advance(limits::usage_dedup_window);
+  EXPECT_TRUE(must(run(core::ReconcileBudgets{}))) << "there are more";
+  EXPECT_FALSE(must(run(core::ReconcileBudgets{})));
+  report(id, {{"t", 1}}, dedup("k1"));
+  clock_->advance(limits::usage_dedup_window);
+  EXPECT_FALSE(must(run(core::ReconcileBudgets{})));
+  EXPECT_EQ(check().index_entries, 0u);
+}
+
 TEST_F(BudgetsTest, TakesBackWhatAnExecutionSpentOnce) {
   open();
   const auto id = budget();

@@ -37,8 +37,15 @@ void Indexes::add(const core::Execution& execution) {
 
 void Indexes::place(const core::Execution& execution) {
   if (is_ready(execution)) ready_.add(ready_of(execution));
-  if (const auto timer = core::next_timer(execution))
-    timers_[timer->kind].emplace(timer->due, execution.id);
+  if (const auto timer = core::next_timer(execution)) add_timer(*timer, execution.id);
+}
+
+void Indexes::add_timer(const core::Timer& timer, const ExecutionId& id) {
+  if (timers_[timer.kind].emplace(timer.due, id).second) ++timer_counts_[id.partition()];
+}
+
+void Indexes::remove_timer(const core::Timer& timer, const ExecutionId& id) {
+  timer_counts_[id.partition()] -= timers_[timer.kind].erase({timer.due, id});
 }
 
 void Indexes::remove(const core::Execution& execution) {
@@ -50,8 +57,7 @@ void Indexes::remove(const core::Execution& execution) {
     counts_.erase(counts);
   if (core::waits_for_needs(execution)) remove_waiting(execution);
   if (is_ready(execution)) ready_.remove(ready_of(execution));
-  if (const auto timer = core::next_timer(execution))
-    timers_[timer->kind].erase({timer->due, execution.id});
+  if (const auto timer = core::next_timer(execution)) remove_timer(*timer, execution.id);
 }
 
 void Indexes::remove_waiting(const core::Execution& execution) {
@@ -159,12 +165,16 @@ std::size_t Indexes::mend(PartitionIndex partition,
     }
     if (const auto timer = core::next_timer(execution)) timed.emplace(*timer, execution.id);
   }
+  // All of them are there: more than that are wrong. Only then are all timers of the shard looked at.
+  auto& count = timer_counts_[partition];
+  if (count == timed.size()) return mended;
   for (auto& [kind, timers] : timers_)
     mended += std::erase_if(timers, [&](const auto& entry) {
       const auto& [due, id] = entry;
       return id.partition() == partition &&
              !timed.contains({core::Timer{.kind = kind, .due = due}, id});
     });
+  count = timed.size();
   return mended;
 }
 

@@ -59,6 +59,8 @@ class Indexes {
  private:
   using Timers = std::set<std::pair<TimePoint, ExecutionId>>;
 
+  void add_timer(const core::Timer& timer, const ExecutionId& id);
+  void remove_timer(const core::Timer& timer, const ExecutionId& id);
   bool has(const core::Execution& execution) const;
   bool has_timer(const core::Execution& execution) const;
   void place(const core::Execution& execution);
@@ -66,6 +68,7 @@ class Indexes {
 
   store::ReadyQueue& ready_;
   std::map<core::TimerKind, Timers> timers_;
+  std::map<PartitionIndex, std::size_t> timer_counts_;
   std::map<QueueKey, std::map<core::Needs, std::uint64_t>> waiting_;  // that need anything
   std::map<QueueKey, CountByState> counts_;
 };

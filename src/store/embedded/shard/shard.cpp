@@ -52,11 +52,18 @@ void Shard::process(store::Call<Op>& call, Batch& batch) {
 
 // Writes what the batch holds so far; it may go on.
 Result<void> Shard::write(Batch& batch) {
-  for (const auto& lane : ended_changed_)
-    batch.changes.put(keys::ended_count(parts_.number, lane.first, lane.second),
-                      encode_ended(indexes_.counts_of(lane)));
+  for (const auto& lane : ended_changed_) {
+    const auto key = keys::ended_count(parts_.number, lane.first, lane.second);
+    const auto counts = encode_ended(indexes_.counts_of(lane));
+    if (counts == encode_ended({}))
+      batch.changes.erase(key);
+    else
+      batch.changes.put(key, counts);
+  }
   ended_changed_.clear();
   auto written = writer_.write(batch);
+  if (const auto first = std::exchange(first_retained_, std::nullopt))
+    parts_.retention_mark.lower(*first);
   new_keys_.clear();
   removed_.clear();
   return written;
@@ -157,6 +164,7 @@ void Shard::put_execution(core::Execution&& next, std::optional<std::string> pay
     before->execution = std::move(next);
     before->changed_in = batch.number;
     if (waits) before->durable_in = batch.number;
+    hot_.resized(id);
   }
 }
 
@@ -179,7 +187,11 @@ void Shard::write_indexes(const core::Execution* before, const core::Execution& 
   const bool had_ended = before && core::has_ended(*before);
   const bool ended = core::has_ended(next);
   if (had_ended) changes.erase(keys::retention(core::retained_until(*before), next.id));
-  if (ended) changes.put(keys::retention(core::retained_until(next), next.id), "");
+  if (ended) {
+    const auto until = core::retained_until(next);
+    changes.put(keys::retention(until, next.id), "");
+    first_retained_ = std::min(first_retained_.value_or(until), until);
+  }
   if (had_ended != ended) {
     if (before) changes.erase(ended ? keys::live(next.id) : keys::ended(next.id));
     ended_changed_.insert({next.ns, next.lane});

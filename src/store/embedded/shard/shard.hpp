@@ -11,6 +11,7 @@
 #include "core/transitions/plan.hpp"
 #include "store/embedded/commit/batch_writer.hpp"
 #include "store/embedded/commit/mailbox.hpp"
+#include "store/embedded/disk/retention_mark.hpp"
 #include "store/embedded/shard/indexes.hpp"
 #include "store/embedded/shard/pending_effects.hpp"
 #include "store/store.hpp"
@@ -48,6 +49,7 @@ class Shard final : core::PartitionView {
     const Clock& clock;
     const store::Sinks& sinks;
     store::ReadyQueue& ready;
+    RetentionMark& retention_mark;
     store::Durability durability;
     std::size_t hot_bytes_max;
   };
@@ -125,6 +127,7 @@ class Shard final : core::PartitionView {
   Indexes indexes_;
   HotRecords hot_;
   PendingEffects effects_;
+  std::optional<TimePoint> first_retained_;  // of the entries of retention that are not written yet
   std::set<Indexes::QueueKey> ended_changed_;  // lanes whose count of ended ones must be written
   std::map<std::string, IdempotencyEntry> new_keys_;  // of this batch, not written yet
   std::set<ExecutionId> removed_;                     // likewise
