@@ -28,10 +28,13 @@ class Allowance {
     }
     explicit operator bool() const { return of_ != nullptr; }
 
-    // Gives back all but `amount`, which must not be more than it is.
-    void shrink_to(std::size_t amount) {
-      of_->used_ -= amount_ - amount;
-      amount_ = amount;
+    // Makes it `amount`, which must not be less than it is. False: there was not enough left, and it stays
+    // as it is.
+    bool grow_to(std::size_t amount) {
+      auto more = of_->take(amount - amount_);
+      if (!more) return false;
+      amount_ += std::exchange(more.amount_, 0);
+      return true;
     }
 
    private:

@@ -62,6 +62,9 @@ std::optional<Error> explain_unreadable(const error_code& failed, const Route* r
   if (failed == beast::error::timeout)
     return Error{Errc::request_timeout, "the request did not arrive in time"};
   const bool hung_up = failed == error::end_of_stream || failed == error::partial_message;
+  if (failed == boost::system::errc::not_enough_memory)
+    return Error{Errc::overloaded,
+                 "the server is reading as much as it can; try again in a moment"};
   if (failed.category() == error_code(error::end_of_stream).category() && !hung_up)
     return Error{Errc::invalid_input, "this is not an HTTP/1.1 request: " + failed.message()};
   return std::nullopt;
@@ -130,6 +133,8 @@ asio::awaitable<bool> Connection::serve_one() {
   RequestParser parser;
   parser.header_limit(header_bytes_max);
   parser.body_limit(boost::none);  // known once the route is
+  parser.get().body() = {.share = context_.body_bytes.take(0),
+                         .unshared = context_.limits.body_bytes_each};
   auto failed = co_await read_header(parser);
   Exchange exchange{.id = request_id(parser.get()["X-Request-Id"]), .began = SteadyClock::now()};
   if (failed) {
@@ -142,23 +147,15 @@ asio::awaitable<bool> Connection::serve_one() {
     co_return parser.is_done() &&
         co_await send(exchange, error_response(admitted.error()), exchange.keep);
   }
-  const auto& route = *exchange.found->route;
-  const auto body_size = parser.content_length().value_or(parser.chunked() ? body_limit(route) : 0);
-  auto share = context_.body_bytes.take(body_size);
-  if (!share) {
-    const Error error{Errc::overloaded,
-                      "the server is reading as much as it can; try again in a moment"};
-    co_await refuse(exchange, error);
+  if (auto read = co_await read_body(parser, *exchange.found->route); !read) {
+    if (read.error().code != Errc::unreachable) co_await refuse(exchange, read.error());
     co_return false;
   }
-  auto request = co_await read_body(parser, route);
-  if (!request) {
-    if (request.error().code != Errc::unreachable) co_await refuse(exchange, request.error());
-    co_return false;
-  }
-  share.shrink_to(request->body().size());
+  auto received = parser.release();
+  const auto share = std::move(received.body().share);  // until the request is answered
   exchange.began = SteadyClock::now();
-  co_return co_await answer(exchange, std::move(*request));
+  co_return co_await answer(exchange,
+                            Request(std::move(received.base()), std::move(received.body().text)));
 }
 
 asio::awaitable<error_code> Connection::read_header(RequestParser& parser) {
@@ -200,12 +197,17 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
     return fail(Errc::permission_denied,
                 fmt::format("token '{}' may not do this; it takes one with the role {}",
                             printable(exchange.caller.name), to_string(route.endpoint.role)));
+  const bool sends_body = parser.chunked() || parser.content_length().value_or(0) > 0;
+  if (sends_body && !has_body(route.endpoint.method))
+    return fail(Errc::invalid_input,
+                fmt::format("{} {} takes no body; its fields belong in the URL",
+                            std::string_view(header.method_string()), route.endpoint.path));
   if (parser.content_length().value_or(0) > body_limit(route))
     return std::unexpected(body_too_large(route));
   return {};
 }
 
-asio::awaitable<Result<Request>> Connection::read_body(RequestParser& parser, const Route& route) {
+asio::awaitable<Result<void>> Connection::read_body(RequestParser& parser, const Route& route) {
   parser.body_limit(body_limit(route));
   allow(context_.limits.body_timeout);
   error_code failed;
@@ -214,7 +216,7 @@ asio::awaitable<Result<Request>> Connection::read_body(RequestParser& parser, co
     failed = co_await stream_.write(go_on);
   }
   if (!failed) failed = co_await stream_.read(parser);
-  if (!failed) co_return parser.release();
+  if (!failed) co_return Result<void>{};
   if (late_) failed = beast::error::timeout;
   if (auto error = explain_unreadable(failed, &route)) co_return std::unexpected(std::move(*error));
   co_return fail(Errc::unreachable, "");

@@ -10,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "http/server/event_stream.hpp"
+#include "http/server/metered_body.hpp"
 #include "http/server/namespace_engine.hpp"
 #include "http/server/routes.hpp"
 #include "http/server/server_context.hpp"
@@ -50,7 +51,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> ask_for_tls();
   asio::awaitable<bool> serve_one();
   asio::awaitable<error_code> read_header(RequestParser& parser);
-  asio::awaitable<Result<Request>> read_body(RequestParser& parser, const Route& route);
+  asio::awaitable<Result<void>> read_body(RequestParser& parser, const Route& route);
   Result<void> admit(const RequestParser& parser, Exchange& exchange);
   asio::awaitable<bool> answer(Exchange& exchange, Request request);
   asio::awaitable<Response> run(Engine& engine, const Route& route, RequestFields fields);

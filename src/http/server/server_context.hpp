@@ -16,7 +16,8 @@ namespace ff::http {
 struct ServerLimits {
   std::size_t connections = 4'096;
   std::size_t long_polls = 4'096;                    // event streams among them
-  std::size_t body_bytes = std::size_t{256} << 20;   // of all requests that are being read
+  std::size_t body_bytes = std::size_t{256} << 20;   // of all request bodies together
+  std::size_t body_bytes_each = 16 << 10;            // of each body, not counted in `body_bytes`
   std::chrono::milliseconds idle_timeout{60'000};    // between two requests
   std::chrono::milliseconds header_timeout{10'000};  // from the first byte of a request
   std::chrono::milliseconds body_timeout{60'000};

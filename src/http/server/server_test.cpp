@@ -59,12 +59,12 @@ class ServerTest : public ::testing::Test {
 
   static std::string post(const std::string& path, const std::string& body) {
     return fmt::format(
-        "POST {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        "POST {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
         "Content-Length: {}\r\n\r\n{}",
         path, body.size(), body);
   }
   static std::string get(const std::string& path) {
-    return fmt::format("GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
+    return fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
   }
 
   ff::test::TempDirectory temp_;
@@ -135,7 +135,7 @@ TEST_F(ServerTest, RefusesWhatIsTooLarge) {
       fmt::format(R"({{"kind":"k","payload":"{}"}})", std::string(1024 * 1024 + 1, 'x'));
   EXPECT_THAT(exchange(post("/v1/executions", big_payload)),
               AllOf(StartsWith("HTTP/1.1 413 "), HasSubstr("payload_too_large")));
-  EXPECT_THAT(exchange("GET /healthz HTTP/1.1\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n"),
+  EXPECT_THAT(exchange("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n"),
               StartsWith("HTTP/1.1 431 "));
 }
 
@@ -146,7 +146,7 @@ TEST_F(ServerTest, RefusesWhatIsNotHttp) {
 
 TEST_F(ServerTest, KeepsAConnectionForTheNextRequest) {
   auto socket = connect();
-  const std::string first = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+  const std::string first = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
   asio::write(socket, asio::buffer(first + get("/healthz")));
   const auto both = read_all(socket);
   EXPECT_NE(both.find("HTTP/1.1 200 OK"), both.rfind("HTTP/1.1 200 OK"));
@@ -191,7 +191,7 @@ TEST_F(ServerTest, AnswersAClientThatHasSaidAllItWillSay) {
 
 TEST_F(ServerTest, LetsAClientGoOnThatAsksFirst) {
   auto socket = connect();
-  asio::write(socket, asio::buffer(std::string("POST /v1/executions HTTP/1.1\r\nHost: x\r\n"
+  asio::write(socket, asio::buffer(std::string("POST /v1/executions HTTP/1.1\r\nHost: localhost\r\n"
                                                "Connection: close\r\nExpect: 100-continue\r\n"
                                                "Content-Type: application/json\r\n"
                                                "Content-Length: 12\r\n\r\n")));
@@ -203,7 +203,7 @@ TEST_F(ServerTest, LetsAClientGoOnThatAsksFirst) {
 }
 
 TEST_F(ServerTest, AnswersHeadWithoutABody) {
-  EXPECT_THAT(exchange("HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+  EXPECT_THAT(exchange("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"),
               ::testing::EndsWith("\r\n\r\n"));
 }
 

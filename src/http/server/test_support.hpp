@@ -84,7 +84,7 @@ struct Ask {
 inline std::string to_text(const Ask& ask) {
   const bool typed = ask.headers.find("Content-Type") != std::string::npos;
   return fmt::format(
-      "{} {} HTTP/1.1\r\nHost: x\r\n{}{}{}\r\n{}", ask.method, ask.target, ask.headers,
+      "{} {} HTTP/1.1\r\nHost: localhost\r\n{}{}{}\r\n{}", ask.method, ask.target, ask.headers,
       typed || ask.body.empty() ? "" : "Content-Type: application/json\r\n",
       ask.body.empty() ? "" : fmt::format("Content-Length: {}\r\n", ask.body.size()), ask.body);
 }

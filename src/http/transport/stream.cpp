@@ -130,21 +130,21 @@ asio::awaitable<error_code> Stream::parse(Parser<is_request>& parser,
   co_return error_code{};
 }
 
-asio::awaitable<error_code> Stream::read_header(RequestParser& parser) {
-  parser.eager(false);
-  return parse<true>(parser, &RequestParser::is_header_done);
+asio::awaitable<error_code> Stream::read_header(Parser<true>& request) {
+  request.eager(false);
+  return parse<true>(request, &Parser<true>::is_header_done);
 }
 
-asio::awaitable<error_code> Stream::read(RequestParser& parser) {
-  if (parser.content_length().value_or(read_bytes) > buffer_.capacity())
+asio::awaitable<error_code> Stream::read(Parser<true>& request) {
+  if (request.content_length().value_or(read_bytes) > buffer_.capacity())
     buffer_.reserve(buffer_.size() + read_bytes);
-  parser.eager(true);
-  return parse<true>(parser, &RequestParser::is_done);
+  request.eager(true);
+  return parse<true>(request, &Parser<true>::is_done);
 }
-asio::awaitable<error_code> Stream::read(ResponseParser& parser) {
+asio::awaitable<error_code> Stream::read(Parser<false>& response) {
   buffer_.reserve(read_bytes);
-  parser.eager(true);
-  return parse<false>(parser, &ResponseParser::is_done);
+  response.eager(true);
+  return parse<false>(response, &Parser<false>::is_done);
 }
 
 asio::awaitable<error_code> Stream::write(const Request& request) {

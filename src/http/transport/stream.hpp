@@ -24,7 +24,6 @@ using boost::system::error_code;
 using TlsContext = asio::ssl::context;
 using Request = beast::http::request<beast::http::string_body>;
 using Response = beast::http::response<beast::http::string_body>;
-using RequestParser = beast::http::request_parser<beast::http::string_body>;
 using ResponseParser = beast::http::response_parser<beast::http::string_body>;
 
 // Why a handshake failed: the client does not know that it should begin one.
@@ -52,9 +51,11 @@ class Stream {
   // Takes some bytes below TLS that nobody wants; their number is added to `taken`.
   asio::awaitable<error_code> discard(std::span<char> space, std::size_t& taken);
 
-  asio::awaitable<error_code> read_header(RequestParser& parser);
-  asio::awaitable<error_code> read(RequestParser& parser);
-  asio::awaitable<error_code> read(ResponseParser& parser);
+  template <bool is_request>
+  using Parser = beast::http::basic_parser<is_request>;
+  asio::awaitable<error_code> read_header(Parser<true>& request);
+  asio::awaitable<error_code> read(Parser<true>& request);
+  asio::awaitable<error_code> read(Parser<false>& response);
   // A message must outlive the call. Its body is sent as it is, so its header must say how long it is.
   asio::awaitable<error_code> write(const Request& request);
   asio::awaitable<error_code> write(const Response& response);
@@ -66,8 +67,6 @@ class Stream {
 
   // Adds at most so many bytes to the buffer.
   asio::awaitable<error_code> read_some(std::size_t size_max);
-  template <bool is_request>
-  using Parser = beast::http::basic_parser<is_request>;
   template <bool is_request>
   asio::awaitable<error_code> parse(Parser<is_request>& parser,
                                     bool (Parser<is_request>::*is_enough)() const);
