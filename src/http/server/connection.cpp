@@ -16,6 +16,7 @@
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
 #include "base/version.hpp"
+#include "http/server/request_origin.hpp"
 
 namespace ff::http {
 
@@ -182,12 +183,20 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   exchange.method = header.method();
   exchange.target = header.target();
   if (parser.keep_alive() && header.version() >= 11) exchange.keep = Keep::open;
-  auto found = find_route(header.method(), header.method_string(), header.target());
+  const auto target = read_target(header);
+  FF_TRY(target);
+  const auto access = context_.credentials().access;
+  if (access->is_open()) {
+    FF_TRY(refuse_foreign_page(header, target->authority));
+    // HTTP/1.0, which no browser speaks, may leave it out.
+    const bool named = !target->authority.empty() || header.version() >= 11;
+    if (context_.on_loopback && named) FF_TRY(refuse_foreign_host(target->authority));
+  }
+  auto found = find_route(header.method(), header.method_string(), target->path);
   if (found) exchange.found = std::move(*found);
   const bool open = found && exchange.found->route->endpoint.role == Role::nobody;
   if (!open) {
-    auto caller = context_.credentials().access->admit(header[beast::http::field::authorization],
-                                                       SystemClock().now());
+    auto caller = access->admit(header[beast::http::field::authorization], SystemClock().now());
     FF_TRY(caller);
     exchange.caller = std::move(*caller);
   }

@@ -24,6 +24,7 @@ class Listener {
 
   std::string address() const;  // IP:PORT, with the port that it got
   std::uint16_t port() const { return endpoint_.port(); }
+  bool is_loopback() const { return endpoint_.address().is_loopback(); }
 
   // The same listening socket, on another executor; this object is done then.
   boost::asio::ip::tcp::acceptor release_to(const boost::asio::any_io_executor& executor);

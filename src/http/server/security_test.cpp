@@ -161,6 +161,43 @@ TEST_F(SecurityTest, NoTokenIsEverTold) {
   EXPECT_THAT(log_.text() + told, Not(HasSubstr("token-0123456789")));
 }
 
+// ---- No tokens ---------------------------------------------------------------------------------------
+
+class OpenServerTest : public HttpTest {
+ protected:
+  unsigned status(const std::string& method, const std::string& headers) const {
+    Peer peer(port_);
+    peer.send(fmt::format("{} /v1/executions?kind=k HTTP/1.1\r\n{}\r\n", method, headers));
+    return peer.read().result_int();
+  }
+};
+
+TEST_F(OpenServerTest, WebPagesCanNeitherDriveNorReadIt) {
+  serve();
+  const std::string host = "Host: localhost:9090\r\n";
+  const std::string text = "Content-Type: text/plain\r\nContent-Length: 0\r\n";
+  EXPECT_EQ(status("POST", host + text + "Origin: https://evil.example\r\n"), 403u);
+  EXPECT_EQ(status("POST", host + text + "Sec-Fetch-Site: cross-site\r\n"), 403u);
+  EXPECT_EQ(status("GET", host + "Sec-Fetch-Site: same-site\r\n"), 403u);
+  EXPECT_EQ(status("POST", "Host: rebound.example\r\nOrigin: http://rebound.example\r\n" + text),
+            403u);
+  EXPECT_EQ(get("/v1/counts").body(), R"({"counts":[]})");
+  EXPECT_EQ(status("POST", host + text + "Origin: http://localhost:9090\r\n"), 201u);
+}
+
+TEST_F(OpenServerTest, OtherNamesNeedTokens) {
+  serve();
+  for (const char* target : {"/healthz", "http://ff.example/healthz"}) {
+    Peer peer(port_);
+    peer.send(fmt::format("GET {} HTTP/1.1\r\nHost: ff.example\r\n\r\n", target));
+    EXPECT_EQ(code_of(peer.read()), "permission_denied");
+  }
+  server_->exchange({.access = must(Access::load("another-token-0123456789", ""))});
+  Peer peer(port_);
+  peer.send("GET http://ff.example/healthz HTTP/1.1\r\nHost: ff.example\r\n\r\n");
+  EXPECT_EQ(peer.read().result_int(), 200u);
+}
+
 // ---- One namespace ----------------------------------------------------------------------------------
 
 TEST_F(SecurityTest, ATokenForANamespaceMeansItWhenNoneIsSaid) {

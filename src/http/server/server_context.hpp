@@ -33,8 +33,10 @@ struct Credentials {
 
 // Thread-safe.
 struct ServerContext {
-  ServerContext(Engine& served, const ServerLimits& limited, Credentials presented)
+  ServerContext(Engine& served, const ServerLimits& limited, Credentials presented,
+                bool listens_on_loopback)
       : engine(served),
+        on_loopback(listens_on_loopback),
         limits(limited),
         connections(limited.connections),
         long_polls(limited.long_polls),
@@ -42,6 +44,7 @@ struct ServerContext {
         credentials_(std::move(presented)) {}
 
   Engine& engine;
+  const bool on_loopback;  // it listens there, and nowhere else
   const ServerLimits limits;
   HttpMetrics metrics;
   Allowance connections;
