@@ -1,7 +1,9 @@
 #include "cli/service.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <ctime>
+#include <thread>
 
 #include <sys/resource.h>
 
@@ -49,6 +51,7 @@ std::string percent_encoded(std::string_view text) {
 
 LocalEngineOptions engine_options(const Settings& settings) {
   return {
+      .threads = std::max(2u, std::thread::hardware_concurrency()),
       .intervals = {.lease_expiry = settings.duration(Setting::lease_expiry_interval),
                     .delayed_promoter = settings.duration(Setting::delayed_promoter_interval),
                     .attempt_timeout = settings.duration(Setting::attempt_timeout_interval),

@@ -47,6 +47,14 @@ TEST_P(Conformance, ClaimGivesNoMoreThanAskedFor) {
   EXPECT_EQ(must(run(two)).executions.size(), 2u);
 }
 
+// One reply stays within 16 MiB of payloads; the rest is there for the next claim.
+TEST_P(Conformance, ClaimOfLargePayloadsGivesFewerThanAskedFor) {
+  const std::string payload(limits::payload_bytes_max, 'x');
+  for (int i = 0; i < 17; ++i) submit(payload);
+  EXPECT_EQ(claim_many(256).size(), 16u);
+  EXPECT_EQ(claim_many(256).size(), 1u);
+}
+
 TEST_P(Conformance, ClaimSeesOnlyItsLanesAndItsNamespace) {
   const auto kind = *Kind::parse("greet");
   const auto mail = *LaneId::parse("mail");

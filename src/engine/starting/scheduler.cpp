@@ -1,5 +1,9 @@
 #include "engine/starting/scheduler.hpp"
 
+#include <flowfabric/limits.hpp>
+
+#include <algorithm>
+
 #include "base/try.hpp"
 
 namespace ff {
@@ -7,6 +11,10 @@ namespace {
 
 // Rounds that find neither work nor something more that has no room: others were faster.
 constexpr int vain_rounds_max = 64;
+
+// The payloads of one claim's reply together; the last ones may exceed it, one part at most.
+constexpr std::size_t claim_bytes_max = limits::batch_bytes_max;
+constexpr std::size_t first_part = claim_bytes_max / limits::payload_bytes_max;
 
 // Another worker was faster, or it ended; look for something else.
 bool is_gone(const Error& error) {
@@ -68,9 +76,7 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
     FF_CO_TRY(taken);
     if (taken->empty()) break;
     const auto chosen = co_await gate_.admit(cycle, std::move(*taken));
-    auto leased = co_await store_.run_all(leases_for(claim, chosen, core::LeaseSource::ready));
-    co_await give_back_unused(chosen, leased);
-    FF_CO_TRY(collect(std::move(leased), reply));
+    FF_CO_TRY(co_await lease_within_bytes(claim, chosen, reply));
     if (cycle.closed.size() == closed) ++vain;
   }
   if (reply.executions.empty() && cycle.failure) co_return std::unexpected(*cycle.failure);
@@ -80,6 +86,47 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
     answered_.add({claim.ns, *claim.request_id}, std::move(ids));
   }
   co_return reply;
+}
+
+// In parts, since only a lease tells how large a payload is: each part has as many as would fit if they were
+// like those before it, but at most four times the part before. What does not fit is put back.
+Async<void> Scheduler::lease_within_bytes(const Claim& claim, std::span<const Chosen> chosen,
+                                          ClaimReply& reply) {
+  std::size_t part_size = first_part;
+  std::size_t bytes = 0;
+  while (!chosen.empty() && bytes < claim_bytes_max) {
+    const auto size = std::min(part_size, chosen.size());
+    const std::vector<Chosen> part(chosen.begin(),
+                                   chosen.begin() + static_cast<std::ptrdiff_t>(size));
+    chosen = chosen.subspan(size);
+    auto leased = co_await store_.run_all(leases_for(claim, part, core::LeaseSource::ready));
+    co_await give_back_unused(part, leased);
+    const auto before = reply.executions.size();
+    auto collected = collect(std::move(leased), reply);
+    if (!collected) {
+      co_await put_back(chosen);
+      co_return collected;
+    }
+    for (auto i = before; i < reply.executions.size(); ++i)
+      bytes += reply.executions[i].payload.size();
+    const auto typical = bytes / std::max<std::size_t>(reply.executions.size(), 1) + 1;
+    const auto room = claim_bytes_max - std::min(bytes, claim_bytes_max);
+    part_size = std::clamp<std::size_t>(room / typical, 1, 4 * part_size);
+  }
+  co_await put_back(chosen);
+  co_return Result<void>{};
+}
+
+// Executions that were let in, and are not started.
+asio::awaitable<void> Scheduler::put_back(std::span<const Chosen> chosen) {
+  std::vector<Chosen> admitted;
+  std::vector<store::PutBack> ready;
+  for (const auto& each : chosen) {
+    if (each.token) admitted.push_back(each);
+    ready.push_back({each.id});
+  }
+  if (!admitted.empty()) co_await gate_.give_back(std::move(admitted));
+  if (!ready.empty()) co_await store_.run_all(std::move(ready));
 }
 
 Async<GrantReply> Scheduler::grant(const Grant& grant) {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <span>
 
 #include "base/random.hpp"
 #include "engine/starting/start_gate.hpp"
@@ -20,7 +21,8 @@ class Scheduler {
   Scheduler(store::Store& store, StartGate& gate, Random& random)
       : store_(store), gate_(gate), random_(random) {}
 
-  // Up to claim.max executions, best first; none if nothing is ready. Does not wait.
+  // Up to claim.max executions, best first; none if nothing is ready. Fewer if their payloads are large.
+  // Does not wait.
   Async<ClaimReply> claim(const Claim& claim);
   Async<GrantReply> grant(const Grant& grant);
 
@@ -43,6 +45,9 @@ class Scheduler {
     std::deque<Request> order_;
   };
 
+  Async<void> lease_within_bytes(const Claim& claim, std::span<const Chosen> chosen,
+                                 ClaimReply& reply);
+  asio::awaitable<void> put_back(std::span<const Chosen> chosen);
   std::vector<core::LeaseGrant> leases_for(const Claim& claim, const std::vector<Chosen>& chosen,
                                            core::LeaseSource source);
   template <class Reply>

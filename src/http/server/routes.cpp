@@ -1,5 +1,7 @@
 #include "http/server/routes.hpp"
 
+#include <flowfabric/limits.hpp>
+
 #include <vector>
 
 #include <boost/beast/http/field.hpp>
@@ -7,6 +9,7 @@
 
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
+#include "http/wire/json_parser.hpp"
 #include "http/wire/openapi.hpp"
 #include "http/wire/problem.hpp"
 
@@ -138,20 +141,10 @@ bool is_json(std::string_view content_type) {
   return beast::iequals(essence, json_type) || essence.ends_with("+json");
 }
 
-Result<json::object> parse_json(std::string_view text) {
-  boost::system::error_code malformed;
-  auto body = json::parse(text, malformed, json::make_shared_resource<json::monotonic_resource>());
-  if (malformed)
-    return fail(Errc::invalid_json,
-                fmt::format("the body is not valid JSON: {}", malformed.message()));
-  if (!body.is_object()) return fail(Errc::invalid_json, "the body must be a JSON object");
-  return std::move(body.get_object());
-}
-
 Result<json::object> parse_body(const Route& route, Request& request) {
   const auto type = request[Field::content_type];
   if (request.body().empty() && (type.empty() || is_json(type))) return json::object{};
-  if (is_json(type)) return parse_json(request.body());
+  if (is_json(type)) return parse_json_object(request.body());
   if (route.raw_body_field.empty())
     return fail(Errc::unsupported_media_type, "send the body as Content-Type: application/json");
   if (type.empty())
@@ -162,6 +155,16 @@ Result<json::object> parse_body(const Route& route, Request& request) {
   json::object body{{route.raw_body_field, std::move(request.body())}};
   if (type != unknown_content_type) body["content_type"] = type;
   return body;
+}
+
+// Before its items are read: each takes more memory as an operation than as JSON.
+Result<void> check_batch_size(const json::object& body) {
+  const auto* items = body.if_contains("executions");
+  if (!items || !items->is_array() || items->get_array().size() <= limits::batch_items_max)
+    return {};
+  return fail_field(Errc::invalid_input, "executions",
+                    fmt::format("executions must be a list of 1 to {}, got {}",
+                                limits::batch_items_max, items->get_array().size()));
 }
 
 // Fields of a submit, or of each one in a batch.
@@ -224,6 +227,7 @@ Result<RequestFields> read_fields(Found found, Request request,
   const auto trace = TraceParent::parse(std::string(request["traceparent"]));
   auto body = parse_body(route, request);
   FF_TRY(body);
+  if (route.is_batch) FF_TRY(check_batch_size(*body));
   RequestFields fields{.url = std::move(found.url_fields), .body = std::move(*body)};
 
   if (!key.empty() && !route.takes_key)

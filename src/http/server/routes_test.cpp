@@ -74,6 +74,14 @@ TEST(Routes, RefuseBodiesThatAreNotJsonObjects) {
   EXPECT_EQ(post("{}", "application/vnd.api+json"), "/v1/executions {} {}");
 }
 
+TEST(Routes, RefuseABatchOfTooManyItemsUnread) {
+  std::string items = "0";
+  for (int i = 0; i < 1000; ++i) items += ",0";
+  for (const char* path : {"/v1/executions/batch", "/v1/complete-batch"})
+    EXPECT_EQ(matched(request(Verb::post, path, R"({"executions":[)" + items + "]}")),
+              "invalid_input");
+}
+
 TEST(Routes, TakeABodyThatIsNotJsonAsThePayloadItself) {
   EXPECT_EQ(matched(request(Verb::post, "/v1/executions?kind=k", "bytes", "image/png")),
             R"(/v1/executions {"kind":"k"} {"payload":"bytes","content_type":"image/png"})");
