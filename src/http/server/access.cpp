@@ -142,7 +142,7 @@ Result<void> Access::add_file(const std::filesystem::path& file) {
     if (entry.expires_at) {
       const auto time = parse_rfc3339(*entry.expires_at);
       if (!time) return refuse("has an expires_at that is not like 2027-01-31T00:00:00Z");
-      token.expires_at = *time;
+      token.caller.expires_at = *time;
     }
     tokens_.push_back(std::move(token));
   }
@@ -162,7 +162,8 @@ Result<Caller> Access::admit(std::string_view authorization, TimePoint now) cons
     if (CRYPTO_memcmp(token.digest.data(), digest.data(), digest.size()) == 0) found = &token;
   if (!found)
     return fail(Errc::unauthenticated, "this server does not know that token; check it for typos");
-  if (found->expires_at && *found->expires_at <= now)
+  const auto& expires_at = found->caller.expires_at;
+  if (expires_at && *expires_at <= now)
     return fail(Errc::unauthenticated, "that token has expired; ask its issuer for another one");
   return found->caller;
 }

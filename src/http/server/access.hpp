@@ -20,6 +20,7 @@ struct Caller {
   std::string name;
   std::vector<Role> roles;
   std::optional<Namespace> ns = {};  // only what belongs to it; none: all
+  std::optional<TimePoint> expires_at = {};
 
   bool may(Role wanted) const;
 };
@@ -47,7 +48,6 @@ class Access {
   struct Token {
     Caller caller;
     Digest digest;
-    std::optional<TimePoint> expires_at = {};
   };
   static Digest digest_of(std::string_view token);
   Result<void> add_file(const std::filesystem::path& file);

@@ -129,6 +129,12 @@ void Connection::close(bool now) {
   });
 }
 
+void Connection::check_access() {
+  asio::post(strand(), [self = shared_from_this()] {
+    if (self->streaming_) self->stop_waiting();
+  });
+}
+
 // Reads and answers one request; false when the connection is done.
 asio::awaitable<bool> Connection::serve_one() {
   RequestParser parser;
@@ -237,6 +243,7 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
   const bool wants_stream =
       route.may_wait && beast::iequals(request[beast::http::field::accept], event_stream_type);
   const std::string last_event_id(request["Last-Event-ID"]);
+  if (wants_stream) exchange.authorization = request[beast::http::field::authorization];
   auto fields = read_fields(std::move(*exchange.found), std::move(request), exchange.caller.ns);
   Response response;
   if (!fields) {
@@ -292,7 +299,7 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
   Result<std::string> text = "";
   std::optional<EventStream> events;
   if (query) {
-    events.emplace(engine, std::move(*query), context_.limits.stream_silence);
+    events.emplace(engine, std::move(*query));
     text = co_await events->begin();
   } else {
     text = std::unexpected(query.error());
@@ -307,13 +314,28 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
               version, exchange.id, event_stream_type) +
           *text;
   conclude(exchange, 200);
-  while (text && !closing_ && !gone_) {
+  streaming_ = true;
+  while (text && !closing_ && !gone_ && is_still_admitted(exchange)) {
     allow(context_.limits.write_timeout);
     if (co_await stream_.write(std::move(*text))) break;
     allow_for_ever();
-    co_await unless_in_vain(set(text, events->next()));
+    if (!is_still_admitted(exchange)) break;
+    auto silence_max = std::chrono::duration_cast<Millis>(context_.limits.stream_silence);
+    if (const auto& end = exchange.caller.expires_at)
+      silence_max = std::clamp(*end - SystemClock().now(), Millis{1}, silence_max);
+    co_await unless_in_vain(set(text, events->next(silence_max)));
   }
   co_return false;
+}
+
+// A stream outlives the check of its request: its token may have expired or been revoked since.
+bool Connection::is_still_admitted(Exchange& exchange) const {
+  auto caller = context_.credentials().access->admit(exchange.authorization, SystemClock().now());
+  if (!caller || caller->ns != exchange.caller.ns ||
+      !caller->may(exchange.found->route->endpoint.role))
+    return false;
+  exchange.caller = std::move(*caller);
+  return true;
 }
 
 // A waiting call ends early when its client has gone or the server stops. Its reply is sent all the same:

@@ -33,6 +33,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // From any thread: no further request and no more waiting; with `now`, cuts even a running one.
   void close(bool now);
 
+  // From any thread: the server has other credentials, which may end an event stream.
+  void check_access();
+
  private:
   using SteadyClock = std::chrono::steady_clock;
   enum class Keep { open, close };
@@ -44,6 +47,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Verb method{};
     Keep keep = Keep::close;  // afterwards
     std::string target = {};
+    std::string authorization = {};  // the header, of an event stream
     Caller caller = {};
     std::optional<Found> found = {};  // none until it is known
   };
@@ -58,6 +62,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<Response> run_or_apologise(Engine& engine, const Route& route,
                                              RequestFields fields);
   asio::awaitable<bool> send_events(Exchange& exchange, Engine& engine, RequestFields fields);
+  bool is_still_admitted(Exchange& exchange) const;
   asio::awaitable<void> unless_in_vain(asio::awaitable<void> waiting);
   void watch_for_hang_up();
   asio::awaitable<void> receive_meanwhile();
@@ -77,6 +82,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool idle_ = true;  // no request is at work
   bool closing_ = false;
   bool waiting_ = false;    // a long poll
+  bool streaming_ = false;  // events
   bool receiving_ = false;  // receive_meanwhile() is running
   bool gone_ = false;       // the client has hung up while it waited
   SteadyClock::time_point deadline_ = SteadyClock::time_point::max();

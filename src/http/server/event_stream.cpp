@@ -36,9 +36,9 @@ Async<std::string> EventStream::begin() {
   co_return text.empty() ? fmt::format("id: {}\n\n", page->next) : text;
 }
 
-Async<std::string> EventStream::next() {
+Async<std::string> EventStream::next(Millis silence_max) {
   std::string text;
-  Millis wait = silence_max_;
+  Millis wait = silence_max;
   while (text.size() < text_bytes_max) {
     const auto page = co_await read(wait);
     FF_CO_TRY(page);

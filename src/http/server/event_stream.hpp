@@ -13,22 +13,20 @@ inline constexpr std::string_view event_stream_type = "text/event-stream";
 // reconnects sends the last one it received, and continues after it.
 class EventStream {
  public:
-  EventStream(Engine& engine, ReadEvents query, Millis silence_max)
-      : engine_(engine), query_(std::move(query)), silence_max_(silence_max) {}
+  EventStream(Engine& engine, ReadEvents query) : engine_(engine), query_(std::move(query)) {}
 
   // The place to begin at, before anything has happened.
   Async<std::string> begin();
 
   // The next events. Waits for the first of them; if there is none for `silence_max`, a comment that
   // keeps the connection alive.
-  Async<std::string> next();
+  Async<std::string> next(Millis silence_max);
 
  private:
   Async<EventPage> read(Millis wait);
 
   Engine& engine_;
   ReadEvents query_;
-  const Millis silence_max_;
 };
 
 }  // namespace ff::http

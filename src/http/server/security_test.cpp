@@ -3,6 +3,7 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
+#include "base/text/rfc3339.hpp"
 #include "http/server/routes.hpp"
 #include "http/server/test_support.hpp"
 
@@ -142,6 +143,33 @@ TEST_F(SecurityTest, CredentialsAreExchangedUnderAnOpenConnection) {
   server_->exchange({.access = must(Access::load("another-token-0123456789", ""))});
   EXPECT_EQ(status(before), 401u);
   EXPECT_EQ(status("another-token-0123456789"), 200u);
+}
+
+TEST_F(SecurityTest, AnEventStreamEndsWithItsToken) {
+  const auto follow = [&](Peer& peer, const std::string& token) {
+    peer.send(to_text(
+        {.target = "/v1/events", .headers = bearer(token) + "Accept: text/event-stream\r\n"}));
+    peer.read_until("\r\n\r\n");
+    peer.read_until("\n\n");
+  };
+  const auto entry = [](const char* token, const std::string& more) {
+    return fmt::format(R"({{"name":"n","token":"{}","roles":["submit"]{}}})", token, more);
+  };
+  constexpr const char* kept = "kept-token-0123456789";
+  constexpr const char* ending = "ending-token-0123456789";
+  Peer revoked(port_), expiring(port_), valid(port_);
+  follow(revoked, token_of.at(Role::read));
+  const auto soon = to_rfc3339(SystemClock().now() + Millis{500});
+  server_->exchange({.access = access(entry(kept, "") + "," +
+                                      entry(ending, R"(,"expires_at":")" + soon + "\""))});
+  EXPECT_THAT(revoked.read_all(), Not(HasSubstr("event:")));
+  follow(expiring, ending);
+  EXPECT_THAT(expiring.read_all(), Not(HasSubstr("event:")));
+  // A token that stays valid keeps its stream.
+  follow(valid, kept);
+  server_->exchange({.access = access(entry(kept, "") + "," + entry(ending, ""))});
+  submit(R"({"kind":"k"})", bearer(kept));
+  valid.read_until("event: submitted");
 }
 
 TEST_F(SecurityTest, NoTokenIsEverTold) {

@@ -60,7 +60,13 @@ class Server::State {
     coroutines_.wait();
   }
 
-  ServerContext& context() { return context_; }
+  void exchange(Credentials credentials) {
+    context_.exchange(std::move(credentials));
+    coroutines_.spawn(acceptor_.get_executor(), [this]() -> asio::awaitable<void> {
+      for (const auto& connection : connections_) connection->check_access();
+      co_return;
+    });
+  }
 
  private:
   // The place of a connection, among those that are served or those that are turned away.
@@ -136,8 +142,6 @@ Server::Server(Engine& engine, Listener listener, ServerOptions options)
 
 Server::~Server() = default;
 
-void Server::exchange(Credentials credentials) {
-  state_->context().exchange(std::move(credentials));
-}
+void Server::exchange(Credentials credentials) { state_->exchange(std::move(credentials)); }
 
 }  // namespace ff::http

@@ -30,7 +30,8 @@ class Server {
 
   const std::string& url() const { return url_; }
 
-  // From now on; connections that are open keep their TLS, but every request is checked anew.
+  // From now on; connections that are open keep their TLS, but every request is checked anew. Event streams
+  // whose token is not valid any more end.
   void exchange(Credentials credentials);
 
  private:
