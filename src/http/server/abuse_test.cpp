@@ -234,15 +234,47 @@ TEST_F(AbuseTest, OldClientsGetOneAnswer) {
                 AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("Connection: close")));
 }
 
-TEST_F(AbuseTest, HeadIsAnsweredWithoutABodyAndTheConnectionGoesOn) {
+TEST_F(AbuseTest, HeadIsGetWithoutABodyAndTheConnectionGoesOn) {
   serve();
   Peer peer(port_);
-  peer.send(to_text({.method = "HEAD", .target = "/healthz"}));
-  const auto head = peer.read(false);
-  EXPECT_EQ(head.result_int(), 405u);
-  EXPECT_EQ(head[beast::http::field::allow], "GET");
+  const auto head = [&](const char* target, const char* headers = "") {
+    peer.send(to_text({.method = "HEAD", .target = target, .headers = headers}));
+    return peer.read(false);
+  };
+  const auto healthy = head("/healthz");
+  EXPECT_EQ(healthy.result_int(), 200u);
+  EXPECT_NE(healthy[beast::http::field::content_length], "0");
+  EXPECT_EQ(head("/v1/events", "Accept: text/event-stream\r\n").result_int(), 200u);
+  const auto wrong = head("/v1/backups");
+  EXPECT_EQ(wrong.result_int(), 405u);
+  EXPECT_EQ(wrong[beast::http::field::allow], "POST");
   peer.send(to_text({.target = "/healthz"}));
   EXPECT_EQ(peer.read().result_int(), 200u);
+}
+
+TEST_F(AbuseTest, AClientThatAsksForTheEndOfItsConnectionGetsIt) {
+  serve();
+  for (const char* begun : {"GET /healthz", "GET /nothing", "DELETE /healthz"})
+    EXPECT_THAT(say_and_wait(fmt::format(
+                    "{} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", begun)),
+                AllOf(StartsWith("HTTP/1.1 "), HasSubstr("Connection: close\r\n")));
+}
+
+TEST_F(AbuseTest, ARequestHasOneHost) {
+  serve();
+  for (const char* hosts : {"", "Host: localhost\r\nHost: localhost\r\n"})
+    EXPECT_THAT(
+        say_and_wait(fmt::format("GET /healthz HTTP/1.1\r\n{}Connection: close\r\n\r\n", hosts)),
+        StartsWith("HTTP/1.1 400 "));
+}
+
+TEST_F(AbuseTest, AnswersCarryADateAndNoLengthWithoutContent) {
+  serve();
+  const auto none = post("/v1/workers/w/claim", "{}");
+  EXPECT_EQ(none.result_int(), 204u);
+  EXPECT_EQ(none.count(beast::http::field::content_length), 0u);
+  EXPECT_THAT(std::string(none[beast::http::field::date]),
+              ::testing::MatchesRegex("[A-Z][a-z]+, [0-9]+ [A-Z][a-z]+ 20[0-9]+ [0-9:]+ GMT"));
 }
 
 TEST_F(AbuseTest, ARefusedBodyIsNotAskedFor) {

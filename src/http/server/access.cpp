@@ -8,6 +8,8 @@
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
+#include <boost/beast/core/string.hpp>
+
 #include "base/text/rfc3339.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
@@ -152,7 +154,7 @@ Result<void> Access::add_file(const std::filesystem::path& file) {
 Result<Caller> Access::admit(std::string_view authorization, TimePoint now) const {
   if (is_open()) return Caller{.name = "anyone", .roles = {Role::admin}};
   constexpr std::string_view scheme = "Bearer ";
-  if (!authorization.starts_with(scheme))
+  if (!boost::beast::iequals(authorization.substr(0, scheme.size()), scheme))
     return fail(Errc::unauthenticated,
                 "this server wants a token; send it as Authorization: Bearer TOKEN");
   const auto digest = digest_of(authorization.substr(scheme.size()));

@@ -47,9 +47,10 @@ TEST_F(AccessTest, WithoutTokensEverybodyMayDoEverything) {
 TEST_F(AccessTest, OneTokenIsEnough) {
   const auto access = must(Access::load(secret, ""));
   EXPECT_FALSE(access->is_open());
-  EXPECT_EQ(who(*access, std::string("Bearer ") + secret), "admin");
+  for (const std::string scheme : {"Bearer ", "bearer ", "BEARER "})
+    EXPECT_EQ(who(*access, scheme + secret), "admin");
   for (const std::string header :
-       {"", "Bearer ", "Bearer x", "Basic abc", "bearer a-token-of-32-visible-characters",
+       {"", "Bearer ", "Bearer x", "Basic abc", "Bearera-token-of-32-visible-characters",
         "Bearer a-token-of-32-visible-character", "Bearer a-token-of-32-visible-charactersx"})
     EXPECT_EQ(who(*access, header), "unauthenticated") << header;
 }

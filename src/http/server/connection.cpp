@@ -3,7 +3,9 @@
 #include <flowfabric/limits.hpp>
 
 #include <array>
+#include <ctime>
 
+#include <fmt/chrono.h>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -74,6 +76,11 @@ std::optional<Error> explain_unreadable(const error_code& failed, const Route* r
 template <class T>
 asio::awaitable<void> set(T& answer, asio::awaitable<T> call) {
   answer = co_await std::move(call);
+}
+
+// Like Sun, 06 Nov 1994 08:49:37 GMT.
+std::string http_date() {
+  return fmt::format("{:%a, %d %b %Y %H:%M:%S} GMT", fmt::gmtime(std::time(nullptr)));
 }
 
 // The client's own, or a new one.
@@ -150,9 +157,10 @@ asio::awaitable<bool> Connection::serve_one() {
   }
   if (auto admitted = admit(parser, exchange); !admitted) {
     // A request without a body has been read completely; the next request can follow.
-    if (!parser.is_done()) co_await refuse(exchange, admitted.error());
-    co_return parser.is_done() &&
-        co_await send(exchange, error_response(admitted.error()), exchange.keep);
+    if (parser.is_done())
+      co_return co_await send(exchange, error_response(admitted.error()), exchange.keep);
+    co_await refuse(exchange, admitted.error());
+    co_return false;
   }
   if (auto read = co_await read_body(parser, *exchange.found->route); !read) {
     if (read.error().code != Errc::unreachable) co_await refuse(exchange, read.error());
@@ -240,8 +248,9 @@ asio::awaitable<Result<void>> Connection::read_body(RequestParser& parser, const
 asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
   allow_for_ever();
   const auto& route = *exchange.found->route;
-  const bool wants_stream =
-      route.may_wait && beast::iequals(request[beast::http::field::accept], event_stream_type);
+  const bool wants_stream = request.method() == Verb::get &&
+                            route.endpoint.path == endpoint<ReadEvents>.path &&
+                            prefers_event_stream(request[beast::http::field::accept]);
   const std::string last_event_id(request["Last-Event-ID"]);
   if (wants_stream) exchange.authorization = request[beast::http::field::authorization];
   auto fields = read_fields(std::move(*exchange.found), std::move(request), exchange.caller.ns);
@@ -252,15 +261,14 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
     std::optional<NamespaceEngine> scoped;
     if (exchange.caller.ns) scoped.emplace(context_.engine, *exchange.caller.ns);
     Engine& engine = scoped ? static_cast<Engine&>(*scoped) : context_.engine;
-    if (wants_stream && route.endpoint.path == endpoint<ReadEvents>.path) {
+    if (wants_stream) {
       if (!last_event_id.empty()) fields->url["after"] = last_event_id;
       co_return co_await send_events(exchange, engine, std::move(*fields));
     }
     response = co_await run(engine, route, std::move(*fields));
   }
   if (closing_) exchange.keep = Keep::close;
-  co_return co_await send(exchange, std::move(response), exchange.keep) &&
-      exchange.keep == Keep::open;
+  co_return co_await send(exchange, std::move(response), exchange.keep);
 }
 
 asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
@@ -309,9 +317,9 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
     co_return false;
   }
   *text = fmt::format(
-              "HTTP/1.1 200 OK\r\nServer: FlowFabric/{}\r\nX-Request-Id: {}\r\n"
+              "HTTP/1.1 200 OK\r\nDate: {}\r\nServer: FlowFabric/{}\r\nX-Request-Id: {}\r\n"
               "Content-Type: {}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
-              version, exchange.id, event_stream_type) +
+              http_date(), version, exchange.id, event_stream_type) +
           *text;
   conclude(exchange, 200);
   streaming_ = true;
@@ -380,8 +388,8 @@ asio::awaitable<void> Connection::receive_meanwhile() {
 void Connection::stop_waiting() { stop_waiting_.emit(asio::cancellation_type::terminal); }
 
 asio::awaitable<void> Connection::refuse(const Exchange& exchange, const Error& error) {
-  const bool sent = co_await send(exchange, error_response(error), Keep::close);
-  if (sent) co_await drain();
+  co_await send(exchange, error_response(error), Keep::close);
+  co_await drain();
 }
 
 // Takes what the client is still sending: closed with unread bytes, the connection would be reset and
@@ -397,18 +405,19 @@ asio::awaitable<void> Connection::drain() {
     failed = co_await stream_.discard(bytes, taken);
 }
 
-// False if it could not be sent.
 asio::awaitable<bool> Connection::send(const Exchange& exchange, Response response, Keep keep) {
+  response.set(beast::http::field::date, http_date());
   response.set(beast::http::field::server, std::string("FlowFabric/") + version);
   response.set("X-Request-Id", exchange.id);
   response.keep_alive(keep == Keep::open);
   response.prepare_payload();
+  if (response.result() == Status::no_content) response.erase(beast::http::field::content_length);
   // A response to HEAD has no body: a client would take it for the next response.
   if (exchange.method == Verb::head) response.body().clear();
   conclude(exchange, response.result_int());
   allow(context_.limits.write_timeout);
   const auto failed = co_await stream_.write(response);
-  co_return !failed;
+  co_return !failed && keep == Keep::open;
 }
 
 void Connection::allow(std::chrono::milliseconds at_most) {

@@ -69,6 +69,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void stop_waiting();
   asio::awaitable<void> refuse(const Exchange& exchange, const Error& error);
   asio::awaitable<void> drain();
+  // Whether another request can follow.
   asio::awaitable<bool> send(const Exchange& exchange, Response response, Keep keep);
   void conclude(const Exchange& exchange, unsigned status);
 

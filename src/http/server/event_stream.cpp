@@ -1,9 +1,18 @@
 #include "http/server/event_stream.hpp"
 
+#include <algorithm>
+#include <charconv>
+
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/rfc7230.hpp>
+
 #include "base/try.hpp"
 #include "http/wire/wire.hpp"
 
 namespace ff::http {
+
+namespace beast = boost::beast;
+
 namespace {
 
 constexpr std::size_t text_bytes_max = 64 * 1024;
@@ -18,7 +27,45 @@ std::string event_text(const EventPage& page) {
   return text;
 }
 
+// How much a media range of an Accept header is wanted: its parameter q, 0 to 1.
+double quality_of(std::string_view parameters) {
+  const beast::http::param_list list(parameters);
+  for (const auto& [name, value] : list) {
+    if (!beast::iequals(name, "q")) continue;
+    double quality = 0;
+    std::from_chars(value.data(), value.data() + value.size(), quality);
+    return quality;
+  }
+  return 1;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
 }  // namespace
+
+// The best one named; the first of equals.
+bool prefers_event_stream(std::string_view accept) {
+  bool is_stream = false;
+  double best = 0;
+  while (!accept.empty()) {
+    const auto comma = std::min(accept.find(','), accept.size());
+    const auto range = accept.substr(0, comma);
+    const auto semicolon = std::min(range.find(';'), range.size());
+    const auto type = trimmed(range.substr(0, semicolon));
+    const bool names_stream = beast::iequals(type, event_stream_type);
+    const auto quality = quality_of(range.substr(semicolon));
+    if ((names_stream || beast::iequals(type, "application/json")) && quality > best) {
+      best = quality;
+      is_stream = names_stream;
+    }
+    accept.remove_prefix(std::min(accept.size(), comma + 1));
+  }
+  return is_stream;
+}
 
 // One event at a time, so that each has a place of its own.
 Async<EventPage> EventStream::read(Millis wait) {

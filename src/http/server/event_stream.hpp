@@ -4,10 +4,14 @@
 #include <flowfabric/engine.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace ff::http {
 
 inline constexpr std::string_view event_stream_type = "text/event-stream";
+
+// Whether a request with this Accept header asks for a stream rather than for JSON.
+bool prefers_event_stream(std::string_view accept);
 
 // The text of an event stream, part by part. Each event carries its place as `id`; a client that
 // reconnects sends the last one it received, and continues after it.

@@ -134,6 +134,17 @@ TEST_F(EventStreamTest, FreesItsPlaceWhenTheClientGoes) {
   await_metric("ff_http_long_polls", 0);
 }
 
+TEST(Accept, PrefersAnEventStreamWhenItIsNamedFirstOrWantedMore) {
+  for (const char* accept :
+       {"text/event-stream", "Text/Event-Stream, */*", "text/event-stream;q=0.9, text/html",
+        "application/json;q=0.5, text/event-stream; q=0.8", "text/event-stream, application/json"})
+    EXPECT_TRUE(prefers_event_stream(accept)) << accept;
+  for (const char* accept : {"", "*/*", "application/json", "text/event-stream;q=0", ",;,",
+                             "application/json, text/event-stream", "text/event-streams",
+                             "text/event-stream;q=0.5, application/json"})
+    EXPECT_FALSE(prefers_event_stream(accept)) << accept;
+}
+
 TEST_F(EventStreamTest, IsRefusedLikeAnyOtherRequest) {
   serve();
   const std::string accept = "Accept: text/event-stream\r\n";

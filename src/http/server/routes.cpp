@@ -201,9 +201,11 @@ Result<Found> find_route(Verb method, std::string_view method_text, std::string_
   std::string allow;  // the methods that this path knows
   for (const auto& route : routes()) {
     if (!match_path(route.endpoint.path, path)) continue;
-    if (route.endpoint.method != method) {
+    const bool answers_head = route.endpoint.method == Verb::get;
+    if (route.endpoint.method != method && !(answers_head && method == Verb::head)) {
       allow +=
           (allow.empty() ? "" : ", ") + std::string(beast::http::to_string(route.endpoint.method));
+      if (answers_head) allow += ", HEAD";
       continue;
     }
     json::object fields;

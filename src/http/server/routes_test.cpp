@@ -54,7 +54,7 @@ TEST(Routes, KnowWhatIsNotThere) {
 TEST(Routes, NameTheMethodsOfAPath) {
   const auto wrong = find_route(Verb::delete_, "DELETE", "/v1/executions");
   EXPECT_EQ(wrong.error().code, Errc::method_not_allowed);
-  EXPECT_EQ(wrong.error().details.at(0).value, "POST, GET");
+  EXPECT_EQ(wrong.error().details.at(0).value, "POST, GET, HEAD");
 }
 
 TEST(Routes, RefuseBodiesThatAreNotJsonObjects) {
