@@ -146,6 +146,10 @@ Result<void> Access::add_file(const std::filesystem::path& file) {
       if (!time) return refuse("has an expires_at that is not like 2027-01-31T00:00:00Z");
       token.caller.expires_at = *time;
     }
+    const auto twin = std::ranges::find(tokens_, token.digest, &Token::digest);
+    if (twin != tokens_.end())
+      return refuse(fmt::format("is the same token as '{}'; give each its own",
+                                printable(twin->caller.name)));
     tokens_.push_back(std::move(token));
   }
   return {};

@@ -24,6 +24,11 @@ class AccessTest : public ::testing::Test {
     std::ofstream(file_) << tokens;
     return Access::load("", file_);
   }
+  std::filesystem::path file_with(const std::string& token) {
+    std::ofstream(file_) << fmt::format(
+        R"({{"tokens": [{{"name": "n", "roles": ["read"], "token": "{}"}}]}})", token);
+    return file_;
+  }
   std::string refusal(const std::string& tokens) {
     const auto loaded = load(tokens);
     return loaded ? "" : loaded.error().message;
@@ -101,6 +106,11 @@ TEST_F(AccessTest, WrongFilesAreRefusedWithoutTellingSecrets) {
               HasSubstr("expires_at"));
   EXPECT_THAT(entry(R"("role": ["read"], "token": "1111111111111111")"),
               AllOf(HasSubstr("roles is missing"), Not(HasSubstr("1111"))));
+  EXPECT_THAT(entry(R"("roles": ["read"], "token": "2222222222222222"},
+                       {"name": "m", "roles": ["admin"], "token_sha256":
+                        "8d7329c83bc6acb953a584d0c816c38df01743ce1f8ce642dcc2ec72f4247eda")"),
+              AllOf(HasSubstr("token 'm' is the same token as 'n'"), Not(HasSubstr("2222"))));
+  EXPECT_FALSE(Access::load("1111111111111111", file_with("1111111111111111")));
   const auto missing = Access::load("", temp_.path() / "none");
   EXPECT_THAT(missing.error().message, HasSubstr("cannot be read"));
   EXPECT_FALSE(Access::load("short", ""));

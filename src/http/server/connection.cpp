@@ -449,9 +449,10 @@ void Connection::conclude(const Exchange& exchange, unsigned status) {
   const Route* route = exchange.found ? exchange.found->route : nullptr;
   context_.metrics.answered(exchange.method, route, status, SteadyClock::now() - exchange.began);
   const auto level = route && route->is_audited ? log::Level::info : log::Level::debug;
+  // Without the query, which may hold a payload.
+  const auto path = std::string_view(exchange.target).substr(0, exchange.target.find('?'));
   log::at(level, "{} {} {} request={} by={}", beast::http::to_string(exchange.method),
-          printable(exchange.target, target_shown_max), status, exchange.id,
-          printable(exchange.caller.name));
+          printable(path, target_shown_max), status, exchange.id, printable(exchange.caller.name));
 }
 
 }  // namespace ff::http

@@ -141,8 +141,10 @@ TEST_F(ObservabilityTest, AnIdempotencyKeyMakesASubmitSafeToRepeat) {
   EXPECT_EQ(second.result_int(), 200u);
   EXPECT_EQ(body_of(first).at("id"), body_of(second).at("id"));
   EXPECT_EQ(code_of(post("/v1/executions", R"({"kind":"other"})", key)), "duplicate_mismatch");
-  EXPECT_EQ(code_of(post("/v1/executions", R"({"kind":"k","idempotency_key":"two"})", key)),
-            "invalid_input");
+  EXPECT_THAT(post("/v1/executions", R"({"kind":"k","idempotency_key":"two"})", key).body(),
+              HasSubstr("as the header Idempotency-Key and in the body"));
+  EXPECT_EQ(post("/v1/executions", R"({"kind":"k","idempotency_key":"once"})", key).result_int(),
+            200u);
   EXPECT_EQ(code_of(post("/v1/executions/batch", R"({"executions":[{"kind":"k"}]})", key)),
             "invalid_input");
 }
@@ -177,6 +179,9 @@ TEST_F(ObservabilityTest, BytesTravelAsTheyAreWithTheirContentType) {
   const auto payload = get(path + "/payload");
   EXPECT_EQ(payload.body(), bytes);
   EXPECT_EQ(payload[Field::content_type], "image/png");
+  EXPECT_EQ(payload["X-Content-Type-Options"], "nosniff");
+  EXPECT_EQ(payload["Content-Security-Policy"], "default-src 'none'; sandbox");
+  EXPECT_EQ(payload["Content-Disposition"], "attachment");
   const auto fence = claim(id);
   const auto text = [&](const char* name) { return text_at(fence, name); };
   const auto ended = post(
@@ -187,6 +192,7 @@ TEST_F(ObservabilityTest, BytesTravelAsTheyAreWithTheirContentType) {
   const auto result = get(path + "/result");
   EXPECT_EQ(result.body(), bytes);
   EXPECT_EQ(result[Field::content_type], "application/octet-stream");
+  EXPECT_EQ(result["X-Content-Type-Options"], "nosniff");
 }
 
 }  // namespace

@@ -50,11 +50,21 @@ Result<std::unique_ptr<EngineCall>> read_call(const RequestFields& fields) {
   return call;
 }
 
+// Users' bytes have users' content types: a browser that is led to them must not run them as a page.
+void forbid_display(Response& response) {
+  response.set("X-Content-Type-Options", "nosniff");
+  response.set("Content-Security-Policy", "default-src 'none'; sandbox");
+  response.set(Field::content_disposition, "attachment");
+}
+
 template <class Op>
 Response respond(EngineCall& answered) {
   auto& reply = *answered.get_if<Op>()->reply;
   if (!reply) return error_response(reply.error());
-  return success(*reply, endpoint<Op>.words);
+  auto response = success(*reply, endpoint<Op>.words);
+  if constexpr (std::same_as<Op, GetPayload> || std::same_as<Op, GetResult>)
+    forbid_display(response);
+  return response;
 }
 
 Response openapi_response(const RequestFields& fields) {
@@ -236,9 +246,16 @@ Result<RequestFields> read_fields(Found found, Request request,
     return fail_field(Errc::invalid_input, "Idempotency-Key",
                       "the header Idempotency-Key belongs to POST /v1/executions alone; elsewhere, "
                       "repeat with the same ids");
-  if (!key.empty() && !fields.url.emplace("idempotency_key", key).second)
-    return fail_field(Errc::invalid_input, "idempotency_key",
-                      "idempotency_key is given twice, in the URL and as a header");
+  if (!key.empty()) {
+    const auto* in_body = fields.body.if_contains("idempotency_key");
+    if (in_body && !in_body->is_null() && *in_body != json::value(key))
+      return fail_field(Errc::invalid_input, "idempotency_key",
+                        "idempotency_key is given twice, as the header Idempotency-Key and in the "
+                        "body, with different values");
+    if (!fields.url.emplace("idempotency_key", key).second)
+      return fail_field(Errc::invalid_input, "idempotency_key",
+                        "idempotency_key is given twice, in the URL and as a header");
+  }
   // A trace that is malformed is left alone, as its standard asks.
   if (trace && route.takes_trace)
     for_each_submit(route, fields, [&](json::object& submit) {

@@ -189,6 +189,15 @@ TEST_F(SecurityTest, NoTokenIsEverTold) {
   EXPECT_THAT(log_.text() + told, Not(HasSubstr("token-0123456789")));
 }
 
+TEST_F(SecurityTest, NoPayloadIsLogged) {
+  const auto headers = bearer(token_of.at(Role::submit)) + "Content-Type: text/plain\r\n";
+  for (const char* target :
+       {"/v1/executions?kind=k&payload=secret-text", "/v1/no?payload=secret-text"})
+    ask({.method = "POST", .target = target, .headers = headers});
+  server_.reset();
+  EXPECT_THAT(log_.text(), AllOf(HasSubstr("POST /v1/executions "), Not(HasSubstr("secret-text"))));
+}
+
 // ---- No tokens ---------------------------------------------------------------------------------------
 
 class OpenServerTest : public HttpTest {

@@ -59,7 +59,8 @@ class ServerTest : public ::testing::Test {
 
   static std::string post(const std::string& path, const std::string& body) {
     return fmt::format(
-        "POST {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        "POST {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: "
+        "application/json\r\n"
         "Content-Length: {}\r\n\r\n{}",
         path, body.size(), body);
   }
@@ -135,7 +136,8 @@ TEST_F(ServerTest, RefusesWhatIsTooLarge) {
       fmt::format(R"({{"kind":"k","payload":"{}"}})", std::string(1024 * 1024 + 1, 'x'));
   EXPECT_THAT(exchange(post("/v1/executions", big_payload)),
               AllOf(StartsWith("HTTP/1.1 413 "), HasSubstr("payload_too_large")));
-  EXPECT_THAT(exchange("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'x') + "\r\n\r\n"),
+  EXPECT_THAT(exchange("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " +
+                       std::string(20'000, 'x') + "\r\n\r\n"),
               StartsWith("HTTP/1.1 431 "));
 }
 

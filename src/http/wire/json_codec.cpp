@@ -31,7 +31,9 @@ Result<T> parse_number(std::string_view text) {
   T number{};
   const auto end = text.data() + text.size();
   const auto [rest, failed] = std::from_chars(text.data(), end, number);
-  if (failed == std::errc::result_out_of_range) return detail::out_of_range();
+  const bool below_zero = std::unsigned_integral<T> && text.starts_with('-');
+  if (failed == std::errc::result_out_of_range || below_zero)
+    return detail::out_of_range<T>(text.starts_with('-'));
   if (failed != std::errc{} || rest != end)
     return fail(Errc::invalid_input,
                 fmt::format("must be a whole number, got '{}'", printable(text)));
@@ -44,7 +46,7 @@ Result<T> read_number(const json::value& value, Source source) {
   if (!value.is_int64() && !value.is_uint64()) return wrong_type("a whole number", value);
   boost::system::error_code failed;
   const T number = value.to_number<T>(failed);
-  if (failed) return detail::out_of_range();
+  if (failed) return detail::out_of_range<T>(value.is_int64() && value.get_int64() < 0);
   return number;
 }
 
@@ -73,8 +75,11 @@ Result<std::int64_t> read_signed(const json::value& value, Source source) {
 Result<std::uint64_t> read_unsigned(const json::value& value, Source source) {
   return read_number<std::uint64_t>(value, source);
 }
-std::unexpected<Error> out_of_range() {
-  return fail(Errc::invalid_input, "must not be that large or small a number");
+std::unexpected<Error> too_small(const std::string& least) {
+  return fail(Errc::invalid_input, "must be at least " + least);
+}
+std::unexpected<Error> too_large(const std::string& most) {
+  return fail(Errc::invalid_input, "must be at most " + most);
 }
 
 Result<std::size_t> read_name(const json::value& value, Source source,

@@ -4,6 +4,7 @@
 #include <flowfabric/operations.hpp>
 
 #include <concepts>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,7 +26,14 @@ namespace detail {
 
 Result<std::int64_t> read_signed(const json::value& value, Source source);
 Result<std::uint64_t> read_unsigned(const json::value& value, Source source);
-std::unexpected<Error> out_of_range();
+std::unexpected<Error> too_small(const std::string& least);
+std::unexpected<Error> too_large(const std::string& most);
+template <class T>
+std::unexpected<Error> out_of_range(bool below) {
+  using Limits = std::numeric_limits<T>;
+  return below ? too_small(std::to_string(Limits::min()))
+               : too_large(std::to_string(Limits::max()));
+}
 
 // The position of a name in `names`.
 Result<std::size_t> read_name(const json::value& value, Source source,
@@ -68,7 +76,7 @@ struct Codec<T> {
   static Result<T> read(const json::value& value, Source source) {
     const auto number = detail::read_signed(value, source);
     FF_TRY(number);
-    if (!std::in_range<T>(*number)) return detail::out_of_range();
+    if (!std::in_range<T>(*number)) return detail::out_of_range<T>(*number < 0);
     return static_cast<T>(*number);
   }
   static json::object schema(NamedSchemas&) { return type_schema("integer"); }
@@ -80,7 +88,7 @@ struct Codec<T> {
   static Result<T> read(const json::value& value, Source source) {
     const auto number = detail::read_unsigned(value, source);
     FF_TRY(number);
-    if (!std::in_range<T>(*number)) return detail::out_of_range();
+    if (!std::in_range<T>(*number)) return detail::out_of_range<T>(false);
     return static_cast<T>(*number);
   }
   static json::object schema(NamedSchemas&) { return {{"type", "integer"}, {"minimum", 0}}; }

@@ -70,7 +70,9 @@ TEST(JsonFields, AWrongFieldIsNamed) {
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","priority":1.5})"),
             "invalid_input priority: priority must be a whole number, got a fraction");
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","priority":3000000000})"),
-            "invalid_input priority: priority must not be that large or small a number");
+            "invalid_input priority: priority must be at most 2147483647");
+  EXPECT_THAT(refusal<UpdateProgress>(R"({"percent":-1})"),
+              HasSubstr("percent must be at least 0"));
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","payload":null})"),
             "invalid_input payload: payload must be text, got null");
   EXPECT_THAT(refusal<Submit>(R"({"kind":"k","id":"42"})"), HasSubstr("is not an execution id"));

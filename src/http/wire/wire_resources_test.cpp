@@ -117,8 +117,7 @@ TEST(WireResources, AmountsAreWholeNumbers) {
             "dimensions must be an object of whole numbers, but 'tokens' must be a whole number, "
             "got a fraction");
   EXPECT_EQ(report("-1"),
-            "dimensions must be an object of whole numbers, but 'tokens' must not be that large or "
-            "small a number");
+            "dimensions must be an object of whole numbers, but 'tokens' must be at least 0");
 }
 
 }  // namespace
