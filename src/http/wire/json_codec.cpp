@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/text/rfc3339.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
 
@@ -56,6 +58,25 @@ std::unexpected<Error> wrong_type(std::string_view wanted, const json::value& go
   return fail(Errc::invalid_input, fmt::format("must be {}, got {}", wanted, type_name(got)));
 }
 
+std::string to_json_text(const json::value& value) {
+  std::string text;
+  const char* separator = "";
+  if (const auto* array = value.if_array()) {
+    for (const auto& each : *array) text += std::exchange(separator, ",") + to_json_text(each);
+    return "[" + text + "]";
+  }
+  if (const auto* object = value.if_object()) {
+    for (const auto& each : *object)
+      text += std::exchange(separator, ",") + json::serialize(each.key()) + ":" +
+              to_json_text(each.value());
+    return "{" + text + "}";
+  }
+  // Boost writes 1.5 as 1.5E0.
+  if (value.is_double() && std::isfinite(value.get_double()))
+    return fmt::format("{}", value.get_double());
+  return json::serialize(value);
+}
+
 Result<json::object> read_object(const json::value& value, Source source) {
   if (source == Source::url && value.is_string()) {
     boost::system::error_code malformed;
@@ -93,8 +114,10 @@ Result<std::size_t> read_name(const json::value& value, Source source,
   return static_cast<std::size_t>(found - names.begin());
 }
 
-json::object name_schema(std::span<const std::string_view> names) {
-  return {{"type", "string"}, {"enum", json::array(names.begin(), names.end())}};
+json::object name_schema(NamedSchemas& named, const std::string& type,
+                         std::span<const std::string_view> names) {
+  named[type] = {{"type", "string"}, {"enum", json::array(names.begin(), names.end())}};
+  return reference(type);
 }
 
 Result<void> read_list(const json::value& value, Source source, const AddElement& add) {
@@ -155,9 +178,28 @@ Result<Millis> Codec<Millis>::read(const json::value& value, Source source) {
 }
 
 Result<TimePoint> Codec<TimePoint>::read(const json::value& value, Source source) {
-  const auto since_epoch = Codec<Millis>::read(value, source);
-  FF_TRY(since_epoch);
-  return TimePoint{*since_epoch};
+  auto since_epoch = Codec<Millis>::read(value, source);
+  if (since_epoch) return TimePoint{*since_epoch};
+  if (!value.is_string()) return std::unexpected(std::move(since_epoch.error()));
+  const auto time = parse_rfc3339(value.get_string());
+  if (!time)
+    return fail(Errc::invalid_input,
+                fmt::format("must be milliseconds since the Unix epoch or a time like "
+                            "2027-01-31T08:30:00Z, got '{}'",
+                            printable(value.get_string())));
+  return *time;
+}
+
+Result<ExecutionId> Codec<ExecutionId>::read(const json::value& value, Source source) {
+  constexpr std::size_t uuid_size = 36;
+  const auto text = Codec<std::string>::read(value, source);
+  FF_TRY(text);
+  const auto dash = text->find('-');
+  if (source == Source::url && dash != std::string::npos && text->size() == dash + 1 + uuid_size)
+    if (auto id = ExecutionId::parse(
+            fmt::format("{{fp:{}}}:{}", text->substr(0, dash), text->substr(dash + 1))))
+      return id;
+  return ExecutionId::parse(*text);
 }
 
 Result<LeaseEpoch> Codec<LeaseEpoch>::read(const json::value& value, Source source) {

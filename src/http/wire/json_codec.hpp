@@ -19,6 +19,9 @@ namespace ff::http {
 // Messages of codecs begin with "must": the reader puts the field's name in front.
 std::unexpected<Error> wrong_type(std::string_view wanted, const json::value& got);
 
+// Compact JSON, with the numbers as people write them.
+std::string to_json_text(const json::value& value);
+
 // In a URL, an object is its JSON text.
 Result<json::object> read_object(const json::value& value, Source source);
 
@@ -38,7 +41,9 @@ std::unexpected<Error> out_of_range(bool below) {
 // The position of a name in `names`.
 Result<std::size_t> read_name(const json::value& value, Source source,
                               std::span<const std::string_view> names);
-json::object name_schema(std::span<const std::string_view> names);
+// A reference to the schema of an enum, which is then among the named ones.
+json::object name_schema(NamedSchemas& named, const std::string& type,
+                         std::span<const std::string_view> names);
 
 // Calls `add` with each element of a list. In a URL, a list is its elements with commas between them.
 using AddElement = std::function<Result<void>(const json::value& element)>;
@@ -106,6 +111,7 @@ struct Codec<Millis> {
 template <>
 struct Codec<TimePoint> {
   static json::value write(TimePoint value) { return value.time_since_epoch().count(); }
+  // Milliseconds since the epoch, or text as RFC 3339 has it.
   static Result<TimePoint> read(const json::value& value, Source source);
   static json::object schema(NamedSchemas&) {
     return {{"type", "integer"}, {"description", "milliseconds since the Unix epoch"}};
@@ -127,7 +133,9 @@ struct Codec<E> {
     FF_TRY(position);
     return static_cast<E>(*position);
   }
-  static json::object schema(NamedSchemas&) { return detail::name_schema(Names<E>::values); }
+  static json::object schema(NamedSchemas& named) {
+    return detail::name_schema(named, name_of(typeid(E)), Names<E>::values);
+  }
 };
 
 // Ids: anything with parse(text) and str().
@@ -140,10 +148,12 @@ struct IdCodec {
     return T::parse(std::move(*text));
   }
 };
+// In a URL also as PARTITION-UUID, which needs no quoting.
 template <>
 struct Codec<ExecutionId> : IdCodec<ExecutionId> {
+  static Result<ExecutionId> read(const json::value& value, Source source);
   static json::object schema(NamedSchemas&) {
-    return {{"type", "string"}, {"pattern", R"(^\{fp:[0-9]+\}:[0-9a-f-]{36}$)"}};
+    return {{"type", "string"}, {"pattern", R"(^(\{fp:[0-9]+\}:|[0-9]+-)[0-9a-f-]{36}$)"}};
   }
 };
 template <>

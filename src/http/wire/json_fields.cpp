@@ -1,7 +1,10 @@
 #include "http/wire/json_fields.hpp"
 
+#include <flowfabric/limits.hpp>
+
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "base/text/base64.hpp"
 #include "base/text/utf8.hpp"
 #include "http/wire/json_codec.hpp"
@@ -57,16 +60,17 @@ void FieldReader::group(std::string_view name, const Describe& describe_fields) 
 }
 
 bool FieldReader::has(std::string_view name) const {
-  return url_.contains(name) || body_.contains(name);
+  const auto* in_body = body_.if_contains(name);
+  return url_.contains(name) || (in_body && !in_body->is_null());
 }
 
 std::optional<FieldReader::Found> FieldReader::take(std::string_view name) {
   const auto in_url = url_.find(name);
   const auto in_body = body_.find(name);
   const bool is_in_url = in_url != url_.end();
-  const bool is_in_body = in_body != body_.end();
   if (is_in_url) taken_.push_back(&*in_url);
-  if (is_in_body) taken_.push_back(&*in_body);
+  if (in_body != body_.end()) taken_.push_back(&*in_body);
+  const bool is_in_body = in_body != body_.end() && !in_body->value().is_null();
   if (is_in_url && is_in_body && in_url->value() != in_body->value())
     refuse(
         Errc::invalid_input, name,
@@ -92,11 +96,13 @@ void FieldReader::refuse(std::string_view field, Error cause) {
   if (!error_) error_ = std::move(cause);
 }
 
+void FieldReader::refuse_both(std::string_view name, std::string_view other) {
+  refuse(Errc::invalid_input, name, fmt::format("give either {} or {}, not both", name, other));
+}
+
 void FieldReader::bytes(std::string_view name, std::string& value) {
   const auto encoded_name = base64_name(name);
-  if (has(name) && has(encoded_name))
-    refuse(Errc::invalid_input, name,
-           fmt::format("give either {} or {}, not both", name, encoded_name));
+  if (has(name) && has(encoded_name)) refuse_both(name, encoded_name);
   defaulted(name, value);
   std::optional<std::string> encoded;
   optional(encoded_name, encoded);
@@ -111,6 +117,40 @@ void FieldReader::bytes(std::string_view name, std::string& value) {
 void FieldReader::bytes(std::string_view name, std::optional<std::string>& value) {
   if (!has(name) && !has(base64_name(name))) return;
   bytes(name, value.emplace());
+}
+
+ContentType Fields::json_content_type() { return *ContentType::parse("application/json"); }
+
+bool FieldReader::json_bytes(std::string_view name, std::string& text) {
+  const auto* in_body = body_.if_contains(name);
+  if (!in_body || in_body->is_null() || in_body->is_string()) return false;
+  static_cast<void>(take(name));
+  if (has(base64_name(name))) refuse_both(name, base64_name(name));
+  text = to_json_text(*in_body);
+  return true;
+}
+
+void FieldReader::time(std::string_view name, std::string_view delay_name,
+                       std::optional<TimePoint>& value) {
+  optional(name, value);
+  std::optional<Millis> delay;
+  optional(delay_name, delay);
+  if (value && delay) refuse_both(name, delay_name);
+  if (!delay || error_) return;
+  if (*delay < Millis{0} || *delay > limits::duration_max)
+    return refuse(Errc::invalid_input, delay_name,
+                  fmt::format("{} must be from 0 to {}", delay_name, limits::duration_max.count()));
+  value = SystemClock().now() + *delay;
+}
+
+void FieldReader::time(std::string_view name, std::string_view delay_name, TimePoint& value) {
+  std::optional<TimePoint> given;
+  time(name, delay_name, given);
+  if (given)
+    value = *given;
+  else
+    refuse(Errc::invalid_input, name,
+           fmt::format("{} is missing; give {} or {}", name, name, delay_name));
 }
 
 bool FieldReader::has_fence() const {
@@ -170,6 +210,13 @@ void FieldWriter::write_bytes(std::string_view name, const std::string& value) {
     object_[name] = value;
   else
     object_[base64_name(name)] = base64_encode(value);
+}
+
+void FieldWriter::time(std::string_view name, std::string_view, TimePoint& value) {
+  required(name, value);
+}
+void FieldWriter::time(std::string_view name, std::string_view, std::optional<TimePoint>& value) {
+  optional(name, value);
 }
 
 void FieldWriter::fence(std::optional<Fence>& value) {

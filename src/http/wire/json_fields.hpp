@@ -12,6 +12,7 @@
 
 #include <flowfabric/error.hpp>
 #include <flowfabric/ids.hpp>
+#include <flowfabric/time.hpp>
 
 #include <functional>
 #include <map>
@@ -97,6 +98,25 @@ class Fields {
   virtual void bytes(std::string_view name, std::string& value) = 0;
   virtual void bytes(std::string_view name, std::optional<std::string>& value) = 0;
 
+  // The same, with their type as content_type. They may also be any other JSON value: then they are its JSON
+  // text, of type application/json unless content_type says otherwise.
+  template <class Bytes>
+  void typed_bytes(std::string_view name, Bytes& value, std::optional<ContentType>& type) {
+    std::string text;
+    const bool is_json = json_bytes(name, text);
+    if (is_json)
+      value = std::move(text);
+    else
+      bytes(name, value);
+    optional("content_type", type);
+    if (is_json && !type) type = json_content_type();
+  }
+
+  // A time as NAME, or how long from now on as DELAY_NAME.
+  virtual void time(std::string_view name, std::string_view delay_name, TimePoint& value) = 0;
+  virtual void time(std::string_view name, std::string_view delay_name,
+                    std::optional<TimePoint>& value) = 0;
+
   // The three fields of a fence, all of them; or none, if it is optional.
   virtual void fence(Fence& value) = 0;
   virtual void fence(std::optional<Fence>& value) = 0;
@@ -110,6 +130,9 @@ class Fields {
 
  private:
   virtual void visit(const Field& field) = 0;
+  // True if the field is a JSON value that is no text, which `text` then gets.
+  virtual bool json_bytes(std::string_view name, std::string& text) = 0;
+  static ContentType json_content_type();
 };
 
 template <class T>
@@ -127,6 +150,9 @@ class FieldReader final : public Fields {
   void constant(std::string_view name, std::string_view value) override;
   void bytes(std::string_view name, std::string& value) override;
   void bytes(std::string_view name, std::optional<std::string>& value) override;
+  void time(std::string_view name, std::string_view delay_name, TimePoint& value) override;
+  void time(std::string_view name, std::string_view delay_name,
+            std::optional<TimePoint>& value) override;
   void fence(Fence& value) override;
   void fence(std::optional<Fence>& value) override;
   void group(std::string_view name, const Describe& describe_fields) override;
@@ -140,6 +166,7 @@ class FieldReader final : public Fields {
   };
 
   void visit(const Field& field) override;
+  bool json_bytes(std::string_view name, std::string& text) override;
   // False if there is no such field.
   bool read(const Field& field);
   bool has(std::string_view name) const;
@@ -147,6 +174,7 @@ class FieldReader final : public Fields {
   std::optional<Found> take(std::string_view name);
   void refuse(Errc code, std::string_view field, std::string message);
   void refuse(std::string_view field, Error cause);
+  void refuse_both(std::string_view name, std::string_view other);
 
   const json::object& url_;
   const json::object& body_;
@@ -163,6 +191,9 @@ class FieldWriter final : public Fields {
   void constant(std::string_view name, std::string_view value) override { word(name, value); }
   void bytes(std::string_view name, std::string& value) override { write_bytes(name, value); }
   void bytes(std::string_view name, std::optional<std::string>& value) override;
+  void time(std::string_view name, std::string_view delay_name, TimePoint& value) override;
+  void time(std::string_view name, std::string_view delay_name,
+            std::optional<TimePoint>& value) override;
   void fence(Fence& value) override;
   void fence(std::optional<Fence>& value) override;
   void group(std::string_view name, const Describe& describe_fields) override;
@@ -171,6 +202,7 @@ class FieldWriter final : public Fields {
 
  private:
   void visit(const Field& field) override;
+  bool json_bytes(std::string_view, std::string&) override { return false; }
 
   json::object object_;
 };

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "http/wire/wire.hpp"
 
 namespace ff::http {
@@ -71,10 +72,7 @@ TEST(JsonFields, AWrongFieldIsNamed) {
             "invalid_input priority: priority must be a whole number, got a fraction");
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","priority":3000000000})"),
             "invalid_input priority: priority must be at most 2147483647");
-  EXPECT_THAT(refusal<UpdateProgress>(R"({"percent":-1})"),
-              HasSubstr("percent must be at least 0"));
-  EXPECT_EQ(refusal<Submit>(R"({"kind":"k","payload":null})"),
-            "invalid_input payload: payload must be text, got null");
+  EXPECT_THAT(refusal<Progress>(R"({"percent":-1})"), HasSubstr("percent must be at least 0"));
   EXPECT_THAT(refusal<Submit>(R"({"kind":"k","id":"42"})"), HasSubstr("is not an execution id"));
   EXPECT_EQ(refusal<Submit>(R"({"kind":"k","payload":"a","payload_base64":"YQ=="})"),
             "invalid_input payload: give either payload or payload_base64, not both");
@@ -160,9 +158,9 @@ TEST(JsonFields, AGroupThatIsAbsentOrEmptyLeavesItsFieldsAsTheyAre) {
 
 TEST(JsonFields, AWrongNestedFieldIsNamedWithItsPath) {
   EXPECT_EQ(policy_refusal("[]"), "invalid_input policy: policy must be an object, got a list");
-  EXPECT_EQ(policy_refusal(R"({"max_replay_count":null})"),
+  EXPECT_EQ(policy_refusal(R"({"max_replay_count":true})"),
             "invalid_input policy.max_replay_count: max_replay_count must be a whole number, got "
-            "null");
+            "true or false");
   EXPECT_EQ(policy_refusal(R"({"retry_policy":{"max_retries":"3"}})"),
             "invalid_input policy.retry_policy.max_retries: max_retries must be a whole number, "
             "got text");
@@ -225,7 +223,7 @@ TEST(JsonFields, ABackoffOfAnUnknownTypeIsRefused) {
   EXPECT_EQ(refused(R"({"type":"linear"})"),
             "invalid_input policy.retry_policy.backoff.type: type must be one of exponential, "
             "fixed, got 'linear'");
-  for (const char* wrong : {"{}", "null", "5", R"("fixed")"})
+  for (const char* wrong : {"{}", "5", R"("fixed")"})
     EXPECT_THAT(refused(wrong), HasSubstr("backoff must be an object with a type")) << wrong;
   EXPECT_THAT(refused(R"({"type":"fixed"})"),
               HasSubstr("policy.retry_policy.backoff.delay_ms: delay_ms is missing"));
@@ -270,11 +268,85 @@ TEST(JsonFields, AFenceThatMayBeAbsentIsStillAllOrNothing) {
   EXPECT_FALSE(to_fields(Cancel{.id = {}}).contains("lease_id"));
 }
 
-TEST(JsonFields, NullIsNotAbsent) {
-  for (const char* field : {"delay_until_ms", "id", "policy", "tags", "lane"})
-    EXPECT_THAT(refusal<Submit>(fmt::format(R"({{"kind":"k","{}":null}})", field)),
-                HasSubstr("got null"))
+TEST(JsonFields, NullIsAbsent) {
+  for (const char* field :
+       {"delay_until_ms", "id", "policy", "tags", "lane", "payload", "payload_base64"})
+    EXPECT_EQ(refusal<Submit>(fmt::format(R"({{"kind":"k","{}":null}})", field)), "accepted")
         << field;
+  EXPECT_EQ(policy_refusal(R"({"timeout_policy":null,"retry_policy":{"backoff":null}})"),
+            "accepted");
+  EXPECT_EQ(refusal<Submit>(R"({"kind":null})"), "invalid_input kind: kind is missing");
+  EXPECT_THAT(refusal<Submit>(R"({"kind":"k","lanes":null})"), HasSubstr("unknown_field"));
+  EXPECT_EQ(parse<Submit>(R"({"kind":"k","payload":null,"payload_base64":"YQ=="})")->payload, "a");
+}
+
+TEST(JsonFields, APayloadMayBeAnyJsonValue) {
+  const auto payload = [](std::string_view fields) {
+    const auto submit = parse<Submit>(fmt::format(R"({{"kind":"k",{}}})", fields));
+    return submit ? fmt::format("{} {}", submit->payload,
+                                submit->content_type ? submit->content_type->str() : "untyped")
+                  : submit.error().message;
+  };
+  EXPECT_EQ(payload(R"("payload":{"b":1,"a":[true,null,1.5,1e100,"x\n",-0.25]})"),
+            R"({"b":1,"a":[true,null,1.5,1e+100,"x\n",-0.25]} application/json)");
+  EXPECT_EQ(payload(R"("payload":5)"), "5 application/json");
+  EXPECT_EQ(payload(R"("payload":[],"content_type":"application/ld+json")"),
+            "[] application/ld+json");
+  EXPECT_EQ(payload(R"("payload":"{}")"), "{} untyped");
+  EXPECT_EQ(payload(R"("payload":{},"payload_base64":"YQ==")"),
+            "give either payload or payload_base64, not both");
+}
+
+TEST(JsonFields, TimesMayBeText) {
+  const auto until = [](std::string_view fields) {
+    const auto submit = parse<Submit>(fmt::format(R"({{"kind":"k",{}}})", fields));
+    return submit ? std::to_string(submit->delay_until->time_since_epoch().count())
+                  : submit.error().message;
+  };
+  EXPECT_EQ(until(R"("delay_until_ms":1801384200000)"), "1801384200000");
+  EXPECT_EQ(until(R"("delay_until_ms":"2027-01-31T08:30:00Z")"), "1801384200000");
+  EXPECT_EQ(until(R"("delay_until_ms":"tomorrow")"),
+            "delay_until_ms must be milliseconds since the Unix epoch or a time like "
+            "2027-01-31T08:30:00Z, got 'tomorrow'");
+  EXPECT_EQ(until(R"("delay_until_ms":true)"),
+            "delay_until_ms must be a whole number, got true or false");
+  const auto in_url = [](const char* time) {
+    return from_fields<ListExecutions>({.url = {{"created_from_ms", time}}, .body = {}})
+        ->created_from->time_since_epoch()
+        .count();
+  };
+  EXPECT_EQ(in_url("5"), 5);
+  EXPECT_EQ(in_url("1970-01-01T00:00:01Z"), 1000);
+}
+
+TEST(JsonFields, ADelayCountsFromNow) {
+  const auto before = SystemClock().now();
+  const auto submit = parse<Submit>(R"({"kind":"k","delay_ms":60000})");
+  EXPECT_GE(*submit->delay_until, before + Millis{60'000});
+  EXPECT_LE(*submit->delay_until, SystemClock().now() + Millis{60'000});
+  EXPECT_THAT(refusal<Submit>(R"({"kind":"k","delay_ms":-1})"), HasSubstr("must be from 0 to"));
+  EXPECT_THAT(refusal<Submit>(R"({"kind":"k","delay_ms":1,"delay_until_ms":1})"),
+              HasSubstr("give either delay_until_ms or delay_ms, not both"));
+  const auto delay = [](const char* fields) {
+    return refusal<Delay>(
+        fmt::format(R"({{"id":"{0}","lease_id":"{1}","lease_epoch":1,"attempt_id":"{1}"{2}}})",
+                    id_text, uuid_text, fields));
+  };
+  EXPECT_EQ(delay(R"(,"delay_ms":5)"), "accepted");
+  EXPECT_THAT(delay(""), HasSubstr("give until_ms or delay_ms"));
+}
+
+TEST(JsonFields, AnExecutionIdInAUrlNeedsNoBraces) {
+  const auto read = [](const char* id) {
+    const auto get = from_fields<GetExecution>({.url = {{"id", id}}, .body = {}});
+    return get ? get->id.str() : std::string(get.error().name());
+  };
+  EXPECT_EQ(read("7-01920000-0000-7000-8000-000000000001"), id_text);
+  EXPECT_EQ(read(id_text), id_text);
+  for (const char* wrong :
+       {"01920000-0000-7000-8000-000000000001", "-01920000-0000-7000-8000-000000000001",
+        "07-01920000-0000-7000-8000-000000000001", "7-01920000-0000-7000-8000-00000000000x"})
+    EXPECT_EQ(read(wrong), "invalid_input") << wrong;
 }
 
 // ---- Names, lists, results -----------------------------------------------------------------------

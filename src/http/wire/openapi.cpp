@@ -1,5 +1,7 @@
 #include "http/wire/openapi.hpp"
 
+#include <array>
+
 #include "base/version.hpp"
 #include "http/server/event_stream.hpp"
 #include "http/wire/json_codec.hpp"
@@ -68,14 +70,26 @@ bool may_be_denied(const Operation& op) {
   return op.at.role > Role::read || op.names_namespace || op.is<GetMetrics>();
 }
 
+struct Tag {
+  std::string_view name;
+  std::string_view description;
+};
+constexpr std::array tags{
+    Tag{"Health", "Whether the server works."},
+    Tag{"Reading", "Executions, events, budgets, quotas and workers; role read."},
+    Tag{"Submitting and changing", "New executions, and changes to those there are; role submit."},
+    Tag{"Working", "Claims, leases, results and usage; role work."},
+    Tag{"Operating", "Budgets, quotas, drains, revocations and backups; role admin."},
+};
+
 // The OpenAPI tag for the operations of a role.
 std::string_view tag_of(Role role) {
   switch (role) {
-    case Role::nobody: return "Health";
-    case Role::read: return "Reading";
-    case Role::submit: return "Submitting and changing";
-    case Role::work: return "Working";
-    case Role::admin: return "Operating";
+    case Role::nobody: return tags[0].name;
+    case Role::read: return tags[1].name;
+    case Role::submit: return tags[2].name;
+    case Role::work: return tags[3].name;
+    case Role::admin: return tags[4].name;
   }
   return "";
 }
@@ -200,11 +214,16 @@ json::object operation(const Operation& op, NamedSchemas& named) {
   if (!parameters.empty()) described["parameters"] = std::move(parameters);
   if (has_body(at.method)) {
     auto types = content(json_type, std::move(body));
-    if (!op.raw_body_field.empty())
-      types["*/*"] = {{"schema", json::object{}},
-                      {"description",
-                       fmt::format("the {} itself; other fields in the query", op.raw_body_field)}};
-    described["requestBody"] = {{"content", std::move(types)}};
+    json::object request_body;
+    if (!op.raw_body_field.empty()) {
+      types["*/*"] = {{"schema", json::object{}}};
+      request_body["description"] = fmt::format(
+          "The fields as JSON; or, with any other content type, the {} itself, and "
+          "the other fields in the query.",
+          op.raw_body_field);
+    }
+    request_body["content"] = std::move(types);
+    described["requestBody"] = std::move(request_body);
   }
   described["responses"] = responses(op, named);
   if (at.role == Role::nobody)
@@ -254,12 +273,21 @@ json::object openapi() {
   auto all_paths = paths(named);
   json::object schemas;
   for (auto& [name, schema] : named) schemas[name] = std::move(schema);
+  json::array all_tags;
+  for (const auto& tag : tags)
+    all_tags.push_back({{"name", tag.name}, {"description", tag.description}});
   return {{"openapi", "3.1.0"},
           {"info", json::object{{"title", "FlowFabric"},
                                 {"version", version},
                                 {"description",
                                  "A durable execution engine. Times are milliseconds since the "
-                                 "Unix epoch. Fields that are not described are refused."}}},
+                                 "Unix epoch; in requests also RFC 3339 text. Fields that are not "
+                                 "described are refused."},
+                                {"license", json::object{{"name", "Apache 2.0"},
+                                                         {"identifier", "Apache-2.0"}}}}},
+          {"servers",
+           json::array{json::object{{"url", "/"}, {"description", "The server of this document"}}}},
+          {"tags", std::move(all_tags)},
           {"security", json::array{json::object{{"bearer", json::array{}}}}},
           {"paths", std::move(all_paths)},
           {"components",

@@ -2,6 +2,8 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -80,6 +82,50 @@ void expect_references(const json::value& value, const json::object& schemas) {
     EXPECT_TRUE(schemas.contains(name.substr(name.rfind('/') + 1))) << name;
   }
   for (const auto& member : *object) expect_references(member.value(), schemas);
+}
+
+template <class Visit>
+void for_each_object(const json::value& value, const Visit& visit) {
+  if (const auto* array = value.if_array())
+    for (const auto& element : *array) for_each_object(element, visit);
+  const auto* object = value.if_object();
+  if (!object) return;
+  visit(*object);
+  for (const auto& member : *object) for_each_object(member.value(), visit);
+}
+
+// The rules of public validators that are not in the schema of OpenAPI itself.
+TEST(OpenApi, PassesTheUsualLints) {
+  const auto document = openapi();
+  EXPECT_TRUE(document.at("info").as_object().at("license").as_object().contains("identifier"));
+  EXPECT_FALSE(document.at("servers").as_array().empty());
+  std::set<std::string_view> defined;
+  for (const auto& tag : document.at("tags").as_array()) {
+    defined.insert(tag.as_object().at("name").as_string());
+    EXPECT_FALSE(tag.as_object().at("description").as_string().empty());
+  }
+  for_each_object(document.at("paths"), [&](const json::object& each) {
+    if (each.contains("operationId")) {
+      for (const auto& tag : each.at("tags").as_array())
+        EXPECT_TRUE(defined.contains(tag.as_string())) << tag;
+    }
+    if (const auto* content = each.if_contains("content")) {
+      for (const auto& type : content->as_object())
+        EXPECT_EQ(type.value().as_object().size(), 1u) << "a media type has its schema alone";
+    }
+  });
+}
+
+TEST(OpenApi, NamesEachEnumOnce) {
+  const auto document = openapi();
+  std::map<std::string, int> count;
+  for_each_object(document, [&](const json::object& each) {
+    const auto* words = each.if_contains("enum");
+    if (words && words->is_array() && words->as_array().size() > 2)
+      ++count[json::serialize(*words)];
+  });
+  EXPECT_FALSE(count.empty());
+  for (const auto& [words, times] : count) EXPECT_EQ(times, 1) << words;
 }
 
 TEST(OpenApi, RefersOnlyToWhatItHolds) {

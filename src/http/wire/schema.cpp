@@ -36,8 +36,10 @@ json::object named_schema(NamedSchemas& named, const std::string& name,
 
 void SchemaWriter::visit(const Field& field) {
   auto schema = field.type.schema(named_);
-  if (field.presence == Presence::defaulted && !schema.contains("$ref"))
-    schema["default"] = field.type.write(field.value);
+  if (field.presence == Presence::defaulted) {
+    auto value = field.type.write(field.value);
+    if (!value.is_object()) schema["default"] = std::move(value);
+  }
   add(field.name, std::move(schema));
   if (field.presence == Presence::required) required_.emplace_back(field.name);
 }
@@ -55,6 +57,24 @@ void SchemaWriter::bytes(std::string_view name, std::string&) {
 void SchemaWriter::bytes(std::string_view name, std::optional<std::string>&) {
   std::string value;
   bytes(name, value);
+}
+
+bool SchemaWriter::json_bytes(std::string_view name, std::string&) {
+  std::string value;
+  bytes(name, value);
+  add(name, {});  // any value
+  return true;
+}
+
+void SchemaWriter::time(std::string_view name, std::string_view delay_name,
+                        std::optional<TimePoint>&) {
+  add(name, Codec<TimePoint>::schema(named_));
+  add(delay_name, Codec<Millis>::schema(named_));
+}
+
+void SchemaWriter::time(std::string_view name, std::string_view delay_name, TimePoint&) {
+  std::optional<TimePoint> value;
+  time(name, delay_name, value);
 }
 
 void SchemaWriter::fence(Fence& value) {

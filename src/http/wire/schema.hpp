@@ -28,6 +28,9 @@ class SchemaWriter final : public Fields {
   void constant(std::string_view name, std::string_view value) override { words(name, {value}); }
   void bytes(std::string_view name, std::string& value) override;
   void bytes(std::string_view name, std::optional<std::string>& value) override;
+  void time(std::string_view name, std::string_view delay_name, TimePoint& value) override;
+  void time(std::string_view name, std::string_view delay_name,
+            std::optional<TimePoint>& value) override;
   void fence(Fence& value) override;
   void fence(std::optional<Fence>& value) override;
   void group(std::string_view name, const Describe& describe_fields) override;
@@ -36,6 +39,7 @@ class SchemaWriter final : public Fields {
 
  private:
   void visit(const Field& field) override;
+  bool json_bytes(std::string_view name, std::string& text) override;
   void add(std::string_view name, json::object schema);
 
   NamedSchemas& named_;

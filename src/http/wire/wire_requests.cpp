@@ -11,9 +11,8 @@ void describe(Fields& fields, Submit& submit) {
   fields.defaulted("lane", submit.lane);
   fields.required("kind", submit.kind);
   fields.defaulted("priority", submit.priority);
-  fields.bytes("payload", submit.payload);
-  fields.optional("content_type", submit.content_type);
-  fields.optional("delay_until_ms", submit.delay_until);
+  fields.typed_bytes("payload", submit.payload, submit.content_type);
+  fields.time("delay_until_ms", "delay_ms", submit.delay_until);
   fields.optional("deadline_ms", submit.deadline);
   fields.defaulted("tags", submit.tags);
   fields.defaulted("policy", submit.policy);
@@ -105,8 +104,7 @@ void describe(Fields& fields, UpdateProgress& progress) {
 void describe(Fields& fields, Complete& complete) {
   fields.required("id", complete.id);
   fields.fence(complete.fence);
-  fields.bytes("result", complete.result);
-  fields.optional("content_type", complete.content_type);
+  fields.typed_bytes("result", complete.result, complete.content_type);
 }
 
 void describe(Fields& fields, CompleteMany& many) {
@@ -123,7 +121,7 @@ void describe(Fields& fields, Fail& failure) {
 void describe(Fields& fields, Delay& delay) {
   fields.required("id", delay.id);
   fields.fence(delay.fence);
-  fields.required("until_ms", delay.until);
+  fields.time("until_ms", "delay_ms", delay.until);
 }
 
 void describe(Fields& fields, HandBack& back) {
