@@ -16,14 +16,20 @@ namespace beast = boost::beast;
 namespace {
 
 constexpr std::size_t text_bytes_max = 64 * 1024;
+constexpr std::uint32_t events_per_read = 100;
 
-std::string event_text(const EventPage& page) {
+// Of the events of a page that was read after the place `after`, without the first `seen`.
+std::string event_text(const EventPage& page, std::string_view after, std::size_t seen) {
   std::string text;
   if (page.missed && page.events.empty()) text += fmt::format("id: {}\n", page.next);
   if (page.missed) text += "event: missed\ndata: {}\n\n";
-  for (const auto& event : page.events)
-    text += fmt::format("id: {}\nevent: {}\ndata: {}\n\n", page.next, to_string(event.type),
-                        json::serialize(to_fields(event)));
+  for (auto i = seen; i < page.events.size(); ++i) {
+    const auto& event = page.events[i];
+    const bool last = i + 1 == page.events.size();
+    text += fmt::format("id: {}\nevent: {}\ndata: {}\n\n",
+                        last ? page.next : fmt::format("{}~{}", after, i + 1),
+                        to_string(event.type), json::serialize(to_fields(event)));
+  }
   return text;
 }
 
@@ -67,31 +73,49 @@ bool prefers_event_stream(std::string_view accept) {
   return is_stream;
 }
 
-// One event at a time, so that each has a place of its own.
-Async<EventPage> EventStream::read(Millis wait) {
-  query_.limit = 1;
+EventStream::EventStream(Engine& engine, ReadEvents query)
+    : engine_(engine), query_(std::move(query)) {
+  const auto tilde = query_.after ? query_.after->rfind('~') : std::string::npos;
+  if (tilde == std::string::npos) return;
+  std::uint32_t count = 0;
+  const auto* end = query_.after->data() + query_.after->size();
+  const auto [rest, wrong] = std::from_chars(query_.after->data() + tilde + 1, end, count);
+  // Otherwise the engine refuses the place.
+  if (wrong != std::errc{} || rest != end || count > events_per_read) return;
+  seen_ = count;
+  query_.after->resize(tilde);
+}
+
+Async<std::string> EventStream::read(Millis wait) {
+  query_.limit = query_.after ? events_per_read + seen_ : 1;
   query_.wait = wait;
   auto page = co_await engine_.run(query_);
-  if (page) query_.after = page->next;
-  co_return page;
+  // The place is gone, so nothing can be counted from it: the next place is right behind the first event.
+  if (page && page->missed) seen_ = 0;
+  if (page && page->missed && page->events.size() > 1) {
+    query_.limit = 1;
+    page = co_await engine_.run(query_);
+  }
+  FF_CO_TRY(page);
+  auto text = event_text(*page, query_.after.value_or(""), std::exchange(seen_, 0));
+  query_.after = page->next;
+  co_return text;
 }
 
 Async<std::string> EventStream::begin() {
-  const auto page = co_await read(Millis{0});
-  FF_CO_TRY(page);
-  auto text = event_text(*page);
-  co_return text.empty() ? fmt::format("id: {}\n\n", page->next) : text;
+  auto text = co_await read(Millis{0});
+  if (text && text->empty()) text = fmt::format("id: {}\n\n", *query_.after);
+  co_return text;
 }
 
 Async<std::string> EventStream::next(Millis silence_max) {
   std::string text;
   Millis wait = silence_max;
   while (text.size() < text_bytes_max) {
-    const auto page = co_await read(wait);
-    FF_CO_TRY(page);
-    const auto more = event_text(*page);
-    if (more.empty()) break;
-    text += more;
+    const auto more = co_await read(wait);
+    FF_CO_TRY(more);
+    if (more->empty()) break;
+    text += *more;
     wait = Millis{0};
   }
   co_return text.empty() ? ": still here\n\n" : text;

@@ -14,10 +14,11 @@ inline constexpr std::string_view event_stream_type = "text/event-stream";
 bool prefers_event_stream(std::string_view accept);
 
 // The text of an event stream, part by part. Each event carries its place as `id`; a client that
-// reconnects sends the last one it received, and continues after it.
+// reconnects with the same query sends the last one it received, and continues after it.
+//   id := place | place '~' count      (`count` events of the query after the place)
 class EventStream {
  public:
-  EventStream(Engine& engine, ReadEvents query) : engine_(engine), query_(std::move(query)) {}
+  EventStream(Engine& engine, ReadEvents query);
 
   // The place to begin at, before anything has happened.
   Async<std::string> begin();
@@ -27,10 +28,11 @@ class EventStream {
   Async<std::string> next(Millis silence_max);
 
  private:
-  Async<EventPage> read(Millis wait);
+  Async<std::string> read(Millis wait);
 
   Engine& engine_;
   ReadEvents query_;
+  std::uint32_t seen_ = 0;  // of the events after the query's place
 };
 
 }  // namespace ff::http

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "http/server/test_support.hpp"
+#include "tests/support/blocking.hpp"
 
 namespace ff::http::test {
 namespace {
@@ -80,6 +81,32 @@ TEST_F(EventStreamTest, GoesOnExactlyBehindTheLastOneSeen) {
   EXPECT_EQ(told, submitted);
 }
 
+// Counts what is read from the engine below.
+class CountingEngine final : public Engine {
+ public:
+  explicit CountingEngine(Engine& engine) : engine_(engine) {}
+  asio::any_io_executor executor() override { return engine_.executor(); }
+  asio::awaitable<void> perform(EngineCall& call) override {
+    ++calls;
+    return engine_.perform(call);
+  }
+  int calls = 0;
+
+ private:
+  Engine& engine_;
+};
+
+TEST_F(EventStreamTest, ReadsManyEventsAtATime) {
+  serve();
+  const auto start = next(*follow()).id;
+  for (int i = 0; i < 150; ++i) submit();
+  CountingEngine counting(*engine_);
+  EventStream stream(counting, {.after = start});
+  const auto text = must(ff::test::run_blocking(engine_->executor(), stream.next(Millis{0})));
+  EXPECT_THAT(text, HasSubstr(start + "~99\nevent: submitted"));
+  EXPECT_EQ(counting.calls, 3);  // 100, 50, and none
+}
+
 TEST_F(EventStreamTest, TellsOnlyWhatIsAskedFor) {
   serve();
   const auto stream = follow("?lane=mail&types=submitted,completed");
@@ -151,6 +178,7 @@ TEST_F(EventStreamTest, IsRefusedLikeAnyOtherRequest) {
   for (const auto& refused :
        {get("/v1/events?after=nonsense", accept), get("/v1/events?lane=", accept),
         get("/v1/events", accept + "Last-Event-ID: nonsense\r\n"),
+        get("/v1/events", accept + "Last-Event-ID: nonsense~5\r\n"),
         get("/v1/events?what=1", accept)}) {
     EXPECT_EQ(refused.result_int(), 400u);
     EXPECT_EQ(refused[beast::http::field::content_type], "application/problem+json");
