@@ -339,7 +339,9 @@ Async<bool> LocalEngine::may_work(const Op& operation, Millis wait) {
                         .capabilities = operation.capabilities,
                         .ttl = std::max(at_least, wait + to_come_back)};
   const auto standing = co_await workers_.seen(worker);
-  if (!standing) co_return true;  // a registration may be lost, work must not wait for it
+  // A registration that cannot be written keeps no worker from its work.
+  if (!standing && standing.error().retryable()) co_return true;
+  FF_CO_TRY(standing);
   if (standing->news) look_at_blocked();
   co_return !standing->draining;
 }

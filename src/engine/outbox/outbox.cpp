@@ -4,8 +4,6 @@
 
 #include "base/try.hpp"
 
-#include "base/try.hpp"
-
 namespace ff {
 
 void Outbox::carry_out(PartitionIndex partition, std::vector<core::Effect> effects) {
@@ -119,8 +117,9 @@ Async<Scan> Outbox::run_once() {
   for (auto& [partition, effects] : done)
     settled.push_back({.partition = partition, .effects = std::move(effects)});
   const auto replies = co_await store_.run_all(std::move(settled));
-  for (const auto& reply : replies) FF_CO_TRY(reply);
-  if (failure) co_return std::unexpected(std::move(*failure));
+  for (const auto& reply : replies)
+    if (!reply) failure = reply.error();
+  if (failure && scan.changed == 0) co_return std::unexpected(std::move(*failure));
   scan.more = page->more && scan.changed > 0;
   co_return scan;
 }

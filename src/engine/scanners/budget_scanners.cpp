@@ -6,23 +6,28 @@
 namespace ff {
 namespace {
 
-// Calls visit(id) for every budget or quota there is, a page at a time, and adds up.
+// Calls visit(id) for every budget or quota there is, a page at a time, and adds up. One that fails does not
+// keep the others waiting; the failure is returned at the end.
 template <class All, class Visit>
 Async<Scan> for_each(store::Store& store, Visit visit) {
   Scan scan;
+  std::optional<Error> failure;
   All query;
   while (true) {
     const auto ids = co_await store.run(query);
     FF_CO_TRY(ids);
     for (const auto& id : *ids) {
       const auto part = co_await visit(id);
-      if (!part) co_return part;
+      if (!part) failure = part.error();
+      if (!part) continue;
       scan.seen += part->seen;
       scan.changed += part->changed;
     }
-    if (ids->size() < query.max) co_return scan;
+    if (ids->size() < query.max) break;
     query.after = ids->back();
   }
+  if (failure) co_return std::unexpected(std::move(*failure));
+  co_return scan;
 }
 
 }  // namespace
@@ -35,11 +40,12 @@ Async<Scan> BudgetReset::run_once() {
   const auto replies = co_await store_.run_all(std::move(resets));
   Scan scan{.seen = found->due.size()};
   if (found->next) scan.next_in = *found->next - store_.now();
+  std::optional<Error> failure;
   for (const auto& reply : replies) {
-    if (!reply && reply.error().code != Errc::budget_not_found)
-      co_return std::unexpected(reply.error());
+    if (!reply && reply.error().code != Errc::budget_not_found) failure = reply.error();
     scan.changed += reply ? 1 : 0;
   }
+  if (failure && scan.changed == 0) co_return std::unexpected(std::move(*failure));
   scan.more = scan.seen >= batch_max && scan.changed > 0;
   co_return scan;
 }
@@ -101,8 +107,7 @@ Async<Scan> QuotaReconciler::give_back_lost(const QuotaId& quota) {
     const auto answers = co_await store_.run_all(std::move(questions));
     std::vector<core::ReleaseToken> lost;
     for (std::size_t i = 0; i < answers.size(); ++i) {
-      if (!answers[i]) co_return std::unexpected(answers[i].error());
-      if (!*answers[i]) lost.push_back({.quota = quota, .token = (*held)[i].token});
+      if (answers[i] && !*answers[i]) lost.push_back({.quota = quota, .token = (*held)[i].token});
     }
     if (!lost.empty())
       log::info("quota={} slots that nobody held were given back={}", quota.str(), lost.size());

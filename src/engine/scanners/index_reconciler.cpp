@@ -6,13 +6,18 @@ namespace ff {
 
 Async<Scan> IndexReconciler::run_once() {
   Scan scan;
+  std::optional<Error> failure;  // of one partition; the others are checked all the same
   // One partition after the other: a shard does other work in between.
   for (const auto partition : rotation_.scan(name(), store_.now())) {
     const auto reply = co_await store_.run(store::Reconcile{partition});
-    FF_CO_TRY(reply);
+    if (!reply) {
+      failure = reply.error();
+      continue;
+    }
     scan.seen += reply->checked;
     scan.changed += reply->repaired;
   }
+  if (failure) co_return std::unexpected(std::move(*failure));
   co_return scan;
 }
 

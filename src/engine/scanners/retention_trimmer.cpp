@@ -13,11 +13,12 @@ Async<Scan> RetentionTrimmer::run_once() {
   const auto replies = co_await store_.run_all(std::move(commands));
 
   Scan scan{.seen = over->due.size()};
+  std::optional<Error> failure;
   for (const auto& reply : replies) {
-    if (!reply && reply.error().code != Errc::execution_not_found)
-      co_return std::unexpected(reply.error());
+    if (!reply && reply.error().code != Errc::execution_not_found) failure = reply.error();
     scan.changed += reply && reply->removed ? 1 : 0;
   }
+  if (failure && scan.changed == 0) co_return std::unexpected(std::move(*failure));
   scan.more = scan.seen >= batch_max && scan.changed > 0;
   co_return scan;
 }

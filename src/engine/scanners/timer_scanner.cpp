@@ -25,12 +25,13 @@ Async<Scan> TimerScanner::run_once() {
 
   Scan scan{.seen = timers->due.size()};
   if (timers->next) scan.next_in = *timers->next - store_.now();
+  std::optional<Error> failure;
   for (const auto& reply : replies) {
     // It may have been removed meanwhile.
-    if (!reply && reply.error().code != Errc::execution_not_found)
-      co_return std::unexpected(reply.error());
+    if (!reply && reply.error().code != Errc::execution_not_found) failure = reply.error();
     scan.changed += reply && reply->fired ? 1 : 0;
   }
+  if (failure && scan.changed == 0) co_return std::unexpected(std::move(*failure));
   // A timer that did not fire may have another time, which the next scan finds.
   constexpr Millis soon{10};
   if (scan.changed < scan.seen) scan.next_in = std::min(scan.next_in.value_or(soon), soon);

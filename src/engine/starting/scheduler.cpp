@@ -12,6 +12,10 @@ namespace {
 // Rounds that find neither work nor something more that has no room: others were faster.
 constexpr int vain_rounds_max = 64;
 
+// A store offers nothing again whose node is down, so the next round finds other work; a store that is down
+// as a whole fails every round.
+constexpr int failed_rounds_max = 4;
+
 // The payloads of one claim's reply together; the last ones may exceed it, one part at most.
 constexpr std::size_t claim_bytes_max = limits::batch_bytes_max;
 constexpr std::size_t first_part = claim_bytes_max / limits::payload_bytes_max;
@@ -70,13 +74,19 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
     }
 
   auto cycle = co_await gate_.begin(claim.ns);
-  for (int vain = 0; vain < vain_rounds_max && reply.executions.empty();) {
+  int failed = 0;
+  for (int vain = 0;
+       vain < vain_rounds_max && failed < failed_rounds_max && reply.executions.empty();) {
     const auto closed = cycle.closed.size();
     auto taken = co_await store_.run(take_for(claim, claim.max, cycle));
     FF_CO_TRY(taken);
     if (taken->empty()) break;
     const auto chosen = co_await gate_.admit(cycle, std::move(*taken));
-    FF_CO_TRY(co_await lease_within_bytes(claim, chosen, reply));
+    const auto leased = co_await lease_within_bytes(claim, chosen, reply);
+    if (!leased) {
+      cycle.failure = leased.error();
+      ++failed;
+    }
     if (cycle.closed.size() == closed) ++vain;
   }
   if (reply.executions.empty() && cycle.failure) co_return std::unexpected(*cycle.failure);
@@ -131,7 +141,8 @@ asio::awaitable<void> Scheduler::put_back(std::span<const Chosen> chosen) {
 
 Async<GrantReply> Scheduler::grant(const Grant& grant) {
   auto cycle = co_await gate_.begin(grant.ns);
-  for (int vain = 0; vain < vain_rounds_max;) {
+  int failed = 0;
+  for (int vain = 0; vain < vain_rounds_max && failed < failed_rounds_max;) {
     const auto closed = cycle.closed.size();
     auto taken = co_await store_.run(take_for(grant, 1, cycle));
     FF_CO_TRY(taken);
@@ -149,7 +160,9 @@ Async<GrantReply> Scheduler::grant(const Grant& grant) {
     if (granted.front()) co_return GrantReply{std::move(*granted.front())};
     co_await give_back_unused(chosen, granted);
     static_cast<void>(co_await store_.run(store::PutBack{id}));
-    if (!is_gone(granted.front().error())) co_return std::unexpected(granted.front().error());
+    if (is_gone(granted.front().error())) continue;
+    cycle.failure = granted.front().error();
+    ++failed;
   }
   if (cycle.failure) co_return std::unexpected(*cycle.failure);
   co_return GrantReply{};

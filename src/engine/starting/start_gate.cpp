@@ -78,6 +78,7 @@ asio::awaitable<StartGate::Cycle> StartGate::begin(const Namespace& ns) {
     }
   }
   const auto refusals = co_await look_at(cycle, std::move(checks));
+  cycle.failure.reset();  // there may be no work that needs what cannot be read
   const std::lock_guard lock(mutex_);
   for (const auto& [budget, refused] : refusals)
     if (const auto known = refusals_.find(budget); known != refusals_.end())

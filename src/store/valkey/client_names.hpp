@@ -9,6 +9,7 @@ using valkey::Client;
 using valkey::ClientOptions;
 using valkey::Endpoint;
 using valkey::NodeName;
+using valkey::Patience;
 using valkey::Repeat;
 using valkey::Reply;
 using valkey::ReplyError;

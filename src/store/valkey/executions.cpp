@@ -90,6 +90,8 @@ Executions::Traits Executions::traits_of(const Command& command) {
   constexpr bool is_lease = std::is_same_v<Command, core::LeaseGrant>;
   Traits traits{.refusal = context_of(command),
                 .is_lease = is_lease,
+                .in_background = store::OneOf<Command, core::LeaseGrant, core::GrantIssue,
+                                              core::TimerFire, core::Unblock, core::Remove>,
                 .publishes = !is_renewal,
                 .tells_timer = is_renewal || std::is_same_v<Command, core::TimerFire>,
                 .waits_for_disk = store::waits_for_disk<Command>};
@@ -129,7 +131,7 @@ void Executions::run(store::Call<core::LeaseGrant>& call) {
   send(std::move(sent), lease);
   Request get{.command = {"GET", keys::of_execution(id, "payload")},
               .route = parts_.functions.place_of(id).slot};
-  parts_.client.send(std::move(get),
+  parts_.client.send(parts_.functions.unless_down(std::move(get)),
                      [lease](Result<Reply> payload) { lease->take_payload(std::move(payload)); });
 }
 
@@ -141,6 +143,7 @@ Executions::Sent Executions::begin(store::Call<Command>& call) {
     traits.known_version = parts_.copy.ready().version_of(call.operation.id);
   auto request = parts_.functions.change(call.operation.id, call_for(call.operation),
                                          parts_.own_events.origin_of(number));
+  if (traits.in_background) request = parts_.functions.unless_down(std::move(request));
   return {.number = number, .traits = std::move(traits), .request = std::move(request)};
 }
 
@@ -164,7 +167,10 @@ void Executions::take_in(std::uint64_t number, const Traits& traits,
   const auto& id = traits.refusal.id;
   const bool answered = list && !is_refusal(*list);
   auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
-  if (!list && traits.is_lease) parts_.copy.ready().put_back(id);
+  if (!list && traits.in_background && is_unreachable(list.error()))
+    parts_.copy.note_unreachable(id.partition());
+  else if (!list && traits.is_lease)
+    parts_.copy.ready().put_back(id);
   using enum OwnEventFilter::Told;
   const auto told = !event.empty() ? all : traits.publishes ? unknown : there_are_none;
   for (const auto& echo : parts_.own_events.end(number, told)) parts_.copy.learn(echo);
@@ -237,6 +243,7 @@ void Executions::run(store::Call<core::HoldsToken>& call) {
   const auto& [id, token] = call.operation;
   Request request{.command = {"HGET", keys::core(id), "admission"},
                   .route = parts_.functions.place_of(id).slot};
+  request = parts_.functions.unless_down(std::move(request));
   parts_.client.send(std::move(request), [call = std::move(call)](Result<Reply> reply) mutable {
     if (!reply) return call.done(std::unexpected(std::move(reply.error())));
     if (const auto* error = reply->as_error()) return call.done(server_error(*error));

@@ -30,8 +30,9 @@ class Executions {
   struct Traits {
     RefusalContext refusal;
     bool is_lease = false;
-    bool publishes = true;     // an event, if it changes anything
-    bool tells_timer = false;  // its answer ends with the execution's next timer
+    bool in_background = false;  // one of many: while its node is down, the others go on without it
+    bool publishes = true;       // an event, if it changes anything
+    bool tells_timer = false;    // its answer ends with the execution's next timer
     bool tells_of_readiness =
         false;                  // its refusal means something for others who want the execution
     Version known_version = 0;  // of the execution when it was sent, if a refusal tells of that

@@ -73,6 +73,10 @@ void Resources::send_to_owner(store::Call<Op> call, FunctionCall function) {
   auto request =
       parts_.functions.at(sent.address, std::move(function),
                           only_reads<Op> ? Functions::Access::reads : Functions::Access::writes);
+  // Steps of a claim, and of scanners: one resource of many.
+  if constexpr (store::OneOf<Op, core::CheckBudget, core::Admit, core::ReleaseToken,
+                             core::ForgetSpending, core::ResetIfDue, RegisterWorker>)
+    request = parts_.functions.unless_down(std::move(request));
   send(std::move(sent), std::move(request), std::make_shared<SentCallOf<Op>>(std::move(call)));
 }
 
@@ -141,8 +145,8 @@ template <class Get, class Id>
 Async<std::vector<typename Get::Reply>> Resources::get_all(const std::vector<Id>& ids) {
   std::vector<Request> requests;
   for (const auto& id : ids)
-    requests.push_back(
-        parts_.functions.at(address_of(id), call_for(Get{id}), Functions::Access::reads));
+    requests.push_back(parts_.functions.unless_down(
+        parts_.functions.at(address_of(id), call_for(Get{id}), Functions::Access::reads)));
   auto replies = co_await parts_.functions.call_all(std::move(requests));
   std::vector<typename Get::Reply> found;
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -194,7 +198,7 @@ Async<std::vector<QuotaId>> Resources::answer(core::AllQuotas query) {
 Async<core::BudgetsDue> Resources::answer(core::ResetsDue query) {
   Question question{.function = "ff_sweep_resets",
                     .arguments = {std::to_string(query.max + 1)},
-                    .absent = Absent::skip};
+                    .moving = Moving::skip};
   const auto answers =
       co_await parts_.functions.ask(std::move(question), parts_.functions.places().budgets);
   FF_CO_TRY(answers);
@@ -225,7 +229,7 @@ Async<std::vector<core::HeldToken>> Resources::answer(core::HeldTokens query) {
   do {
     Request request{.command = {"HSCAN", address.key + ":holders", cursor, "COUNT", "1000"},
                     .route = address.place.slot};
-    const auto reply = co_await parts_.client.run(std::move(request));
+    const auto reply = co_await parts_.client.run(parts_.functions.unless_down(std::move(request)));
     FF_CO_TRY(reply);
     if (const auto* error = reply->as_error()) co_return server_error(*error);
     const auto* parts = reply->as_array();
@@ -250,8 +254,9 @@ Async<std::vector<ExecutionId>> Resources::answer(core::LedgerOf query) {
   FunctionCall function{
       "ff_budget_ledger",
       {query.after ? query.after->str() : std::string{}, std::to_string(query.max)}};
-  const auto list = co_await parts_.functions.list_from(
-      parts_.functions.at(address_of(query.budget), std::move(function), Functions::Access::reads));
+  const auto list =
+      co_await parts_.functions.list_from(parts_.functions.unless_down(parts_.functions.at(
+          address_of(query.budget), std::move(function), Functions::Access::reads)));
   FF_CO_TRY(list);
   std::vector<ExecutionId> found;
   for (const auto& each : *list)
@@ -260,24 +265,26 @@ Async<std::vector<ExecutionId>> Resources::answer(core::LedgerOf query) {
 }
 
 Async<std::string> Resources::ask_at(keys::Address address, FunctionCall function) {
-  const auto list = co_await parts_.functions.list_from(
-      parts_.functions.at(address, std::move(function), Functions::Access::writes));
+  const auto list = co_await parts_.functions.list_from(parts_.functions.unless_down(
+      parts_.functions.at(address, std::move(function), Functions::Access::writes)));
   FF_CO_TRY(list);
   co_return list->empty() ? std::string{} : text_in(list->front());
 }
 
 Async<bool> Resources::answer(core::ReconcileBudgets) {
   constexpr std::string_view at_once = "1000";
+  std::optional<Error> failure;
   for (const auto& place : parts_.functions.places().budgets) {
     const keys::Address address{.place = place, .key = keys::events(place.tag)};
     std::string more = "1";
     while (more == "1" && !parts_.background.is_stopping()) {
       FunctionCall function{"ff_budget_tidy", {std::string(at_once)}};
       auto told = co_await ask_at(address, std::move(function));
-      FF_CO_TRY(told);
-      more = std::move(*told);
+      if (!told) failure = told.error();
+      more = told ? std::move(*told) : "0";
     }
   }
+  if (failure) co_return std::unexpected(std::move(*failure));
   co_return false;
 }
 
@@ -304,8 +311,8 @@ Async<Done> Resources::answer(core::ReconcileQuotas) {
 // Programs of the contract keep theirs apart. A name that is in both is that of ours.
 Async<std::vector<WorkerInfo>> Resources::answer(core::LiveWorkers query) {
   std::vector<Request> requests;
-  requests.push_back(
-      parts_.functions.at(address_of(query.ns), call_for(query), Functions::Access::writes));
+  requests.push_back(parts_.functions.unless_down(
+      parts_.functions.at(address_of(query.ns), call_for(query), Functions::Access::writes)));
   auto replies = co_await parts_.functions.call_all(std::move(requests));
   auto list = list_of(std::move(replies.front()));
   static_cast<void>(take_run(list));

@@ -99,7 +99,7 @@ Async<std::vector<store::WaitingCount>> Sweeps::answer(store::CountWaiting query
 }
 
 Async<std::vector<store::BlockedCount>> Sweeps::answer(store::CountBlocked) {
-  Question question{.function = "ff_count_blocked", .absent = Absent::skip};
+  Question question{.function = "ff_count_blocked", .moving = Moving::skip};
   auto answers = co_await parts_.functions.ask(std::move(question));
   FF_CO_TRY(answers);
   std::map<BlockingReason, std::uint64_t> sums;
@@ -121,7 +121,7 @@ Async<store::BlockedPage> Sweeps::answer(store::FindBlocked query) {
   Question question{.function = "ff_sweep_blocked",
                     .arguments = {std::string(to_string(query.reason)), std::to_string(query.max),
                                   std::to_string(from.offset), keys::tag(from.partition)},
-                    .absent = Absent::skip};
+                    .moving = Moving::skip};
   auto partitions = parts_.functions.all_partitions();
   std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
   if (partitions.empty()) co_return store::BlockedPage{};
@@ -155,7 +155,7 @@ Async<store::DueReply> Sweeps::answer(store::RetentionDue query) {
   const auto time = std::to_string(parts_.clock.now().time_since_epoch().count());
   Question question{.function = "ff_sweep_retention",
                     .arguments = {time, std::to_string(query.max)},
-                    .absent = Absent::skip};
+                    .moving = Moving::skip};
   auto answers = co_await parts_.functions.ask(std::move(question));
   FF_CO_TRY(answers);
   store::DueReply reply;
@@ -198,18 +198,23 @@ Async<store::ReconcileReply> Sweeps::answer(store::Reconcile query) {
   co_return sum;
 }
 
-// Every node takes writes and has the function library.
+// A node takes writes. Each serves its partitions whatever the others do; that one is down is logged.
 Async<Done> Sweeps::answer(store::Probe) {
+  std::optional<Error> failure;
+  bool any = false;
   const auto& places = parts_.functions.places().executions;
   for (const auto& node : parts_.client.nodes()) {
     const auto place = std::ranges::find_if(
         places, [&](const keys::Partition& each) { return serves(node, each.slot); });
     if (place == places.end()) continue;
     Request request{.command = {"SET", keys::probe(place->tag), "1"}, .route = place->slot};
-    const auto reply = co_await parts_.client.run(std::move(request));
-    FF_CO_TRY(reply);
-    if (const auto* error = reply->as_error()) co_return server_error(*error);
+    const auto reply = co_await parts_.client.run(parts_.functions.unless_down(std::move(request)));
+    any |= reply.has_value();
+    if (!reply) failure = reply.error();
+    if (!reply && !is_unreachable(reply.error())) co_return std::unexpected(reply.error());
+    if (const auto* error = reply ? reply->as_error() : nullptr) co_return server_error(*error);
   }
+  if (failure && !any) co_return std::unexpected(std::move(*failure));
   co_return Done{};
 }
 
@@ -219,7 +224,7 @@ Async<store::EffectPage> Sweeps::answer(store::FindEffects query) {
   const auto of_each = std::min(query.max, at_once_max);
   Question question{.function = "ff_sweep_effects",
                     .arguments = {std::to_string(of_each)},
-                    .absent = Absent::skip};
+                    .moving = Moving::skip};
   const auto answers = co_await parts_.functions.ask(std::move(question));
   FF_CO_TRY(answers);
   store::EffectPage page;
@@ -243,7 +248,7 @@ Async<Done> Sweeps::answer(store::SettleEffects command) {
   std::vector<std::string> texts{"SREM", keys::effects(place.tag)};
   for (const auto& effect : command.effects) texts.push_back(core::to_text(effect));
   Request request{.command = std::move(texts), .route = place.slot};
-  const auto reply = co_await parts_.client.run(std::move(request));
+  const auto reply = co_await parts_.client.run(parts_.functions.unless_down(std::move(request)));
   FF_CO_TRY(reply);
   if (const auto* error = reply->as_error()) co_return server_error(*error);
   co_return Done{};

@@ -46,7 +46,9 @@ Router::Router(asio::any_io_executor executor, ClientOptions options)
 }
 
 void Router::send(Request request, Done done) {
-  const auto deadline = Steady::now() + context_->options.request_timeout;
+  const auto timeout = context_->options.request_timeout;
+  const bool brief = request.patience == Patience::brief;
+  const auto deadline = Steady::now() + (brief ? std::min(timeout, silence_max) : timeout);
   Call call{.request = std::move(request), .done = std::move(done), .deadline = deadline};
   std::unique_lock lock(mutex_);
   if (inbox_closed_) {
@@ -119,10 +121,15 @@ void Router::dispatch(Call call) {
   if (closed_) return call.answer(std::unexpected(closed));
   start();
   auto target = connection_for(call.request.route);
-  if (!target && target.error().code == Errc::not_ready)
+  const bool waits = call.request.patience == Patience::full;
+  if (!target && target.error().code == Errc::not_ready && waits)
     hold(std::move(call), std::move(target.error().message));
   else if (!target)
-    call.answer(std::unexpected(std::move(target.error())));
+    call.answer(
+        fail(target.error().code == Errc::not_ready ? Errc::store_unavailable : target.error().code,
+             std::move(target.error().message)));
+  else if (!waits && (*target)->is_down())
+    call.answer(std::unexpected((*target)->down()));
   else
     (*target)->add(std::move(call));
 }
@@ -184,7 +191,12 @@ void Router::on_answer(Connection& from, Call call, Reply reply) {
     case Refusal::Kind::ordinary: return call.answer(std::move(reply));
     case Refusal::Kind::moved:
     case Refusal::Kind::ask: return redirect(from, std::move(call), refusal);
-    case Refusal::Kind::not_now: return hold(std::move(call), error->text);
+    case Refusal::Kind::not_now:
+      if (call.request.patience != Patience::full && !error->text.starts_with("TRYAGAIN"))
+        return call.answer(fail(
+            Errc::store_unavailable,
+            fmt::format("Valkey at {} is not ready: {}", to_text(from.endpoint()), error->text)));
+      return hold(std::move(call), error->text);
     case Refusal::Kind::not_primary: on_replica(from); return hold(std::move(call), error->text);
     case Refusal::Kind::unauthenticated:
       return call.answer(

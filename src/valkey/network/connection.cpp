@@ -50,6 +50,7 @@ void Connection::add(Call call) {
   FF_ASSERT(!stopped_);
   calls_.push_back(std::move(call));
   if (std::exchange(started_, true)) return;
+  lost_at_ = Steady::now();
   context_->coroutines.spawn(context_->executor,
                              [self = shared_from_this()] { return self->run(); });
 }
@@ -80,6 +81,18 @@ void Connection::on_written() {
     timer_.cancel();  // run() waits for this
 }
 
+bool Connection::is_down() const {
+  const auto since = Steady::now() - silence_max;
+  if (ready_) return written_ > 0 && calls_.front().written_at <= since;
+  return started_ && (unreachable_ || lost_at_ <= since);
+}
+
+Error Connection::down() const {
+  return {Errc::store_unavailable,
+          fmt::format("Valkey at {} is down ({}); the client goes on trying", to_text(endpoint()),
+                      problem_.empty() ? "it does not answer" : problem_)};
+}
+
 std::vector<Call> Connection::take_waiting() {
   const auto first = calls_.begin() + static_cast<std::ptrdiff_t>(written_);
   std::vector<Call> waiting(std::make_move_iterator(first), std::make_move_iterator(calls_.end()));
@@ -88,6 +101,9 @@ std::vector<Call> Connection::take_waiting() {
 }
 
 void Connection::sweep(Steady::time_point now) {
+  if (is_down())
+    for (auto i = written_; i < calls_.size(); ++i)
+      if (calls_[i].request.patience != Patience::full) calls_[i].answer(std::unexpected(down()));
   for (std::size_t i = 0; i < calls_.size(); ++i)
     if (now >= calls_[i].deadline)
       calls_[i].answer(std::unexpected(too_late(calls_[i], i < written_)));
@@ -96,8 +112,10 @@ void Connection::sweep(Steady::time_point now) {
   calls_.erase(std::remove_if(first, calls_.end(), [](const Call& call) { return !call.done; }),
                calls_.end());
   const auto limit = context_->options.request_timeout;
-  if (written_ > 0 && now - calls_.front().written_at >= limit)
+  if (written_ > 0 && now - calls_.front().written_at >= limit) {
+    unreachable_ = true;
     reconnect(fmt::format("no answer for {} ms", limit.count()));
+  }
 }
 
 Error Connection::too_late(const Call& call, bool is_written) const {
@@ -163,6 +181,7 @@ asio::awaitable<Result<void>> Connection::open() {
 
 void Connection::on_open() {
   ready_ = true;
+  unreachable_ = false;
   opened_at_ = Steady::now();
   problem_.clear();
   outage_.note_end(endpoint());
@@ -172,13 +191,15 @@ void Connection::on_open() {
 void Connection::on_failed_to_open(const Error& error) {
   outage_.note(endpoint(), error.message);
   problem_ = error.message;
+  unreachable_ = true;
   const bool hopeless = is_hopeless(error);
   const Error refused =
       hopeless ? error
                : Error{Errc::store_unavailable, fmt::format("no connection to Valkey at {}: {}",
                                                             to_text(endpoint()), error.message)};
   for (auto& call : calls_)
-    if (hopeless || call.once) call.answer(std::unexpected(refused));
+    if (hopeless || call.once || call.request.patience != Patience::full)
+      call.answer(std::unexpected(refused));
   std::erase_if(calls_, [](const Call& call) { return !call.done; });
   use_next_endpoint();
   owner_.on_lost(*this);
@@ -187,6 +208,7 @@ void Connection::on_failed_to_open(const Error& error) {
 // Calls that are safe to repeat are sent again, before all others; the rest fail.
 void Connection::settle_written(const std::string& why) {
   outage_.note(endpoint(), why);
+  lost_at_ = Steady::now();
   const Error lost{
       Errc::store_unavailable,
       fmt::format("the connection to Valkey at {} was lost ({}) before the answer came; {}",

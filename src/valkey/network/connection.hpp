@@ -52,6 +52,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const Endpoint& endpoint() const { return endpoints_[current_]; }
   bool is_ready() const { return ready_; }
   bool is_idle() const { return calls_.empty(); }
+  // See Patience.
+  bool is_down() const;
+  Error down() const;
   // For how long it has been up.
   Steady::duration age() const { return Steady::now() - opened_at_; }
 
@@ -103,9 +106,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool ready_ = false;
   bool leaving_ = false;
   bool stopped_ = false;
-  unsigned failures_ = 0;  // since the last answer
-  std::string problem_;    // why there is no connection; why it was given up
+  bool unreachable_ = false;  // the last try to connect failed, or the server fell silent before
+  unsigned failures_ = 0;     // since the last answer
+  std::string problem_;       // why there is no connection; why it was given up
   Steady::time_point opened_at_;
+  Steady::time_point lost_at_;  // or first wanted
   Outage outage_;
 };
 

@@ -18,6 +18,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr Millis sweep_interval{30'000};
 constexpr Millis retry_interval{10'000};
+// How often partitions are asked that did not answer; while their node is down that costs nothing.
+constexpr Millis absent_interval{500};
 
 // How far ahead timers are known; they are looked up again when half of it is over.
 constexpr Millis horizon{60'000};
@@ -95,13 +97,30 @@ void LocalCopy::note_gap() {
   sinks_.on_gap();
 }
 
+void LocalCopy::note_unreachable(PartitionIndex partition) {
+  const auto neighbours = parts_.functions.neighbours_of(partition);
+  const std::set<PartitionIndex> gone(neighbours.begin(), neighbours.end());
+  ready_.forget(gone);
+  timers_.forget(gone);
+  const auto before = absent_.size();
+  absent_.insert(gone.begin(), gone.end());
+  if (absent_.size() > before) wakeup_.wake();
+}
+
+void LocalCopy::note_missing(const std::vector<keys::Partition>& places) {
+  for (const auto& place : places)
+    if (const auto partition = parse_tag(std::string_view(place.tag))) absent_.insert(*partition);
+}
+
 // ---- Waiting work ---------------------------------------------------------------------------------
 
 asio::awaitable<void> LocalCopy::keep_up() {
   auto next_sweep = SteadyClock::now() + sweep_interval;
   while (!parts_.background.is_stopping()) {
-    co_await wakeup_.wait_until(SteadyClock::now() + retry_interval);
+    const auto pause = absent_.empty() ? retry_interval : absent_interval;
+    co_await wakeup_.wait_until(SteadyClock::now() + pause);
     if (parts_.background.is_stopping()) co_return;
+    if (!absent_.empty()) co_await look_for_absent();
     const bool sweep = parts_.sweep && SteadyClock::now() >= next_sweep;
     if (!missed_something_.exchange(false) && !sweep) continue;
     next_sweep = SteadyClock::now() + sweep_interval;
@@ -111,6 +130,18 @@ asio::awaitable<void> LocalCopy::keep_up() {
   }
 }
 
+asio::awaitable<void> LocalCopy::look_for_absent() {
+  const auto absent = absent_;
+  const auto looked = co_await look_for_ready({absent.begin(), absent.end()});
+  if (!looked) co_return;
+  std::vector<PartitionIndex> back;
+  std::ranges::set_difference(absent, absent_, std::back_inserter(back));
+  const auto known_until = timers_.known_until();
+  if (back.empty() || known_until == TimePoint{}) co_return;
+  const auto until = co_await look_for_timers(back, known_until);
+  if (!until || *until < known_until) timers_.looked_up(TimePoint{});
+}
+
 // Looks at the best of all queues. Partitions in which older programs left what nobody counted are counted,
 // and looked at again.
 Async<void> LocalCopy::look_for_ready(std::vector<PartitionIndex> partitions) {
@@ -118,11 +149,12 @@ Async<void> LocalCopy::look_for_ready(std::vector<PartitionIndex> partitions) {
   for (int pass = 0; pass < passes_max && !partitions.empty(); ++pass) {
     Question question{.function = "ff_sweep_waiting",
                       .arguments = {std::to_string(entries_min), std::to_string(found_max)},
-                      .absent = Absent::skip};
+                      .moving = Moving::skip};
     ReadyCache::Look look(ready_);
     const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
     FF_CO_TRY(answers);
-    if (!answers->complete) missed_something_ = true;
+    for (const auto partition : partitions) absent_.erase(partition);
+    note_missing(answers->missing);
     WaitingSweep sweep;
     for (const auto& answer : answers->of_nodes)
       if (auto read = read_sweep(answer, sweep); !read) co_return read;
@@ -146,13 +178,17 @@ Async<void> LocalCopy::look_further(const std::vector<ReadyCache::Gap>& gaps) {
   ReadyCache::Look look(ready_);
   auto replies = co_await parts_.functions.call_all(std::move(requests));
   std::vector<IndexLook> looks;
+  Result<void> looked;
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     auto read = read_look_at(gaps[i], std::move(replies[i]));
-    FF_CO_TRY(read);
-    looks.push_back(std::move(*read));
+    if (read)
+      looks.push_back(std::move(*read));
+    else
+      looked = std::unexpected(read.error());
+    if (!read && is_unreachable(read.error())) note_unreachable(gaps[i].index.partition);
   }
   take_in(look, looks);
-  co_return Result<void>{};
+  co_return looked;
 }
 
 void LocalCopy::take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks) {
@@ -199,8 +235,8 @@ Async<std::vector<store::Candidate>> LocalCopy::take_ready(store::TakeReady quer
     const auto looked = co_await look_further(gaps);
     looking_ = false;
     look_ended_.cancel();
-    FF_CO_TRY(looked);
     if (auto taken = ready_.take(query); !taken.empty()) co_return taken;
+    FF_CO_TRY(looked);
   }
   co_return ready_.take(query);
 }
@@ -214,24 +250,30 @@ void LocalCopy::start(store::Call<store::TimersDue>& call) {
 Async<store::DueReply> LocalCopy::timers_due(store::TimersDue query) {
   constexpr int looks_max = 3;  // something may be missed while it looks
   for (int i = 0; i < looks_max && parts_.clock.now() + horizon / 2 > timers_.known_until(); ++i)
-    FF_CO_TRY(co_await look_for_timers());
+    FF_CO_TRY(co_await look_for_all_timers());
   co_return timers_.due(query, parts_.clock.now());
 }
 
-Async<void> LocalCopy::look_for_timers() {
+Async<void> LocalCopy::look_for_all_timers() {
   const auto asked_for = parts_.clock.now() + horizon;
-  auto until = asked_for;
+  timers_.looked_up(asked_for);  // what is heard from now on is kept, the answer does not have it
+  const auto until = co_await look_for_timers(parts_.functions.all_partitions(), asked_for);
+  if (!until) timers_.looked_up(TimePoint{});
+  FF_CO_TRY(until);
+  // Unless something was missed meanwhile: then they are looked up once more.
+  if (timers_.known_until() == asked_for) timers_.looked_up(*until);
+  co_return Result<void>{};
+}
+
+Async<TimePoint> LocalCopy::look_for_timers(std::vector<PartitionIndex> partitions,
+                                            TimePoint until) {
   Question question{.function = "ff_sweep_timers",
                     .arguments = {std::to_string(until.time_since_epoch().count()),
                                   std::to_string(timers_per_look_max)},
-                    .absent = Absent::skip};
-  timers_.looked_up(until);  // what is heard from now on is kept, the answer does not have it
-  const auto answers = co_await parts_.functions.ask(std::move(question));
-  if (!answers) {
-    timers_.looked_up(TimePoint{});
-    co_return std::unexpected(answers.error());
-  }
-  if (!answers->complete) missed_something_ = true;
+                    .moving = Moving::skip};
+  const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
+  FF_CO_TRY(answers);
+  note_missing(answers->missing);
 
   struct Found {
     ExecutionId id;
@@ -250,11 +292,9 @@ Async<void> LocalCopy::look_for_timers() {
       if (++counts[{id->partition(), *kind}] == timers_per_look_max)
         until = std::min(until, found.back().timer.due);
     }
-  // Unless something was missed meanwhile: then they are looked up once more.
-  if (timers_.known_until() == asked_for) timers_.looked_up(until);
   std::ranges::sort(found, {}, [](const Found& each) { return each.timer; });
   for (const auto& [id, timer] : found) timers_.put_earliest(id, timer);
-  co_return Result<void>{};
+  co_return until;
 }
 
 }  // namespace ff::valkey_store

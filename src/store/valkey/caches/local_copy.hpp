@@ -40,6 +40,8 @@ class LocalCopy {
   void learn(const EventMessage& message);
   // Messages may have been missed.
   void note_gap();
+  // The node of this partition did not answer: nothing of its partitions is offered or due until it does.
+  void note_unreachable(PartitionIndex partition);
 
   ReadyCache& ready() { return ready_; }
   TimerMirror& timers() { return timers_; }
@@ -65,7 +67,11 @@ class LocalCopy {
   Async<void> look_further(const std::vector<ReadyCache::Gap>& gaps);
   void take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks);
   Async<store::DueReply> timers_due(store::TimersDue query);
-  Async<void> look_for_timers();
+  // Timers up to `until`; returns up to when all are known.
+  Async<TimePoint> look_for_timers(std::vector<PartitionIndex> partitions, TimePoint until);
+  Async<void> look_for_all_timers();
+  void note_missing(const std::vector<keys::Partition>& places);
+  asio::awaitable<void> look_for_absent();
 
   Parts parts_;
   ReadyCache ready_;
@@ -78,6 +84,7 @@ class LocalCopy {
   std::atomic<bool> missed_something_ = false;
   Wakeup wakeup_{parts_.background.executor()};
   // Only in coroutines of the background, which has one thread.
+  std::set<PartitionIndex> absent_;  // partitions to look at again soon
   bool looking_ = false;
   asio::steady_timer look_ended_{parts_.background.executor(),
                                  std::chrono::steady_clock::time_point::max()};

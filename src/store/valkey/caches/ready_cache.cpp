@@ -24,6 +24,19 @@ Version ReadyCache::version_of(const ExecutionId& id) const {
   return known == known_.end() ? 0 : known->second.version;
 }
 
+void ReadyCache::forget(const std::set<PartitionIndex>& partitions) {
+  const std::lock_guard lock(mutex_);
+  const auto is_of = [&](const GroupKey& key) { return partitions.contains(key.index.partition); };
+  std::erase_if(known_, [&](const auto& each) {
+    const auto& ready = each.second.indexed.ready;
+    if (!partitions.contains(each.first.partition())) return false;
+    queue_.remove(ready);
+    return true;
+  });
+  std::erase_if(groups_, [&](const auto& each) { return is_of(each.first); });
+  std::erase_if(dry_, is_of);
+}
+
 void ReadyCache::forget_versions() {
   const std::lock_guard lock(mutex_);
   for (auto& [id, known] : known_) known.version = 0;

@@ -70,6 +70,8 @@ class ReadyCache {
   void erase(const ExecutionId& id, std::optional<Version> version = {});
   // The version that is known of an execution that waits; 0: none.
   Version version_of(const ExecutionId& id) const;
+  // Offers nothing of these partitions until another look finds it.
+  void forget(const std::set<PartitionIndex>& partitions);
   // Valkey may have lost changes: what is heard from here on is newer, whatever its version.
   void forget_versions();
 

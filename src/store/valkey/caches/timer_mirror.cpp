@@ -13,6 +13,16 @@ void TimerMirror::put(const ExecutionId& id, const std::optional<core::Timer>& t
   by_id_.emplace(id, Known{*timer, version.value_or(0)});
 }
 
+void TimerMirror::forget(const std::set<PartitionIndex>& partitions) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(by_id_, [&](const auto& each) {
+    const auto& [id, known] = each;
+    if (!partitions.contains(id.partition())) return false;
+    timers_[known.timer.kind].erase({known.timer.due, id});
+    return true;
+  });
+}
+
 void TimerMirror::forget_versions() {
   const std::lock_guard lock(mutex_);
   for (auto& [id, known] : by_id_) known.version = 0;

@@ -20,6 +20,8 @@ class TimerMirror {
   void put(const ExecutionId& id, const std::optional<core::Timer>& timer,
            std::optional<Version> version = {});
 
+  // Nothing of these partitions is due until another look finds it.
+  void forget(const std::set<PartitionIndex>& partitions);
   // Valkey may have lost changes: what is heard from here on is newer, whatever its version.
   void forget_versions();
 

@@ -28,6 +28,10 @@ std::unexpected<Error> server_error(const ReplyError& error) {
   return fail(Errc::internal, fmt::format("Valkey reports: {}", printable(error.text)));
 }
 
+bool is_unreachable(const Error& error) {
+  return error.code == Errc::store_unavailable || error.code == Errc::timed_out;
+}
+
 std::unexpected<Error> malformed(std::string_view what) {
   return fail(Errc::malformed_response,
               fmt::format("the answer of Valkey to {} is not what the function library gives; do "
@@ -72,10 +76,13 @@ std::optional<std::pair<Namespace, LaneId>> parse_queue(std::string_view queue) 
   return std::pair{std::move(*ns), std::move(*lane)};
 }
 
+std::optional<PartitionIndex> parse_tag(std::string_view tag) {
+  if (!tag.starts_with("{fp:") || !tag.ends_with('}')) return std::nullopt;
+  return parse_number<PartitionIndex>(tag.substr(4, tag.size() - 5));
+}
 std::optional<PartitionIndex> parse_tag(const Reply& reply) {
   const auto* text = reply.as_text();
-  if (!text || !text->starts_with("{fp:") || !text->ends_with('}')) return std::nullopt;
-  return parse_number<PartitionIndex>(std::string_view(*text).substr(4, text->size() - 5));
+  return text ? parse_tag(std::string_view(*text)) : std::nullopt;
 }
 
 }  // namespace ff::valkey_store

@@ -3,6 +3,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/log.hpp"
 #include "base/try.hpp"
 #include "store/valkey/boot/boot.hpp"
 #include "store/valkey/calls/answers.hpp"
@@ -11,20 +12,14 @@
 namespace ff::valkey_store {
 namespace {
 
-// Answer of one node to a question: [1, word, partitions that are moving, …].
+// Answer of one node to a question: [1, word, partitions that are moving, …]. Adds those to `moving`.
 Result<std::vector<Reply>> read_node(Result<Reply> reply, const Question& question,
-                                     bool& complete) {
+                                     std::set<std::string>& moving) {
   auto list = list_of(std::move(reply));
   FF_TRY(list);
-  const auto* moving = list->size() > 2 ? (*list)[2].as_array() : nullptr;
-  if (!moving) return malformed(question.function);
-  if (!moving->empty()) {
-    if (question.absent == Absent::fail)
-      return fail(Errc::store_unavailable,
-                  fmt::format("partition {} is just moving to another node of the cluster",
-                              text_in(moving->front())));
-    complete = false;
-  }
+  const auto* tags = list->size() > 2 ? (*list)[2].as_array() : nullptr;
+  if (!tags) return malformed(question.function);
+  for (const auto& tag : *tags) moving.insert(text_in(tag));
   return without(std::move(*list), 3);
 }
 
@@ -86,7 +81,7 @@ Request Functions::at_partition(PartitionIndex partition, FunctionCall function,
       with_keys({access == Access::reads ? "FCALL_RO" : "FCALL", std::string(function.function)},
                 place.tag, keys::events(place.tag));
   std::ranges::move(function.arguments, std::back_inserter(command));
-  return {.command = std::move(command), .route = place.slot};
+  return unless_down({.command = std::move(command), .route = place.slot});
 }
 
 void Functions::call(Request request, Done done) {
@@ -135,19 +130,55 @@ Async<Answers> Functions::ask(Question question, const std::vector<PartitionInde
   co_return co_await ask(std::move(question), std::move(places));
 }
 
-std::vector<Request> Functions::requests_of(const Question& question,
-                                            const std::vector<keys::Partition>& places) const {
-  std::vector<Request> requests;
+std::vector<PartitionIndex> Functions::neighbours_of(PartitionIndex partition) const {
+  const auto slot = places_.executions[partition].slot;
+  std::vector<PartitionIndex> found{partition};
   for (const auto& node : client_.nodes()) {
-    std::vector<std::string> command{"FCALL_RO", question.function, "0"};
-    std::ranges::copy(question.arguments, std::back_inserter(command));
-    const auto before = command.size();
-    for (const auto& place : places)
-      if (serves(node, place.slot)) command.push_back(place.tag);
-    if (command.size() > before)
-      requests.push_back({.command = std::move(command), .route = node.name});
+    if (!serves(node, slot)) continue;
+    for (PartitionIndex i = 0; i < partition_count(); ++i)
+      if (i != partition && serves(node, places_.executions[i].slot)) found.push_back(i);
   }
-  return requests;
+  return found;
+}
+
+Request Functions::unless_down(Request request) const {
+  if (options_.cluster) request.patience = Patience::unless_down;
+  return request;
+}
+
+Functions::Shares Functions::shares_of(std::vector<keys::Partition> places) const {
+  Shares shares;
+  for (const auto& node : client_.nodes()) {
+    const auto of_node = std::ranges::stable_partition(
+        places, [&](const keys::Partition& place) { return !serves(node, place.slot); });
+    if (of_node.empty()) continue;
+    shares.of_nodes.push_back({.node = node.name, .places = {of_node.begin(), of_node.end()}});
+    places.erase(of_node.begin(), of_node.end());
+  }
+  shares.unserved = std::move(places);
+  return shares;
+}
+
+Request Functions::request_of(const Question& question, const Share& share) const {
+  std::vector<std::string> command{"FCALL_RO", question.function, "0"};
+  std::ranges::copy(question.arguments, std::back_inserter(command));
+  for (const auto& place : share.places) command.push_back(place.tag);
+  auto request = unless_down({.command = std::move(command), .route = share.node});
+  if (options_.cluster && question.moving == Moving::skip) request.patience = Patience::brief;
+  return request;
+}
+
+void Functions::note_answer(const Share& share, const Error* failure) {
+  const auto& node = share.node.text;
+  if (!failure && silent_nodes_.erase(node) > 0)
+    log::info(
+        "valkey={} answers again; its partitions are back in claims, timers, counts and lists",
+        node);
+  if (failure && silent_nodes_.insert(node).second)
+    log::warn(
+        "valkey={} does not answer; claims, timers, counts and lists go on without its "
+        "partitions until it does: {}",
+        node, failure->message);
 }
 
 Async<Answers> Functions::ask(Question question, std::vector<keys::Partition> places) {
@@ -155,27 +186,38 @@ Async<Answers> Functions::ask(Question question, std::vector<keys::Partition> pl
   constexpr Millis pause_step{50};
   const auto deadline = std::chrono::steady_clock::now() + options_.request_timeout;
   for (int tried = 1;; ++tried) {
-    Answers answers;
+    auto shares = shares_of(places);
+    std::vector<Request> requests;
+    for (const auto& share : shares.of_nodes) requests.push_back(request_of(question, share));
+    auto replies = co_await call_all(std::move(requests));
+
+    Answers answers{.missing = std::move(shares.unserved)};
+    std::set<std::string> moving;
     std::optional<Error> failure;
-    for (auto& reply : co_await call_all(requests_of(question, places))) {
-      auto answer = read_node(std::move(reply), question, answers.complete);
-      if (answer)
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+      const auto& share = shares.of_nodes[i];
+      auto answer = read_node(std::move(replies[i]), question, moving);
+      if (!answer && !is_unreachable(answer.error())) co_return std::unexpected(answer.error());
+      note_answer(share, answer ? nullptr : &answer.error());
+      if (answer) {
         answers.of_nodes.push_back(std::move(*answer));
-      else
+      } else {
+        std::ranges::copy(share.places, std::back_inserter(answers.missing));
         failure = std::move(answer.error());
+      }
     }
-    if (!failure) co_return answers;
-    if (tried == tries_max || background_.is_stopping() ||
-        std::chrono::steady_clock::now() >= deadline) {
-      if (question.absent == Absent::fail || answers.of_nodes.empty())
-        co_return std::unexpected(std::move(*failure));
-      answers.complete = false;
-      co_return answers;
-    }
-    // A slot may have moved to another node; whoever serves it knows.
-    Request refresh{.command = {"EXISTS", keys::events(places.front().tag)},
-                    .route = places.front().slot};
-    static_cast<void>(co_await client_.run(std::move(refresh)));
+    for (const auto& place : places)
+      if (moving.contains(place.tag)) answers.missing.push_back(place);
+
+    const bool again = question.moving == Moving::ask_again && !moving.empty() &&
+                       tried < tries_max && !background_.is_stopping() &&
+                       std::chrono::steady_clock::now() < deadline;
+    if (!again && failure && answers.of_nodes.empty()) co_return std::unexpected(*failure);
+    if (!again) co_return answers;
+    // A slot has moved to another node, or will have soon; the node that serves it says so.
+    Request refresh{.command = {"EXISTS", keys::events(answers.missing.back().tag)},
+                    .route = answers.missing.back().slot};
+    static_cast<void>(co_await client_.run(unless_down(std::move(refresh))));
     asio::steady_timer pause(background_.executor(), tried * pause_step);
     co_await pause.async_wait(asio::use_awaitable);
   }

@@ -4,6 +4,8 @@
 #include <flowfabric/async.hpp>
 
 #include <functional>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "store/valkey/background.hpp"
@@ -14,20 +16,23 @@
 
 namespace ff::valkey_store {
 
-// What a question does about partitions that cannot answer, because they move to another node just now or
-// because their node is down: it fails, or goes on without them.
-enum class Absent : std::uint8_t { fail, skip };
+// What a question does about partitions that are moving to another node. Partitions of a node that is down
+// are left out at once in both cases: each node's partitions stand for themselves.
+enum class Moving : std::uint8_t {
+  ask_again,  // a few times, then they are left out
+  skip,       // whoever asks does so again soon
+};
 
 // A read-only function for many partitions.
 struct Question {
   std::string function;
   std::vector<std::string> arguments = {};
-  Absent absent = Absent::fail;
+  Moving moving = Moving::ask_again;
 };
 
 struct Answers {
-  std::vector<std::vector<Reply>> of_nodes;
-  bool complete = true;  // false: some partitions are not in it
+  std::vector<std::vector<Reply>> of_nodes = {};
+  std::vector<keys::Partition> missing = {};  // partitions without an answer
 };
 
 bool serves(const valkey::Node& node, std::uint16_t slot);
@@ -51,6 +56,13 @@ class Functions {
   }
   std::vector<PartitionIndex> all_partitions() const;
 
+  // The partitions of executions at the node that serves this one.
+  std::vector<PartitionIndex> neighbours_of(PartitionIndex partition) const;
+
+  // In a cluster the request fails at once while its node is down; the others go on without it. A single
+  // server is waited for.
+  Request unless_down(Request request) const;
+
   // Changes an execution.
   Request change(const ExecutionId& id, FunctionCall function, std::string origin) const;
   // Reads an execution: ff_get.
@@ -68,7 +80,7 @@ class Functions {
   // What a function answers, without the two parts that say that it worked.
   Async<std::vector<Reply>> list_from(Request request);
 
-  // Asks each partition at its own node, in one call per node, all nodes at once.
+  // Asks each partition at its own node, in one call per node, all nodes at once. Fails if no node answers.
   Async<Answers> ask(Question question, std::vector<keys::Partition> places);
   Async<Answers> ask(Question question, const std::vector<PartitionIndex>& partitions);
   Async<Answers> ask(Question question);  // all partitions of executions
@@ -79,14 +91,26 @@ class Functions {
   // missing the server says so (TRYAGAIN), instead of letting a function begin that it cannot finish.
   std::vector<std::string> with_keys(std::vector<std::string> command, std::string_view tag,
                                      std::string key) const;
-  std::vector<Request> requests_of(const Question& question,
-                                   const std::vector<keys::Partition>& places) const;
+  // What one node is asked.
+  struct Share {
+    valkey::NodeName node;
+    std::vector<keys::Partition> places;
+  };
+  struct Shares {
+    std::vector<Share> of_nodes;
+    std::vector<keys::Partition> unserved;
+  };
+  Shares shares_of(std::vector<keys::Partition> places) const;
+  Request request_of(const Question& question, const Share& share) const;
+  // Logs when a node stops answering questions, and when it answers again.
+  void note_answer(const Share& share, const Error* failure);
 
   Background& background_;
   Client& client_;
   const ServerClock& clock_;
   const ClientOptions& options_;
   keys::Places places_;
+  std::set<std::string> silent_nodes_;  // only on the background's thread
 };
 
 }  // namespace ff::valkey_store
