@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/async/runtime.hpp"
 #include "sdk/client/blocking.hpp"
+#include "tests/support/blocking.hpp"
 #include "tests/support/valkey_server.hpp"
 #include "tests/valkey_faults/load.hpp"
 #include "tests/valkey_faults/proxy.hpp"
+#include "valkey/client.hpp"
 
 namespace ff::faults {
 namespace {

@@ -71,6 +71,8 @@ asio::awaitable<void> Proxy::copy(std::shared_ptr<Pair> pair, bool to_client) {
         swallowed_ += to_client ? 0 : 1;
         continue;
       }
+      const std::string_view said(buffer.data(), size);
+      if (to_client && said.find("smessage") == said.npos && losing_.exchange(false)) break;
       if (to_client && pair->corrupt.exchange(false))
         co_await asio::async_write(to, asio::buffer(garbage), asio::use_awaitable);
       co_await asio::async_write(to, asio::buffer(buffer.data(), size), asio::use_awaitable);

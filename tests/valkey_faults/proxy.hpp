@@ -23,6 +23,9 @@ class Proxy {
   void corrupt();
   // Nothing gets through any more, in either direction; nobody is told. Connections can still be made.
   void swallow() { swallowing_ = true; }
+  // The next answer of the server gets lost, and with it its connection. Messages on channels are no answers.
+  void lose_answer() { losing_ = true; }
+  bool has_lost_it() const { return !losing_; }
   // How often clients sent something that was swallowed.
   int swallowed() const { return swallowed_; }
 
@@ -41,6 +44,7 @@ class Proxy {
   std::uint16_t to_;
   std::atomic<bool> swallowing_ = false;
   std::atomic<int> swallowed_ = 0;
+  std::atomic<bool> losing_ = false;
   Runtime runtime_{1};
   boost::asio::ip::tcp::acceptor acceptor_;
   std::mutex mutex_;

@@ -3,6 +3,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/assert.hpp"
+#include "base/random.hpp"
 #include "base/try.hpp"
 #include "core/execution/partitions.hpp"
 #include "store/durability.hpp"
@@ -41,6 +42,11 @@ const std::vector<keys::Partition>& places_of(const keys::Places& places) {
 }
 
 }  // namespace
+
+Resources::Resources(Parts parts) : parts_(parts) {
+  SystemRandom random;
+  calls_ = make_uuid(TimePoint{}, random).str();
+}
 
 // ---- One partition --------------------------------------------------------------------------------
 
@@ -341,6 +347,11 @@ void Resources::run(store::Call<Op>& call) {
     parts_.background.answer(call, [this](Op query) { return answer(std::move(query)); });
   } else {
     auto function = call_for(call.operation);
+    if constexpr (std::is_same_v<Op, ReportUsage>) {
+      if (!call.operation.dedup_key) function.arguments.front() = '\x1f' + make_call_id();
+    } else if constexpr (std::is_same_v<Op, ResetBudget>) {
+      function.arguments.push_back(make_call_id());
+    }
     send_to_owner(std::move(call), std::move(function));
   }
 }

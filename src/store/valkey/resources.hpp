@@ -2,6 +2,7 @@
 // kind, the workers of a namespace in one of their own.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "store/store.hpp"
@@ -19,7 +20,7 @@ class Resources {
     const ServerClock& clock;
     Confirmations* confirmations;  // none: what the server answers counts as safe
   };
-  explicit Resources(Parts parts) : parts_(parts) {}
+  explicit Resources(Parts parts);
 
   // An operation whose owner is a budget, a quota or workers.
   void start(store::AnyCall& any);
@@ -41,6 +42,8 @@ class Resources {
   template <class Create>
   void send_if_there_is_room(store::Call<Create>& call);
 
+  // Names one call, so that one that is sent again after a lost answer counts once.
+  std::string make_call_id() { return fmt::format("{}.{}", calls_, ++calls_made_); }
   keys::Address address_of(const Subject& subject) const;
   // The first value that a function answers.
   Async<std::string> ask_at(keys::Address address, FunctionCall function);
@@ -62,6 +65,8 @@ class Resources {
   Async<Done> answer(core::ReconcileQuotas query);
 
   Parts parts_;
+  std::string calls_;  // of this store alone
+  std::atomic<std::uint64_t> calls_made_ = 0;
 };
 
 }  // namespace ff::valkey_store

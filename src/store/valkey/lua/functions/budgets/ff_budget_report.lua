@@ -1,6 +1,8 @@
 -- Adds to a budget's usage: the whole report, or nothing.
 --   keys   budget
---   args   now, dedup_key, execution_id (both may be empty), then dimension and amount of each
+--   args   now, dedup_key, execution_id (both may be empty), then dimension and amount of each. A dedup_key
+--          that begins with \31 is the id of the call: repeated with it, the function replies as the first
+--          time, for as long as a client sends a call again.
 --   reply  OK and already_applied, applied, soft_breach or hard_breach; of a breach also dimension, usage,
 --          limit; of a hard one then the action on running executions (on_hard_limit, or warn), whether the
 --          budget is exhausted (1 or 0), now, next_reset_at
@@ -19,6 +21,19 @@ local function known_signature(b, dedup_key)
   return at and at + budgets.dedup_ms > b.now and signature or nil
 end
 
+local call_ms = 60000
+
+local function is_call(dedup_name)
+  return string.sub(dedup_name, 1, 1) == '\31'
+end
+
+-- The first reply to a call, as it is stored.
+local function stored_reply(text)
+  local answer = reply.ok()
+  for part in string.gmatch(text .. '\31', '([^\31]*)\31') do answer[#answer + 1] = part end
+  return answer
+end
+
 local function remember(b, dedup_key, signature, is_simulated)
   local value = budgets.digits(b.now) .. ' ' .. signature
   -- In simulated time the server's clock must not end it.
@@ -29,11 +44,9 @@ local function remember(b, dedup_key, signature, is_simulated)
   end
 end
 
-commands.register('ff_budget_report', function(KEYS, ARGV)
-  local key, now_text, dedup_name, execution_id = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local function report_usage(ARGV, b, dedup_name)
+  local now_text, execution_id = ARGV[1], ARGV[3]
 
-  local b = budgets.load(key, arguments.now(now_text))
-  if not b then return reply.refuse('budget_not_found') end
   local report = read_report(ARGV, execution_id)
   local dedup_key, signature
   if dedup_name ~= '' then
@@ -55,4 +68,20 @@ commands.register('ff_budget_report', function(KEYS, ARGV)
   return reply.ok(outcome.word, outcome.dimension, outcome.usage, outcome.limit,
     budgets.holds(b.f) and b.f.on_hard_limit or 'warn', budgets.exhausted(b) and '1' or '0',
     budgets.digits(b.now), budgets.next_reset(b) or '')
+end
+
+commands.register('ff_budget_report', function(KEYS, ARGV)
+  local key, now_text, dedup_name = KEYS[1], ARGV[1], ARGV[2]
+
+  local b = budgets.load(key, arguments.now(now_text))
+  if not b then return reply.refuse('budget_not_found') end
+  if not is_call(dedup_name) then return report_usage(ARGV, b, dedup_name) end
+  local call_key = table.concat({'ff:usagecall', b.tag, string.sub(dedup_name, 2)}, ':')
+  local first = server.call('GET', call_key)
+  if first then return stored_reply(first) end
+  local answer = report_usage(ARGV, b, '')
+  if answer[1] == 1 then
+    server.call('SET', call_key, table.concat(answer, '\31', 3), 'PX', call_ms)
+  end
+  return answer
 end)

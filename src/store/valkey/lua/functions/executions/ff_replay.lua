@@ -2,12 +2,14 @@
 --   keys   core
 --   args   now, origin, reason, requested_by
 --   reply  OK event state
+-- Repeated with the same origin, it succeeds.
 commands.register('ff_replay', function(KEYS, ARGV)
   local core_key = KEYS[1]
   local now, origin, reason, requested_by = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
   local x = execution.load(core_key, arguments.now(now))
   if not x then return reply.refuse('execution_not_found') end
+  if x.f.last_call == origin then return reply.ok('', x.f.public_state) end
   if x.f.lifecycle_phase ~= 'terminal' then
     return reply.refuse('execution_not_terminal', x.f.public_state)
   end
@@ -17,6 +19,7 @@ commands.register('ff_replay', function(KEYS, ARGV)
   end
 
   replaying.start(x, reason, requested_by)
+  execution.put(x, {last_call = origin})
   execution.save(x)
   return reply.ok(events.tell(x, 'replayed', origin), x.f.public_state)
 end)
