@@ -64,6 +64,20 @@ TEST(ValkeyClusterFault, WritesConfirmedByAReplicaSurviveAFailoverUnderLoad) {
   EXPECT_EQ(load.finish(30s), "");
 }
 
+// The first ones, before the store has heard which node has which slots.
+TEST(ValkeyClusterFault, EachNodeConfirmsItsOwnWrites) {
+  ValkeyCluster cluster;
+  for (std::size_t i = 0; i < ValkeyCluster::primary_count; ++i)
+    cluster.primary(i).call({"CONFIG", "SET", "appendonly", "yes"});
+  const auto engine = open_engine(cluster.client_options(), valkey_store::Durability::fsync);
+  std::vector<test::Started<Submit>> submitted;
+  for (int i = 0; i < 60; ++i) submitted.push_back(test::start(*engine, Submit{.kind = kind}));
+  for (auto& each : submitted) {
+    const auto reply = each.get();
+    EXPECT_TRUE(reply) << reply.error().message;
+  }
+}
+
 TEST(ValkeyClusterFault, ASlotMovesUnderLoad) {
   ValkeyCluster cluster;
   const auto first = open_engine(cluster.client_options());

@@ -1,7 +1,5 @@
 #include "store/valkey/confirmations.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/try.hpp"
@@ -35,27 +33,18 @@ Confirmations::Confirmations(asio::any_io_executor executor, const ClientOptions
                              Durability durability)
     : durability_(durability), client_(std::move(executor), with_patience(options)) {}
 
-std::string Confirmations::node_of(std::uint16_t slot) const {
-  for (const auto& node : client_.nodes())
-    if (std::ranges::any_of(node.slots, [slot](const SlotRange& range) {
-          return range.first <= slot && slot <= range.last;
-        }))
-      return node.name.text;
-  return {};
-}
-
 void Confirmations::add(Written written, Done done) {
-  const auto node = node_of(written.slot);
-  auto& round = rounds_[node];
+  const auto server_run = written.run;
+  auto& round = rounds_[server_run];
   round.waiting.push_back({std::move(written), std::move(done)});
-  if (!round.running) run(node);
+  if (!round.running) run(server_run);
 }
 
 // WAITAOF waits for the writes of its own connection, so one comes before it: after all that was answered on
 // any other. Around both stands what tells whether they reached the same server on one connection; on a new
 // one WAITAOF would have nothing to wait for.
-void Confirmations::run(const std::string& node) {
-  auto& round = rounds_[node];
+void Confirmations::run(const std::string& server_run) {
+  auto& round = rounds_[server_run];
   round.running = true;
   auto answers = std::make_shared<Answers>();
   answers->waiting = std::exchange(round.waiting, {});
@@ -73,11 +62,12 @@ void Confirmations::run(const std::string& node) {
   send({"FCALL", "ff_confirm", "1", probe_key}, keep(&Answers::write));
   send({"WAITAOF", "1", replicas, std::to_string(patience.count())}, keep(&Answers::wait));
   send({"CLIENT", "ID"}, keep(&Answers::same_connection));
-  send({"FCALL_RO", "ff_run", "0"},
-       [this, node, answers](const Result<Reply>& reply) { finish(node, *answers, reply); });
+  send({"FCALL_RO", "ff_run", "0"}, [this, server_run, answers](const Result<Reply>& reply) {
+    finish(server_run, *answers, reply);
+  });
 }
 
-void Confirmations::finish(const std::string& node, Answers& answers,
+void Confirmations::finish(const std::string& server_run, Answers& answers,
                            const Result<Reply>& same_run) {
   const auto safe_run = judge(answers, same_run);
   for (auto& [written, done] : answers.waiting) {
@@ -88,9 +78,12 @@ void Confirmations::finish(const std::string& node, Answers& answers,
     else
       done({});
   }
-  auto& round = rounds_[node];
+  auto& round = rounds_[server_run];
   round.running = false;
-  if (!round.waiting.empty()) run(node);
+  if (!round.waiting.empty())
+    run(server_run);
+  else
+    rounds_.erase(server_run);
 }
 
 Result<std::string> Confirmations::judge(const Answers& answers,

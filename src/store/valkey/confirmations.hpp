@@ -18,8 +18,8 @@ struct Written {
   std::string run;        // of the server that answered
 };
 
-// Asks each node with WAITAOF, for all that wait at a time together, on a connection of its own: it blocks
-// the one that it is sent on. All methods on the executor's thread.
+// Asks each run of a server with WAITAOF, for all that wait at a time together, on a connection of its own:
+// it blocks the one that it is sent on. All methods on the executor's thread.
 class Confirmations {
  public:
   using Done = std::move_only_function<void(Result<void>)>;
@@ -51,15 +51,16 @@ class Confirmations {
     Result<Reply> same_connection = Reply{};
   };
 
-  std::string node_of(std::uint16_t slot) const;
-  void run(const std::string& node);
-  void finish(const std::string& node, Answers& answers, const Result<Reply>& same_run);
+  void run(const std::string& server_run);
+  void finish(const std::string& server_run, Answers& answers, const Result<Reply>& same_run);
   // The run of which everything up to now is safe.
   Result<std::string> judge(const Answers& answers, const Result<Reply>& same_run) const;
   Result<void> judge_wait(const Result<Reply>& reply) const;
 
   Durability durability_;
-  std::map<std::string, Round> rounds_;  // by node
+  // By the run of the server that answered: that is certain, while this client may not know yet, or not any
+  // more, which node serves a slot.
+  std::map<std::string, Round> rounds_;
   Client client_;
 };
 
