@@ -60,7 +60,34 @@ asio::awaitable<Result<void>> Listener::open() {
   auto made = context_->make_stream(task_.endpoints[current_]);
   FF_CO_TRY(made);
   stream_ = std::move(*made);
-  co_return co_await open_stream(*stream_, task_.endpoints[current_], context_->options);
+  Result<void> opened =
+      co_await open_stream(*stream_, task_.endpoints[current_], context_->options);
+  if (opened) opened = co_await check_role();
+  co_return opened;
+}
+
+// A replica passes on what its primary publishes only while it is linked to it. A server that does not tell
+// its role is taken for a primary.
+asio::awaitable<Result<void>> Listener::check_role() {
+  static const std::vector<std::string> command{"ROLE"};
+  WriteBatch batch;
+  batch.add(command);
+  const error_code failed = co_await stream_->write(batch.buffers());
+  if (failed) co_return fail(Errc::store_unavailable, failed.message());
+  ReplyReader reader;
+  arm_ping();  // a server that does not answer
+  heard_ = false;
+  const Result<Reply> reply = co_await read_reply(*stream_, reader);
+  ping_timer_.cancel();
+  FF_CO_TRY(reply);
+  const auto* parts = reply->as_array();
+  const auto* role = parts && !parts->empty() ? parts->front().as_text() : nullptr;
+  if (role && *role == "slave") co_return fail(Errc::store_unavailable, "it is a replica");
+  co_return Result<void>{};
+}
+
+void Listener::look_again() {
+  if (stream_) stream_->close();
 }
 
 // As few commands as possible: in a cluster, one may only name channels of one slot.

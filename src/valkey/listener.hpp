@@ -31,9 +31,12 @@ class Listener : public std::enable_shared_from_this<Listener> {
   // Until close().
   asio::awaitable<void> run();
   void close();
+  // Connects anew, as the server may not be a primary any more.
+  void look_again();
 
  private:
   asio::awaitable<Result<void>> open();
+  asio::awaitable<Result<void>> check_role();
   asio::awaitable<std::string> listen();
   std::vector<std::vector<std::string>> subscriptions() const;
   bool take(const Reply& reply, std::string& problem);

@@ -68,6 +68,9 @@ class Subscriber::Assignment : public std::enable_shared_from_this<Assignment> {
   void assign() {
     if (router_->is_closed()) return close();
     if (closed_) return;
+    // Without a cluster the nodes are always the same, but the primary among them is not.
+    if (!router_->context()->options.cluster)
+      for (const auto& [name, listener] : listeners_) listener->look_again();
     auto wanted = tasks();
     std::erase_if(listeners_, [&](const auto& entry) {
       const auto found = wanted.find(entry.first);

@@ -67,6 +67,43 @@ TEST_F(SubscriberTest, TellsOfAGapAfterARestart) {
   await("the message", [&] { return heard_.has("a=1"); });
 }
 
+// A server without a link to its primary, which does not exist.
+void make_replica(ValkeyServer& server) { server.call({"REPLICAOF", "127.0.0.1", "1"}); }
+
+valkey::ClientOptions options_for(const ValkeyServer& first, const ValkeyServer& second) {
+  auto options = first.client_options();
+  options.endpoints.push_back(second.client_options().endpoints.front());
+  return options;
+}
+
+TEST_F(SubscriberTest, PassesAReplicaBy) {
+  ValkeyServer replica;
+  ValkeyServer primary;
+  make_replica(replica);
+  const auto client = connect(options_for(replica, primary));
+  Subscriber subscriber(*client, {"a"}, heard_.handlers());
+  await("subscribed", [&] { return heard_.gaps() == 1; });
+  primary.call({"SPUBLISH", "a", "1"});
+  await("the message", [&] { return heard_.has("a=1"); });
+}
+
+TEST_F(SubscriberTest, LeavesAServerThatHasBecomeAReplica) {
+  ValkeyServer first;
+  ValkeyServer second;
+  const auto client = connect(options_for(first, second));
+  Subscriber subscriber(*client, {"a"}, heard_.handlers());
+  await("subscribed", [&] { return heard_.gaps() == 1; });
+  run(*client, {"SET", "k", "1"});
+  make_replica(first);
+  await("the client has left", [&] {
+    run(*client, {"SET", "k", "2"});
+    return second.call({"GET", "k"}).as_text() != nullptr;
+  });
+  await("subscribed again", [&] { return heard_.gaps() == 2; });
+  second.call({"SPUBLISH", "a", "1"});
+  await("the message", [&] { return heard_.has("a=1"); });
+}
+
 TEST_F(SubscriberTest, NoticesAServerThatStandsStill) {
   ValkeyServer server;
   auto options = server.client_options();

@@ -231,10 +231,10 @@ void Router::redirect(Connection& from, Call call, const Refusal& refusal) {
 // The server was a primary, and others were told that it is one. In a cluster they find the next one by
 // themselves; otherwise its name, or the next endpoint, may lead to it.
 void Router::on_replica(Connection& from) {
-  if (context_->options.cluster)
-    want_refresh();
-  else if (from.age() > replica_reconnect_gap)
-    from.leave("it has become a replica");
+  if (context_->options.cluster) return want_refresh();
+  if (from.age() <= replica_reconnect_gap) return;
+  from.leave("it has become a replica");
+  tell_watchers();
 }
 
 void Router::on_lost(Connection&) {

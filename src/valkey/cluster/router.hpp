@@ -31,7 +31,8 @@ class Router final : public Connection::Owner, public std::enable_shared_from_th
   const asio::any_io_executor& executor() const { return context_->executor; }
   const std::shared_ptr<ConnectionContext>& context() const { return context_; }
 
-  // For those who keep connections of their own: called after each change of the nodes, and on close().
+  // For those who keep connections of their own: called after each change of the nodes or of the primary,
+  // and on close().
   using Watcher = std::function<void()>;
   void watch(std::weak_ptr<Watcher> watcher);
   bool is_closed() const { return closed_; }
