@@ -83,8 +83,16 @@ Result<std::string> valkey_url(const Settings& settings) {
   if (!user.empty() || !password.empty())
     url += fmt::format("{}:{}@", percent_encoded(user), percent_encoded(password));
   url += fmt::format("{}:{}", host, settings.text(Setting::valkey_port));
-  if (const auto& ca_file = settings.text(Setting::valkey_ca_file); !ca_file.empty())
-    url += "?ca_file=" + percent_encoded(ca_file);
+  char separator = '?';
+  const auto add = [&](std::string_view name, Setting setting) {
+    const auto& value = settings.text(setting);
+    if (value.empty()) return;
+    url += fmt::format("{}{}={}", std::exchange(separator, '&'), name, percent_encoded(value));
+  };
+  add("ca_file", Setting::valkey_ca_file);
+  add("partitions", Setting::flow_partitions);
+  add("budget_partitions", Setting::budget_partitions);
+  add("quota_partitions", Setting::quota_partitions);
   return url;
 }
 
@@ -113,6 +121,9 @@ void add_service_settings(Arguments& arguments) {
                       Setting::valkey_user,
                       Setting::valkey_password,
                       Setting::valkey_ca_file,
+                      Setting::flow_partitions,
+                      Setting::budget_partitions,
+                      Setting::quota_partitions,
                       Setting::listen,
                       Setting::durability,
                       Setting::retention,

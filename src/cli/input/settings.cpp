@@ -49,6 +49,12 @@ Result<void> a_port(std::string_view text) {
   return {};
 }
 
+Result<void> a_partition_count(std::string_view text) {
+  const auto count = parse_number(text, NumberRange{1, 32'767});
+  FF_TRY(count);
+  return {};
+}
+
 Result<void> one_of(std::string_view text, std::string_view choices) {
   const auto padded = fmt::format("|{}|", choices);
   if (text.find('|') == std::string_view::npos && !text.empty() &&
@@ -95,6 +101,14 @@ constexpr std::array table{
                 "The password of that user", any_text, true},
     SettingInfo{Setting::valkey_ca_file, "valkey-ca-file", "FF_VALKEY_CA_FILE", "", "FILE",
                 "Who may have signed that Valkey's certificate, in PEM", any_text},
+    SettingInfo{Setting::flow_partitions, "flow-partitions", "FF_FLOW_PARTITIONS", "", "NUMBER",
+                "How many partitions of executions that Valkey has, fixed when the store is made "
+                "(256)",
+                a_partition_count},
+    SettingInfo{Setting::budget_partitions, "budget-partitions", "FF_BUDGET_PARTITIONS", "",
+                "NUMBER", "The same for budgets (32)", a_partition_count},
+    SettingInfo{Setting::quota_partitions, "quota-partitions", "FF_QUOTA_PARTITIONS", "", "NUMBER",
+                "The same for quotas (32)", a_partition_count},
     SettingInfo{Setting::listen, "listen", "FF_LISTEN_ADDR", "127.0.0.1:9090", "IP:PORT",
                 "Where a server listens; port 0 is any free one", any_text},
     SettingInfo{Setting::api_token, "api-token", "FF_API_TOKEN", "", "TEXT",

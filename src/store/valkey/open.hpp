@@ -9,16 +9,19 @@
 #include "store/store.hpp"
 #include "store/valkey/client_names.hpp"
 #include "store/valkey/durability.hpp"
+#include "store/valkey/partition_counts.hpp"
 
 namespace ff::valkey_store {
 
 struct StoreOptions {
   ClientOptions client;
   Durability durability = Durability::server;
-  PartitionIndex partitions = 0;  // 0: as the store has them, 256 if it is new
+  PartitionCounts partitions = {};
   // Look from time to time whether something was missed, and log at the start what a crash or a
   // failover could lose. Programs that only submit or work need neither.
   bool sweep = true;
+  // How often the server's time, and what the store needs to find there, are looked at.
+  Millis server_interval = std::chrono::seconds{10};
   Millis version_budget = std::chrono::seconds{60};
   std::shared_ptr<const Clock> simulated_clock = {};  // tests: instead of the server's
 };

@@ -14,7 +14,6 @@
 namespace ff::valkey_store {
 namespace {
 
-constexpr Millis clock_interval{10'000};
 constexpr Millis subscribing_max{2'000};
 
 std::string make_origin() {
@@ -72,18 +71,19 @@ Async<void> ValkeyStore::prepare() {
   if (options_.sweep)
     for (const auto& loss : booted->losses) log::info("valkey={}", loss);
   keys::Places places;
-  for (PartitionIndex i = 0; i < booted->partitions; ++i)
+  options_.partitions = booted->partitions;
+  for (PartitionIndex i = 0; i < booted->partitions.executions; ++i)
     places.executions.emplace_back(keys::tag(i));
-  for (PartitionIndex i = 0; i < booted->budget_partitions; ++i)
+  for (PartitionIndex i = 0; i < booted->partitions.budgets; ++i)
     places.budgets.emplace_back(keys::budget_tag(i));
-  for (PartitionIndex i = 0; i < booted->quota_partitions; ++i)
+  for (PartitionIndex i = 0; i < booted->partitions.quotas; ++i)
     places.quotas.emplace_back(keys::quota_tag(i));
   functions_.set_places(std::move(places));
   FF_CO_TRY(co_await set_clock());
   co_await subscribe();
   FF_CO_TRY(co_await copy_.look_for_ready(functions_.all_partitions()));
   background_.spawn([this] { return copy_.keep_up(); });
-  background_.spawn([this] { return follow_clock(); });
+  background_.spawn([this] { return follow_server(); });
   co_return Result<void>{};
 }
 
@@ -109,10 +109,16 @@ asio::awaitable<void> ValkeyStore::subscribe() {
     co_await subscribed_.wait_until(deadline);
 }
 
-asio::awaitable<void> ValkeyStore::follow_clock() {
+// FLUSHALL removes the numbers of partitions, too: a program that starts later must not choose others.
+asio::awaitable<void> ValkeyStore::follow_server() {
   while (!background_.is_stopping()) {
-    co_await stopped_.wait_until(std::chrono::steady_clock::now() + clock_interval);
-    if (!background_.is_stopping()) static_cast<void>(co_await set_clock());
+    co_await stopped_.wait_until(std::chrono::steady_clock::now() + options_.server_interval);
+    if (background_.is_stopping()) co_return;
+    static_cast<void>(co_await set_clock());
+    const auto fixed = co_await fix_partition_counts(*client_, options_.partitions);
+    if (!fixed && fixed.error().code == Errc::invalid_input)
+      log::error("valkey: {}; stop the programs that use one of the two numbers",
+                 fixed.error().message);
   }
 }
 

@@ -37,7 +37,7 @@ class ValkeyStore final : public store::Store {
   explicit ValkeyStore(StoreOptions options);
   Async<void> prepare();
   asio::awaitable<void> subscribe();
-  asio::awaitable<void> follow_clock();
+  asio::awaitable<void> follow_server();
   Async<void> set_clock();
 
   StoreOptions options_;

@@ -1,5 +1,7 @@
 #include "store/valkey/boot/boot.hpp"
 
+#include <array>
+
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -91,10 +93,6 @@ Async<void> wait_for_version(Client& client, Millis budget) {
   }
 }
 
-struct PartitionCounts {
-  PartitionIndex flows = 0, budgets = 0, quotas = 0;
-};
-
 std::optional<PartitionCounts> read_counts(const Reply& reply) {
   const auto* list = reply.as_array();
   if (!list || list->size() != 3) return std::nullopt;
@@ -102,29 +100,21 @@ std::optional<PartitionCounts> read_counts(const Reply& reply) {
     const auto* text = (*list)[i].as_text();
     return text ? parse_number<PartitionIndex>(*text).value_or(0) : PartitionIndex{0};
   };
-  const PartitionCounts counts{.flows = count(0), .budgets = count(1), .quotas = count(2)};
-  const bool fine = counts.flows > 0 && counts.budgets > 0 && counts.quotas > 0;
+  const PartitionCounts counts{.executions = count(0), .budgets = count(1), .quotas = count(2)};
+  const bool fine = counts.executions > 0 && counts.budgets > 0 && counts.quotas > 0;
   return fine ? std::optional(counts) : std::nullopt;
 }
 
-// Both in one step: created if there is none, and read back.
-Async<PartitionCounts> partition_config(Client& client, PartitionIndex wanted) {
-  const auto count = std::to_string(wanted == 0 ? core::partition_count_default : wanted);
-  const std::string key(keys::partition_config);
-  Request request{.command = {"FCALL", "ff_partition_counts", "1", key, count, "32", "32"},
-                  .route = slot_of(key)};
-  auto reply = co_await client.run(std::move(request));
-  FF_CO_TRY(reply);
-  const auto stored = read_counts(*reply);
-  if (!stored) co_return unexpected_reply("ff_partition_counts", *reply);
-  if (wanted != 0 && stored->flows != wanted)
-    co_return fail(
-        Errc::invalid_input,
-        fmt::format("this store was made with {} partitions, but {} are asked for; the number "
-                    "cannot change: leave the setting out, or use another store",
-                    stored->flows, wanted));
-  co_return *stored;
-}
+struct CountName {
+  PartitionIndex PartitionCounts::*count;
+  PartitionIndex of_new_store;
+  std::string_view setting;
+};
+constexpr PartitionIndex resource_partitions_default = 32;
+constexpr std::array count_names{
+    CountName{&PartitionCounts::executions, core::partition_count_default, "partitions"},
+    CountName{&PartitionCounts::budgets, resource_partitions_default, "budget_partitions"},
+    CountName{&PartitionCounts::quotas, resource_partitions_default, "quota_partitions"}};
 
 std::string setting(const std::vector<Reply>& pairs, std::string_view name) {
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2)
@@ -250,6 +240,26 @@ Result<void> check_version(std::string_view info) {
   return {};
 }
 
+// Both in one step: created if there is none, and read back.
+Async<PartitionCounts> fix_partition_counts(Client& client, PartitionCounts wanted) {
+  const std::string key(keys::partition_config);
+  std::vector<std::string> command{"FCALL", "ff_partition_counts", "1", key};
+  for (const auto& [count, of_new_store, setting] : count_names)
+    command.push_back(std::to_string(wanted.*count == 0 ? of_new_store : wanted.*count));
+  Request request{.command = std::move(command), .route = slot_of(key)};
+  auto reply = co_await client.run(std::move(request));
+  FF_CO_TRY(reply);
+  const auto stored = read_counts(*reply);
+  if (!stored) co_return unexpected_reply("ff_partition_counts", *reply);
+  for (const auto& [count, of_new_store, setting] : count_names)
+    if (wanted.*count != 0 && wanted.*count != (*stored).*count)
+      co_return fail(Errc::invalid_input,
+                     fmt::format("this store was made with {}={}, but {} are asked for; the number "
+                                 "cannot change: leave the setting out, or use another store",
+                                 setting, (*stored).*count, wanted.*count));
+  co_return *stored;
+}
+
 Async<void> ensure_library(Client& client) {
   for (const auto& node : client.nodes()) {
     const auto found = co_await look_at_library(client, node.name);
@@ -270,14 +280,11 @@ Async<Booted> boot(Client& client, BootOptions options) {
   FF_CO_TRY(co_await ping(client));
   FF_CO_TRY(co_await wait_for_version(client, options.version_budget));
   FF_CO_TRY(co_await ensure_library(client));
-  const auto partitions = co_await partition_config(client, options.partitions);
+  const auto partitions = co_await fix_partition_counts(client, options.partitions);
   FF_CO_TRY(partitions);
   auto told = co_await losses(client);
   FF_CO_TRY(told);
-  co_return Booted{.partitions = partitions->flows,
-                   .budget_partitions = partitions->budgets,
-                   .quota_partitions = partitions->quotas,
-                   .losses = std::move(*told)};
+  co_return Booted{.partitions = *partitions, .losses = std::move(*told)};
 }
 
 }  // namespace ff::valkey_store

@@ -8,23 +8,26 @@
 #include <vector>
 
 #include "store/valkey/client_names.hpp"
+#include "store/valkey/partition_counts.hpp"
 
 namespace ff::valkey_store {
 
 struct BootOptions {
-  PartitionIndex partitions = 0;                     // 0: as the store has them, 256 if it is new
+  PartitionCounts partitions = {};
   Millis version_budget = std::chrono::seconds{60};  // how long a server may take to become usable
 };
 
 struct Booted {
-  PartitionIndex partitions = 0;
-  PartitionIndex budget_partitions = 0;
-  PartitionIndex quota_partitions = 0;
+  PartitionCounts partitions;
   std::vector<std::string> losses;  // what a crash or a failover could lose, in sentences
 };
 
-// Checks the version, fixes or verifies the number of partitions, loads the function library.
+// Checks the version, fixes or verifies the numbers of partitions, loads the function library.
 Async<Booted> boot(Client& client, BootOptions options);
+
+// The numbers of partitions that are stored; those that are not are stored as wanted. Fails if they are not
+// what is wanted.
+Async<PartitionCounts> fix_partition_counts(Client& client, PartitionCounts wanted);
 
 // Loads the library unless one that serves is there.
 Async<void> ensure_library(Client& client);

@@ -85,6 +85,13 @@ Result<std::string> read_password(const std::string& path) {
   return password;
 }
 
+PartitionIndex* partition_count(PartitionCounts& counts, std::string_view name) {
+  if (name == "partitions") return &counts.executions;
+  if (name == "budget_partitions") return &counts.budgets;
+  if (name == "quota_partitions") return &counts.quotas;
+  return nullptr;
+}
+
 Result<void> set(StoreOptions& options, std::string_view url, std::string_view name,
                  const std::string& value) {
   if (name == "durability") {
@@ -97,14 +104,15 @@ Result<void> set(StoreOptions& options, std::string_view url, std::string_view n
     auto password = read_password(value);
     FF_TRY(password);
     options.client.password = std::move(*password);
-  } else if (name == "partitions") {
+  } else if (auto* partitions = partition_count(options.partitions, name)) {
     const auto count = parse_number<PartitionIndex>(value);
     if (!count || *count == 0 || *count > 32'767)
-      return wrong(url, "partitions is a number from 1 to 32767");
-    options.partitions = *count;
+      return wrong(url, fmt::format("{} is a number from 1 to 32767", name));
+    *partitions = *count;
   } else {
     return wrong(url, fmt::format("it has no setting {}; there are durability, ca_file, "
-                                  "password_file and partitions",
+                                  "password_file, partitions, budget_partitions and "
+                                  "quota_partitions",
                                   printable(name)));
   }
   return {};

@@ -54,11 +54,13 @@ TEST(ValkeyUrl, HasUserAndPassword) {
 }
 
 TEST(ValkeyUrl, HasSettings) {
-  const auto options = parse_url("valkey://h?durability=replicas&ca_file=%2Fca.pem&partitions=16");
+  const auto options = parse_url(
+      "valkey://h?durability=replicas&ca_file=%2Fca.pem&partitions=16"
+      "&budget_partitions=4&quota_partitions=8");
   ASSERT_TRUE(options);
   EXPECT_EQ(options->durability, Durability::replicas);
   EXPECT_EQ(options->client.ca_file, "/ca.pem");
-  EXPECT_EQ(options->partitions, 16);
+  EXPECT_EQ(options->partitions, (PartitionCounts{.executions = 16, .budgets = 4, .quotas = 8}));
 }
 
 TEST(ValkeyUrl, IsRefusedWithAReason) {
@@ -68,6 +70,7 @@ TEST(ValkeyUrl, IsRefusedWithAReason) {
   EXPECT_THAT(refusal_of("valkey://host?durability=maybe"), HasSubstr("server, fsync or replicas"));
   EXPECT_THAT(refusal_of("valkey://host?speed=11"), HasSubstr("no setting speed"));
   EXPECT_THAT(refusal_of("valkey://host?partitions=0"), HasSubstr("1 to 32767"));
+  EXPECT_THAT(refusal_of("valkey://host?quota_partitions=x"), HasSubstr("quota_partitions"));
   EXPECT_THAT(refusal_of("valkey://a%4:b@host"), HasSubstr("%XX"));
   EXPECT_THAT(refusal_of("valkey+unix://socket"), HasSubstr("no socket"));
   EXPECT_THAT(refusal_of("valkey://h?password_file=/nowhere/at/all"), HasSubstr("/nowhere/at/all"));

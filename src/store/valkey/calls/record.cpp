@@ -163,6 +163,14 @@ core::State waiting_or_granted(Fields& fields) {
   return core::Waiting{};
 }
 
+// Programs with flows pause the executions of a cancelled one. As with a policy's pause, no worker may have
+// them.
+BlockingReason blocking_reason_of(Fields& fields) {
+  if (fields.text("blocking_reason") == "paused_by_flow_cancel")
+    return BlockingReason::paused_by_policy;
+  return fields.name_of<BlockingReason>("blocking_reason");
+}
+
 core::State state_of(Fields& fields, const core::Execution& execution) {
   const auto phase = fields.name_of<LifecyclePhase>("lifecycle_phase");
   if (phase == LifecyclePhase::terminal)
@@ -186,7 +194,7 @@ core::State state_of(Fields& fields, const core::Execution& execution) {
   if (eligibility == to_string(EligibilityState::blocked_by_dependencies))
     return core::WaitingChildren{};
   if (eligibility.starts_with("blocked_by_"))
-    return core::Blocked{.reason = fields.name_of<BlockingReason>("blocking_reason"),
+    return core::Blocked{.reason = blocking_reason_of(fields),
                          .detail = fields.text("blocking_detail"),
                          .since = fields.time("last_transition_at")};
   return waiting_or_granted(fields);
