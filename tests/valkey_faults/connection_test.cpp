@@ -55,5 +55,93 @@ TEST(ValkeyConnectionFault, Garbage) {
   EXPECT_EQ(load.finish(), "");
 }
 
+// The server is a replica that lags behind while it is asked for the lease and the payload, and then takes
+// over.
+TEST(ValkeyConnectionFault, APayloadIsReadWhereItsLeaseWasGiven) {
+  ValkeyServer server;
+  LocalEngine engine(must(valkey_store::open({.client = server.client_options(), .sweep = false})),
+                     LocalEngineOptions{.scan = false});
+  const Claim claim{.worker = *WorkerId::parse("w"), .lease_ttl = 1min};
+  must(run_blocking(engine, claim));  // registers the worker
+  const auto id = must(run_blocking(engine, Submit{.kind = kind, .payload = "bytes"})).id;
+  const auto key = fmt::format("ff:exec:{{fp:{}}}:{}:payload", id.partition(), id.str());
+  server.call({"RENAME", key, key + ":later"});
+  server.call({"REPLICAOF", "127.0.0.1", "1"});
+  server.call({"CONFIG", "RESETSTAT"});
+  auto claimed = test::start(engine, claim);
+  test::await("the payload was asked for", [&] {
+    return server.call({"INFO", "commandstats"}).as_text()->find("cmdstat_get:") !=
+           std::string::npos;
+  });
+  Runtime runtime{1};
+  valkey::Client client(runtime.executor(), server.client_options());
+  client.send({.command = {"REPLICAOF", "NO", "ONE"}}, [](const Result<valkey::Reply>&) {});
+  client.send({.command = {"RENAME", key + ":later", key}}, [](const Result<valkey::Reply>&) {});
+  EXPECT_EQ(must(claimed.get()).executions.at(0).payload, "bytes");
+}
+
+// ---- The answer to a call is lost: the client sends it again -------------------------------------
+
+class LostAnswer : public ::testing::Test {
+ protected:
+  // Runs the operation; its first answer does not arrive.
+  template <class Op>
+  auto run_twice(Op operation) {
+    proxy_.lose_answer();
+    auto reply = must(run_blocking(engine_, std::move(operation)));
+    EXPECT_TRUE(proxy_.has_lost_it());
+    return reply;
+  }
+  BudgetInfo budget(const BudgetId& id) { return must(run_blocking(engine_, GetBudget{id})); }
+  BudgetId make_budget() {
+    return must(run_blocking(engine_, CreateBudget{.spec = {.hard_limits = {{"tokens", 10}}}})).id;
+  }
+  ClaimedExecution claim() {
+    return must(run_blocking(engine_, Claim{.worker = worker_, .lease_ttl = 1min}))
+        .executions.at(0);
+  }
+
+  ValkeyServer server_;
+  Proxy proxy_{server_.port()};
+  LocalEngine engine_{must(valkey_store::open({.client = proxy_.client_options(), .sweep = false})),
+                      LocalEngineOptions{.scan = false}};
+  WorkerId worker_ = *WorkerId::parse("w");
+};
+
+TEST_F(LostAnswer, AUsageReportWithoutADedupKeyCountsOnce) {
+  const auto id = make_budget();
+  EXPECT_EQ(run_twice(ReportUsage{.id = id, .amounts = {{"tokens", 3}}}).outcome,
+            UsageOutcome::applied);
+  EXPECT_EQ(budget(id).usage, (Amounts{{"tokens", 3}}));
+  const auto refused = run_twice(ReportUsage{.id = id, .amounts = {{"tokens", 9}}});
+  EXPECT_EQ(refused.outcome, UsageOutcome::hard_breach);
+  EXPECT_EQ(refused.breach->usage, 3u);
+  EXPECT_EQ(budget(id).breach_count, 1u);
+}
+
+TEST_F(LostAnswer, AResetCountsOnce) {
+  const auto id = make_budget();
+  run_twice(ResetBudget{id});
+  EXPECT_EQ(budget(id).reset_count, 1u);
+  run_twice(ResetBudget{id});
+  EXPECT_EQ(budget(id).reset_count, 2u) << "another call is another reset";
+}
+
+TEST_F(LostAnswer, AReplaySucceeds) {
+  const auto id = must(run_blocking(engine_, Submit{.kind = kind})).id;
+  must(run_blocking(engine_, Complete{.id = id, .fence = claim().fence}));
+  EXPECT_EQ(run_twice(Replay{.id = id, .reason = "again"}).state, ExecutionState::waiting);
+  EXPECT_EQ(must(run_blocking(engine_, GetExecution{id})).replays, 1u);
+}
+
+TEST_F(LostAnswer, AGrantIsNotLost) {
+  const Grant grant{.worker = worker_, .grant_ttl = 1min};
+  must(run_blocking(engine_, grant));  // registers the worker
+  const auto id = must(run_blocking(engine_, Submit{.kind = kind})).id;
+  const auto granted = run_twice(grant).execution;
+  ASSERT_TRUE(granted);
+  EXPECT_EQ(granted->id, id);
+}
+
 }  // namespace
 }  // namespace ff::faults

@@ -5,7 +5,9 @@
 #include <flowfabric/flowfabric.hpp>
 
 #include <future>
+#include <set>
 
+#include "base/clock.hpp"
 #include "http/server/server.hpp"
 #include "sdk/client/blocking.hpp"
 #include "tests/support/blocking.hpp"
@@ -70,6 +72,46 @@ TEST(ValkeyEngines, TheOtherEngineGoesOnWithTheTimersOfOneThatDied) {
   EXPECT_EQ(claimed, 11);
 }
 
+// A clock that is put right goes back.
+TEST(ValkeyEngines, AListShowsAllAfterTheClockWentBack) {
+  ValkeyServer server;
+  const auto clock = std::make_shared<ManualClock>(TimePoint{Millis{1'800'000'000'000}});
+  LocalEngine engine(must(valkey_store::open({.client = server.client_options(),
+                                              .partitions = {.executions = 1},
+                                              .simulated_clock = clock})),
+                     LocalEngineOptions{.scan = false});
+  std::set<ExecutionId> submitted;
+  for (const auto step : {1s, -3600s, 1s, 1s, -10s, 1s}) {
+    clock->advance(step);
+    for (int i = 0; i < 5; ++i)
+      submitted.insert(must(run_blocking(engine, Submit{.kind = kind})).id);
+  }
+  std::set<ExecutionId> listed;
+  ListExecutions page{.limit = 3};
+  do {
+    const auto reply = must(run_blocking(engine, page));
+    for (const auto& each : reply.executions) listed.insert(each.id);
+    page.cursor = reply.next;
+  } while (page.cursor);
+  EXPECT_EQ(listed, submitted);
+}
+
+// FLUSHALL while a program runs.
+TEST(ValkeyEngines, TheNumbersOfPartitionsSurviveAFlush) {
+  ValkeyServer server;
+  const auto store = must(valkey_store::open({.client = server.client_options(),
+                                              .partitions = {.executions = 8, .budgets = 4},
+                                              .server_interval = 20ms}));
+  server.flushall();
+  const auto stored = [&](const char* field) {
+    const auto reply = server.call({"HGET", "ff:config:partitions", field});
+    return reply.as_text() ? *reply.as_text() : "";
+  };
+  test::await("they are stored again", [&] { return stored("num_flow_partitions") == "8"; });
+  EXPECT_EQ(stored("num_budget_partitions"), "4");
+  EXPECT_EQ(stored("num_quota_partitions"), "32");
+}
+
 // A scanner's question is under way, and no answer will come.
 TEST(ValkeyEngines, StopWhileTheServerIsSilent) {
   ValkeyServer server;
@@ -92,7 +134,8 @@ TEST(ValkeyEngines, AServerStopsWhileTheirServerIsSilent) {
   Proxy proxy(server.port());
   auto client = proxy.client_options();
   client.request_timeout = 5min;
-  LocalEngine engine(must(valkey_store::open({.client = client})), LocalEngineOptions{.scan = false});
+  LocalEngine engine(must(valkey_store::open({.client = client})),
+                     LocalEngineOptions{.scan = false});
   http::ServerOptions options{.on_cut = [&engine] { engine.break_off(); }};
   auto http = std::make_unique<http::Server>(engine, must(http::Listener::bind("127.0.0.1:0")),
                                              std::move(options));

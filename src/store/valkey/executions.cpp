@@ -13,22 +13,43 @@ namespace {
 
 // A lease and its payload, which comes beside it in the same round trip: it costs Valkey less than
 // through Lua.
-class SentLease final : public SentCallOf<core::LeaseGrant> {
+class SentLease final : public SentCallOf<core::LeaseGrant>,
+                        public std::enable_shared_from_this<SentLease> {
  public:
-  using SentCallOf::SentCallOf;
+  using Get = std::function<void(std::move_only_function<void(Result<Reply>)>)>;
+  SentLease(store::Call<core::LeaseGrant> call, Get get)
+      : SentCallOf(std::move(call)), get_(std::move(get)) {}
 
-  void finish() override {
-    answered_ = true;
-    finish_if_complete();
+  void get_payload() {
+    get_([self = shared_from_this()](Result<Reply> payload) {
+      self->take_payload(std::move(payload));
+    });
   }
-  void take_payload(Result<Reply> payload) {
-    payload_ = std::move(payload);
+
+  void read(Answer& answer) override {
+    is_leased_ = true;
+    SentCallOf::read(answer);
+  }
+  void finish() override {
+    is_finished_ = true;
     finish_if_complete();
   }
 
  private:
+  void take_payload(Result<Reply> payload) {
+    was_early_ = !is_leased_;
+    payload_ = std::move(payload);
+    finish_if_complete();
+  }
+
   void finish_if_complete() {
-    if (!answered_ || !payload_) return;
+    if (!is_finished_ || !payload_) return;
+    // Answers come in the order of the requests. A payload before its lease is from another server, one
+    // that refused the lease: it may have been a replica that lags behind.
+    if (succeeded() && std::exchange(was_early_, false)) {
+      payload_.reset();
+      return get_payload();
+    }
     const auto& payload = *payload_;
     if (succeeded() && !payload)
       fail(payload.error());
@@ -39,7 +60,10 @@ class SentLease final : public SentCallOf<core::LeaseGrant> {
     SentCallOf::finish();
   }
 
-  bool answered_ = false;
+  Get get_;
+  bool is_leased_ = false;
+  bool is_finished_ = false;
+  bool was_early_ = false;
   std::optional<Result<Reply>> payload_;
 };
 
@@ -127,12 +151,14 @@ void Executions::run(store::Call<core::Create>& call) {
 void Executions::run(store::Call<core::LeaseGrant>& call) {
   const auto id = call.operation.id;
   auto sent = begin(call);
-  auto lease = std::make_shared<SentLease>(std::move(call));
+  auto get = [this, id](std::move_only_function<void(Result<Reply>)> done) {
+    Request request{.command = {"GET", keys::of_execution(id, "payload")},
+                    .route = parts_.functions.place_of(id).slot};
+    parts_.client.send(parts_.functions.unless_down(std::move(request)), std::move(done));
+  };
+  auto lease = std::make_shared<SentLease>(std::move(call), std::move(get));
   send(std::move(sent), lease);
-  Request get{.command = {"GET", keys::of_execution(id, "payload")},
-              .route = parts_.functions.place_of(id).slot};
-  parts_.client.send(parts_.functions.unless_down(std::move(get)),
-                     [lease](Result<Reply> payload) { lease->take_payload(std::move(payload)); });
+  lease->get_payload();
 }
 
 template <class Command>

@@ -206,6 +206,24 @@ Async<Found> look_at_library(Client& client, const NodeName& node) {
   co_return *version < library_version ? Found::older : Found::serves;
 }
 
+// A library that is lost, by a restart without persistence for one, is loaded again by a program that is new
+// enough for the data.
+Async<void> check_not_outdated(Client& client) {
+  const std::string key(keys::partition_config);
+  Request request{.command = {"HGET", key, "library_version"}, .route = slot_of(key)};
+  const auto reply = co_await client.run(std::move(request));
+  FF_CO_TRY(reply);
+  const auto* text = reply->as_text();
+  const auto newest = text ? parse_version(*text) : std::nullopt;
+  if (!newest || *newest <= library_version) co_return Result<void>{};
+  co_return fail(
+      Errc::store_too_new,
+      fmt::format(
+          "Valkey has lost its function library, which was {}.{}; this program has the older "
+          "{}.{}: start a program of that version or a later one",
+          newest->major, newest->minor, library_version.major, library_version.minor));
+}
+
 Async<void> load_library(Client& client, const NodeName& node) {
   Request request{.command = {"FUNCTION", "LOAD", "REPLACE", std::string(library_text())},
                   .route = node};
@@ -265,6 +283,9 @@ Async<void> ensure_library(Client& client) {
     const auto found = co_await look_at_library(client, node.name);
     FF_CO_TRY(found);
     if (*found == Found::serves) continue;
+    if (*found == Found::missing) {
+      FF_CO_TRY(co_await check_not_outdated(client));
+    }
     FF_CO_TRY(co_await load_library(client, node.name));
     const auto now = co_await look_at_library(client, node.name);
     FF_CO_TRY(now);

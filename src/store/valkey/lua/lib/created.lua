@@ -1,5 +1,5 @@
 -- All executions of a namespace in a partition, in the order in which they came: one string of records,
--- each 8 bytes of time (milliseconds, big-endian) and 16 bytes of UUID. Who is forgotten leaves a record
+-- each 8 bytes of time (milliseconds, big-endian) and 16 bytes of UUID. Times never decrease. Who is forgotten leaves a record
 -- that leads nowhere, until half of them do.
 local created = {}
 
@@ -23,8 +23,18 @@ function created.id_of(tag, raw)
     .. string.sub(hex, 13, 16) .. '-' .. string.sub(hex, 17, 20) .. '-' .. string.sub(hex, 21)
 end
 
+-- When an execution that comes now counts as created: not before the last one, though the clock may have
+-- gone back since.
+function created.next_time(x, namespace)
+  local last = server.call('GETRANGE', keys.created(x.tag, namespace), -record_bytes, 7 - record_bytes)
+  if last == '' then return x.at end
+  local last_at = struct.unpack('>I8', last)
+  return last_at > x.now and string.format('%.0f', last_at) or x.at
+end
+
 function created.add(x, raw)
-  server.call('APPEND', keys.created(x.tag, x.f.namespace), struct.pack('>I8', x.now) .. raw)
+  local at = struct.pack('>I8', tonumber(x.f.created_at))
+  server.call('APPEND', keys.created(x.tag, x.f.namespace), at .. raw)
 end
 
 function created.time_at(key, index)

@@ -3,8 +3,9 @@ local creation = {}
 
 local pairs_max = 1000  -- that one command is given at once
 
--- Its core: `fields`, and the state that it begins in.
+-- Its core: `fields`, when it was created, and the state that it begins in.
 function creation.begin(x, fields, delay_until)
+  fields.created_at = created.next_time(x, fields.namespace)
   execution.put(x, fields)
   if delay_until and delay_until > x.now then
     execution.become_delayed(x, delay_until, 'waiting_for_delay', 'pending_first_attempt')

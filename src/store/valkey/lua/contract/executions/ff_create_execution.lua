@@ -74,7 +74,7 @@ server.register_function('ff_create_execution', function(KEYS, ARGV)
   creation.begin(x, {
     execution_id = id, namespace = namespace, lane_id = lane, current_lane = lane,
     execution_kind = kind, priority = priority, creator_identity = given(creator),
-    partition_id = given(partition_id), created_at = x.now,
+    partition_id = given(partition_id),
     deadline = deadline_of(x, deadline_at, wanted),
     required_capabilities = wanted.required_capabilities,
     attempt_timeout_ms = wanted.attempt_timeout_ms, retention_ms = wanted.retention_ms,
