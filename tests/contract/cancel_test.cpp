@@ -91,6 +91,8 @@ TEST_F(Cancel, WantsTheLeaseOfWhoeverIsNoOperator) {
   expect_refused(by_worker().with(4, "L9"), "0 stale_lease");
   expect_refused(by_worker().with(5, "9"), "0 stale_lease");
   EXPECT_EQ(run(by_worker()), "1 OK cancelled active");
+  EXPECT_EQ(change(by_worker()), "1 OK cancelled active\n") << "the same lease, once more";
+  expect_refused(by_worker().with(5, "9"), "0 execution_not_active cancelled 1 terminal A1");
   for (const std::string source : {"operator_override", "flow_cascade", "system_timeout"}) {
     bring_to("active");
     EXPECT_EQ(run(cancel(source)), "1 OK cancelled active");

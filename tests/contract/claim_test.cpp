@@ -41,6 +41,7 @@ attempt:0 lease_id=L1
 attempt:0 started_at=t
 attempt:0 worker_id=w1
 attempt:0 worker_instance_id=w1-i1
+attempts 0=t
 )";
 
 constexpr auto used_grant = R"(claim_grant -(expires)

@@ -44,6 +44,7 @@ attempt:1 reclaim_reason=lease expired
 attempt:1 started_at=t
 attempt:1 worker_id=w1
 attempt:1 worker_instance_id=w1-i1
+attempts 1=t
 core attempt_state=running_attempt
 core blocking_reason=none
 core current_attempt_id=A2

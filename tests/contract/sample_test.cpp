@@ -50,7 +50,7 @@ TEST_F(Samples, CompleteAndItsFence) {
   bring_to("active");
   EXPECT_EQ(run(complete(2).with(6, "operator_override")), "0 stale_lease");
   EXPECT_EQ(run(complete()), "1 OK completed");
-  EXPECT_EQ(run(complete()), "0 execution_not_active success 1 terminal A1");
+  EXPECT_EQ(run(complete()), "1 OK completed");
 }
 
 TEST_F(Samples, CompleteWhenTheLeaseIsOver) {
@@ -67,7 +67,7 @@ TEST_F(Samples, FailAndRetry) {
   const auto reply = reply_of(fail(1, R"({"max_retries":2})"));
   EXPECT_EQ(reply[2], "retry_scheduled");
   EXPECT_EQ(std::stoll(reply[3]), time_in_core("last_mutation_at") + 1000);
-  EXPECT_EQ(run(fail()), "0 execution_not_active none 1 runnable \"\"");
+  EXPECT_EQ(run(fail()), "1 OK retry_scheduled X");
   rewind_delay();
   EXPECT_EQ(run(promote()), "1 OK promoted");
   run(issue_claim_grant());

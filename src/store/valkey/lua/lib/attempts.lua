@@ -66,6 +66,7 @@ function attempts.start(x, kind, want, epoch)
   end
   add_lineage(record, f, kind)
   server.call('HSET', keys.attempt(x.tag, x.id, index), unpack(record))
+  if x.by_contract then server.call('ZADD', keys.of_execution(x.tag, x.id, 'attempts'), x.at, index) end
   local changed = x.changed
   f.current_attempt_index, changed.current_attempt_index = index, true
   f.current_attempt_id, changed.current_attempt_id = want.attempt_id, true

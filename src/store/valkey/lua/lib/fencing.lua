@@ -49,4 +49,9 @@ function fencing.check(x, fence, source)
   return fencing.check_lease(x, fence)
 end
 
+-- As leases.attempt_of.
+function fencing.attempt_of(x, fence, ...)
+  return leases.attempt_of(x, fence.lease_id, fence.epoch, fence.attempt_id, ...)
+end
+
 return fencing

@@ -3,7 +3,8 @@
 --   args   execution_id, reason, source, lease_id, lease_epoch
 --   reply  OK cancelled and the phase before
 -- An operator, a flow and a timeout may cancel a leased execution; any other source must prove the lease,
--- and a lease that is given must be the running one.
+-- and a lease that is given must be the running one. Repeated with the same lease, it replies as the first
+-- time.
 local needs_no_lease = {flow_cascade = true, system_timeout = true}
 
 local function refusal(x, source, lease_id, epoch)
@@ -28,7 +29,11 @@ server.register_function('ff_cancel_execution', function(KEYS, ARGV)
   local x, refused = contract.load(core_key, id)
   if not x then return refused end
   local phase = x.f.lifecycle_phase
-  if phase == 'terminal' then return contract.not_active(x) end
+  if phase == 'terminal' then
+    local fence = {lease_id = lease_id, epoch = epoch, attempt_id = x.f.current_attempt_id}
+    local is_repeated = x.f.terminal_outcome == 'cancelled' and fencing.attempt_of(x, fence)
+    return is_repeated and reply.ok('cancelled', 'active') or contract.not_active(x)
+  end
   refused = refusal(x, source, lease_id, epoch)
   if refused then return refused end
 

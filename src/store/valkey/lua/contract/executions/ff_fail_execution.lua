@@ -4,9 +4,17 @@
 --   args   execution_id, lease_id, lease_epoch, attempt_id, failure_reason, failure_category,
 --          retry_policy_json (empty: the stored one), source
 --   reply  OK retry_scheduled delay_until, or OK terminal_failed
+-- Repeated with the same fence, it replies as the first time.
 local function retry_policy(x, text)
   if text and text ~= '' then return policy.decode(text) end
   return policy.table(policy.of(x), 'retry_policy')
+end
+
+-- A timeout ends an attempt in failure too, but without a call of its worker.
+local function first_reply(x, fence)
+  local ended = fencing.attempt_of(x, fence, 'attempt_state', 'lease_end', 'retry_at')
+  if not ended or ended[1] ~= 'ended_failure' or ended[2] then return nil end
+  return ended[3] and reply.ok('retry_scheduled', ended[3]) or reply.ok('terminal_failed')
 end
 
 server.register_function('ff_fail_execution', function(KEYS, ARGV)
@@ -17,7 +25,7 @@ server.register_function('ff_fail_execution', function(KEYS, ARGV)
   local x, refused = contract.load(core_key, id)
   if not x then return refused end
   refused = fencing.check(x, fence, source)
-  if refused then return refused end
+  if refused then return first_reply(x, fence) or refused end
 
   local at = policy.retry_at(x, retry_policy(x, retry_policy_json), category)
   if not at then
