@@ -1,5 +1,6 @@
 // An engine of ours on a store that programs of the contract use, too.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include "engine/local_engine.hpp"
 #include "store/valkey/open.hpp"
@@ -157,6 +158,61 @@ TEST_F(EngineOnContract, FindsWorkOfOtherNamespacesInTheContractsQueue) {
     ASSERT_EQ(claimed.executions.size(), 1u) << i;
     EXPECT_EQ(claimed.executions.front().id.str(), numbered(i));
   }
+}
+
+TEST_F(EngineOnContract, FindsWorkOfOtherNamespacesBehindThatOfTheDefaultOne) {
+  create_many(1, 1'200, "");
+  for (int i = 1'201; i <= 1'300; ++i) ok(create().of(numbered(i)).with(2, "acme"));
+  open();
+  for (int i = 1'201; i <= 1'300; ++i) {
+    const auto claimed = ask(Claim{
+        .worker = *WorkerId::parse("w9"), .ns = *Namespace::parse("acme"), .lanes = {main_lane}});
+    ASSERT_EQ(claimed.executions.size(), 1u) << i;
+    EXPECT_EQ(claimed.executions.front().id.str(), numbered(i));
+  }
+  const Claim idle{
+      .worker = *WorkerId::parse("w9"), .ns = *Namespace::parse("acme"), .lanes = {main_lane}};
+  looks();
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(ask(idle).executions.empty());
+  EXPECT_LE(looks(), 2);
+}
+
+// ---- States that our engine does not make --------------------------------------------------------
+
+TEST_F(EngineOnContract, ShowsWorkThatTheEndOfItsFlowPaused) {
+  ok(create());
+  ok(block("paused_by_policy"));
+  command({"HSET", exec_key("core"), "blocking_reason", "paused_by_flow_cancel"});
+  const auto shown = ask(GetExecution{*ExecutionId::parse(E)});
+  EXPECT_EQ(shown.state_vector.blocking_reason, BlockingReason::paused_by_policy);
+  EXPECT_EQ(claim(), "");
+}
+
+// ---- Partitions -----------------------------------------------------------------------------------
+
+TEST_F(EngineOnContract, IsRefusedWithAnotherNumberOfPartitions) {
+  open();
+  const auto refusal = [&](valkey_store::PartitionCounts counts) {
+    const auto store = valkey_store::open({.client = client_options(), .partitions = counts});
+    return store ? "" : store.error().message;
+  };
+  EXPECT_EQ(refusal({.executions = 256, .budgets = 32, .quotas = 32}), "");
+  EXPECT_THAT(refusal({.executions = 8}), testing::HasSubstr("partitions=256"));
+  EXPECT_THAT(refusal({.budgets = 8}), testing::HasSubstr("budget_partitions=32"));
+  EXPECT_THAT(refusal({.quotas = 8}), testing::HasSubstr("quota_partitions=32"));
+}
+
+TEST_F(EngineOnContract, IsRefusedWhereANewerLibraryWasLost) {
+  open();
+  engine_.reset();
+  command({"HSET", "ff:config:partitions", "library_version", "1.99"});
+  command({"FUNCTION", "FLUSH"});
+  const auto store = valkey_store::open({.client = client_options()});
+  command({"HDEL", "ff:config:partitions", "library_version"});
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, Errc::store_too_new);
+  EXPECT_THAT(store.error().message, testing::HasSubstr("1.99"));
+  open();  // loads the library for other tests
 }
 
 // ---- Counts ---------------------------------------------------------------------------------------

@@ -35,11 +35,14 @@ void ReadyCache::forget(const std::set<PartitionIndex>& partitions) {
   });
   std::erase_if(groups_, [&](const auto& each) { return is_of(each.first); });
   std::erase_if(dry_, is_of);
+  std::erase_if(foreign_,
+                [&](const auto& each) { return partitions.contains(each.first.partition); });
 }
 
 void ReadyCache::forget_versions() {
   const std::lock_guard lock(mutex_);
   for (auto& [id, known] : known_) known.version = 0;
+  foreign_.clear();
 }
 
 void ReadyCache::put(const IndexedReady& ready, std::optional<Version> version) {
@@ -160,23 +163,32 @@ void ReadyCache::put_back(const ExecutionId& id) {
 
 std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) const {
   const std::lock_guard lock(mutex_);
-  if (dry_.empty()) return {};
+  if (dry_.empty() && (query.ns == default_namespace() || foreign_.empty())) return {};
   std::map<IndexName, IndexEntry> behind;
+  const auto add = [&](const IndexName& index, const IndexEntry& frontier) {
+    const auto [at, first] = behind.try_emplace(index, frontier);
+    if (!first) at->second = std::min(at->second, frontier);
+  };
   const auto add_queue = [&](const std::string& queue) {
     for (auto key = dry_.lower_bound(GroupKey{.index = {.queue = queue}, .kind = {}});
          key != dry_.end() && key->index.queue == queue; ++key) {
       if (key->kind.ns != query.ns || !query.capabilities.covers(key->kind.needs.capabilities) ||
           query.closed.holds_back(key->kind.needs))
         continue;
-      const auto& frontier = groups_.at(*key).frontier;
-      const auto [at, first] = behind.try_emplace(key->index, frontier);
-      if (!first) at->second = std::min(at->second, frontier);
+      add(key->index, groups_.at(*key).frontier);
     }
+  };
+  const auto add_foreign = [&](const std::string& queue) {
+    for (auto each = foreign_.lower_bound(IndexName{.queue = queue});
+         each != foreign_.end() && each->first.queue == queue; ++each)
+      if (each->second) add(each->first, *each->second);
   };
   for (const auto& lane : query.lanes) {
     add_queue(keys::queue(query.ns, lane));
     // Programs of the contract put executions of all namespaces there.
-    if (query.ns != default_namespace()) add_queue(lane.str());
+    if (query.ns == default_namespace()) continue;
+    add_queue(lane.str());
+    add_foreign(lane.str());
   }
   std::vector<Gap> found;
   for (auto& [index, after] : behind) found.push_back({.index = index, .after = after});
@@ -236,7 +248,18 @@ std::set<ReadyCache::GroupKey> ReadyCache::concerned(const IndexLook& look) cons
   return keys;
 }
 
+// A look from the start, or from where the last one stopped, comes further.
+void ReadyCache::note_foreign(const IndexLook& look) {
+  if (look.index.queue.find(keys::queue_separator) != std::string::npos) return;
+  auto known = foreign_.find(look.index);
+  if (known == foreign_.end() && !look.after) foreign_.emplace(look.index, look.stopped_at);
+  if (known == foreign_.end() || !known->second) return;
+  if (look.after && *look.after > *known->second) return;
+  if (!look.stopped_at || *look.stopped_at > *known->second) known->second = look.stopped_at;
+}
+
 void ReadyCache::note_extent(const IndexLook& look) {
+  note_foreign(look);
   std::map<IndexLook::Kind, std::uint64_t> found;
   for (const auto& each : look.found) ++found[key_of(each).kind];
   const auto queue = parse_queue(look.index.queue);

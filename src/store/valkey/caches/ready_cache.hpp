@@ -128,6 +128,7 @@ class ReadyCache {
   void shorten(Group& group);
   void settle(const GroupKey& key, const Group& group);
   void note_extent(const IndexLook& look);
+  void note_foreign(const IndexLook& look);
   std::set<GroupKey> concerned(const IndexLook& look) const;
 
   std::size_t group_max_;
@@ -136,6 +137,9 @@ class ReadyCache {
   std::unordered_map<ExecutionId, Known> known_;
   std::map<GroupKey, Group> groups_;
   std::set<GroupKey> dry_;  // groups with more, and nothing offered
+  // How far the executions of other namespaces are known that programs of the contract put into the queues of
+  // the default one: nobody counts them. None: all of them. Later ones are heard of.
+  std::map<IndexName, std::optional<IndexEntry>> foreign_;
   std::size_t looks_ = 0;
   std::unordered_set<ExecutionId> heard_meanwhile_;
 };
