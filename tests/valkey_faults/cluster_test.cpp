@@ -183,6 +183,17 @@ TEST_P(OnePrimaryDown, CountsAndListsShowTheOthers) {
   EXPECT_EQ(within_a_second(ListExecutions{.limit = 1000}).executions.size(), elsewhere.size());
 }
 
+TEST_P(OnePrimaryDown, ScannersGoOnAndTheServerStaysReady) {
+  submit(5);
+  LocalEngine other(must(valkey_store::open({.client = cluster_.client_options()})),
+                    LocalEngineOptions{.scan = false});
+  lose();
+  for (int i = 0; i < 3; ++i)
+    static_cast<void>(test::run_blocking(other.executor(), other.scanners().run_once()));
+  const auto ready = run_blocking(other, CheckReady{});
+  EXPECT_TRUE(ready) << ready.error().message;
+}
+
 TEST_P(OnePrimaryDown, TimersOfTheOthersFire) {
   Submit later{.kind = kind};
   later.delay_until = std::chrono::floor<Millis>(std::chrono::system_clock::now()) + 4s;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/log.hpp"
 #include "base/try.hpp"
 
 namespace ff {
@@ -117,9 +118,9 @@ Async<Scan> Outbox::run_once() {
   for (auto& [partition, effects] : done)
     settled.push_back({.partition = partition, .effects = std::move(effects)});
   const auto replies = co_await store_.run_all(std::move(settled));
-  for (const auto& reply : replies)
-    if (!reply) failure = reply.error();
-  if (failure && scan.changed == 0) co_return std::unexpected(std::move(*failure));
+  for (const auto& reply : replies) FF_CO_TRY(reply);
+  // The node of a quota or budget may be down; its effects stay where they are.
+  if (failure) log::warn("outbox: some effects have to wait: {}", failure->message);
   scan.more = page->more && scan.changed > 0;
   co_return scan;
 }

@@ -6,12 +6,13 @@
 namespace ff {
 namespace {
 
-// Calls visit(id) for every budget or quota there is, a page at a time, and adds up. One that fails does not
-// keep the others waiting; the failure is returned at the end.
+// Calls visit(id) for every budget or quota there is, a page at a time, and adds up. Fails if all of them
+// fail: the node of some may be down.
 template <class All, class Visit>
 Async<Scan> for_each(store::Store& store, Visit visit) {
   Scan scan;
   std::optional<Error> failure;
+  bool any = false;
   All query;
   while (true) {
     const auto ids = co_await store.run(query);
@@ -20,13 +21,14 @@ Async<Scan> for_each(store::Store& store, Visit visit) {
       const auto part = co_await visit(id);
       if (!part) failure = part.error();
       if (!part) continue;
+      any = true;
       scan.seen += part->seen;
       scan.changed += part->changed;
     }
     if (ids->size() < query.max) break;
     query.after = ids->back();
   }
-  if (failure) co_return std::unexpected(std::move(*failure));
+  if (failure && !any) co_return std::unexpected(std::move(*failure));
   co_return scan;
 }
 

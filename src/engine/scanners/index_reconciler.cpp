@@ -6,7 +6,8 @@ namespace ff {
 
 Async<Scan> IndexReconciler::run_once() {
   Scan scan;
-  std::optional<Error> failure;  // of one partition; the others are checked all the same
+  std::optional<Error> failure;
+  bool any = false;
   // One partition after the other: a shard does other work in between.
   for (const auto partition : rotation_.scan(name(), store_.now())) {
     const auto reply = co_await store_.run(store::Reconcile{partition});
@@ -14,10 +15,12 @@ Async<Scan> IndexReconciler::run_once() {
       failure = reply.error();
       continue;
     }
+    any = true;
     scan.seen += reply->checked;
     scan.changed += reply->repaired;
   }
-  if (failure) co_return std::unexpected(std::move(*failure));
+  // The node of some partitions may be down; the others are checked all the same.
+  if (failure && !any) co_return std::unexpected(std::move(*failure));
   co_return scan;
 }
 
