@@ -1,27 +1,56 @@
 #include "base/log.hpp"
 
-#include <spdlog/spdlog.h>
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <mutex>
 
-namespace ff::log {
+#include <fmt/format.h>
+
+namespace ff {
 namespace {
 
-spdlog::level::level_enum to_spdlog(Level level) {
-  switch (level) {
-    case Level::debug: return spdlog::level::debug;
-    case Level::info: return spdlog::level::info;
-    case Level::warn: return spdlog::level::warn;
-    case Level::error: return spdlog::level::err;
-    case Level::critical: return spdlog::level::critical;
-  }
-  return spdlog::level::off;
+void write_to_stderr(LogLevel level, std::string_view line) {
+  constexpr const char* names[] = {"debug", "info", "warning", "error", "critical"};
+  const auto text = fmt::format("flowfabric {}: {}\n", names[static_cast<int>(level)], line);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+// Lines are rare: a lock to find their writer costs nothing, and their level is checked without one.
+struct Current {
+  std::mutex mutex;
+  std::shared_ptr<const Logger> logger =
+      std::make_shared<Logger>(Logger{.write = write_to_stderr, .level = LogLevel::warn});
+  std::atomic<LogLevel> level = LogLevel::warn;
+};
+
+// Never destroyed: threads may log until the process has ended.
+Current& current() {
+  static auto* const the_only = new Current;
+  return *the_only;
 }
 
 }  // namespace
 
-void write(Level level, fmt::string_view format, fmt::format_args args) {
-  auto* logger = spdlog::default_logger_raw();
-  if (!logger || !logger->should_log(to_spdlog(level))) return;
-  logger->log(to_spdlog(level), std::string_view(fmt::vformat(format, args)));
+void set_logger(Logger logger) {
+  auto& now = current();
+  const std::lock_guard lock(now.mutex);
+  now.level = logger.level;
+  now.logger = std::make_shared<const Logger>(std::move(logger));
 }
 
-}  // namespace ff::log
+namespace log {
+
+void write(Level level, fmt::string_view format, fmt::format_args args) {
+  auto& now = current();
+  if (level < now.level) return;
+  std::shared_ptr<const Logger> logger;
+  {
+    const std::lock_guard lock(now.mutex);
+    logger = now.logger;
+  }
+  if (logger->write) logger->write(level, fmt::vformat(format, args));
+}
+
+}  // namespace log
+}  // namespace ff

@@ -1,17 +1,17 @@
-// Lines for the log. A line is formatted and written in one compiled function: spdlog's own templates
-// compile the formatting of every kind of number again in each file that logs.
+// Lines for the log. A line is formatted and written in one compiled function, not in each file that logs.
 #pragma once
 
-#include <cstdint>
+#include <flowfabric/log.hpp>
+
 #include <utility>
 
 #include <fmt/core.h>
 
 namespace ff::log {
 
-enum class Level : std::uint8_t { debug, info, warn, error, critical };
+using Level = LogLevel;
 
-// To the program's default logger of spdlog, if it takes lines of this level.
+// To the logger of the process (set_logger), if it takes lines of this level.
 void write(Level level, fmt::string_view format, fmt::format_args args);
 
 template <class... Args>

@@ -2,8 +2,6 @@
 #include <cstdlib>
 
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 #include <CLI/CLI.hpp>
 
 #include "base/text/utf8.hpp"
@@ -12,6 +10,7 @@
 #include "cli/command.hpp"
 #include "cli/input/config_file.hpp"
 #include "cli/output/help.hpp"
+#include "cli/output/log.hpp"
 #include "http/wire/problem.hpp"
 
 namespace ff::cli {
@@ -111,8 +110,7 @@ void add_common(CLI::App& app, const Command& command, CommonArguments& common) 
 }
 
 int main(int argc, char** argv) {
-  spdlog::set_default_logger(spdlog::stderr_logger_mt("ff"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  log_to_stderr(info(Setting::log_level).default_value);
 
   CLI::App app{"FlowFabric: a durable execution engine", "ff"};
   app.set_version_flag("--version", fmt::format("ff {}", version));

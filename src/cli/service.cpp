@@ -7,11 +7,13 @@
 
 #include <sys/resource.h>
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include "base/clock.hpp"
 #include "base/text/redact.hpp"
 #include "base/try.hpp"
+#include "cli/input/stop_signals.hpp"
+#include "cli/output/log.hpp"
 #include "http/transport/tls.hpp"
 #include "sdk/client/blocking.hpp"
 #include "store/open_store.hpp"
@@ -202,8 +204,6 @@ Result<ExitCode> Service::wait_for_stop(const std::function<void()>& on_hangup) 
   }
 }
 
-void set_log_level(const Settings& settings) {
-  spdlog::set_level(spdlog::level::from_str(settings.text(Setting::log_level)));
-}
+void set_log_level(const Settings& settings) { log_to_stderr(settings.text(Setting::log_level)); }
 
 }  // namespace ff::cli

@@ -2,12 +2,13 @@
 // the directory is whole, all that was acknowledged is there, and what was begun comes to an end.
 //
 //   crash_test [--rounds N] [--seed N]
+#include <flowfabric/log.hpp>
+
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include "sdk/client/blocking.hpp"
@@ -166,7 +167,7 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
 }
 
 int main(std::span<const char* const> arguments) {
-  spdlog::set_level(spdlog::level::err);
+  ff::set_logger({});
   if (arguments.size() == 3 && std::string_view(arguments[0]) == "--load")
     run_load(arguments[1], number_of(arguments[2]).value_or(0), STDOUT_FILENO);
 

@@ -1,4 +1,6 @@
 // A connection answers whatever it is sent, and ends when its client does.
+#include <flowfabric/log.hpp>
+
 #include <sys/socket.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -7,8 +9,6 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
-
-#include <spdlog/spdlog.h>
 
 #include "http/server/connection.hpp"
 #include "tests/fuzz/fuzz.hpp"
@@ -76,7 +76,7 @@ void check(std::string_view input) {
 }  // namespace ff::fuzz
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  spdlog::set_level(spdlog::level::off);
+  ff::set_logger({});
   ff::fuzz::check(ff::fuzz::as_text(data, size).substr(0, ff::fuzz::input_bytes_max));
   return 0;
 }

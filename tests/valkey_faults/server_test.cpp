@@ -4,11 +4,9 @@
 
 #include <future>
 
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
-
 #include "sdk/client/blocking.hpp"
 #include "store/valkey/keys.hpp"
+#include "tests/support/log_capture.hpp"
 #include "tests/support/valkey_server.hpp"
 #include "tests/valkey_faults/load.hpp"
 
@@ -34,7 +32,8 @@ void kill_under_load(const std::string& appendfsync, valkey_store::Durability du
   ValkeyServer server({.append_only = true, .arguments = {"--appendfsync", appendfsync}});
   const auto first = open_engine(server.client_options(), durability);
   const auto second = open_engine(server.client_options(), durability);
-  const bool waits = durability != valkey_store::Durability::server;  // up to a second for each call
+  const bool waits =
+      durability != valkey_store::Durability::server;  // up to a second for each call
   Load load({first.get(), second.get()}, waits ? 20 : 200);
   for (int i = 0; i < (waits ? 3 : 5); ++i) {
     load.await_progress(waits ? 10 : 50);
@@ -58,9 +57,7 @@ TEST(ValkeyServerFault, KilledLosesNothingThatWasConfirmed) {
 
 // The log is not a list of every call that failed: each of the two connections says it once.
 TEST(ValkeyServerFault, LogSaysThatItIsLostAndThatItIsBack) {
-  std::ostringstream log;
-  auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(log);
-  spdlog::default_logger()->sinks().push_back(sink);
+  const LogCapture log;
   {
     ValkeyServer server({.append_only = true});
     const auto engine = open_engine(server.client_options());
@@ -74,8 +71,7 @@ TEST(ValkeyServerFault, LogSaysThatItIsLostAndThatItIsBack) {
     load.await_progress();
     EXPECT_EQ(load.finish(), "");
   }
-  spdlog::default_logger()->sinks().pop_back();
-  const auto count = [text = log.str()](std::string_view part) {
+  const auto count = [text = log.text()](std::string_view part) {
     std::size_t found = 0;
     for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
     return found;

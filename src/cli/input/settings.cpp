@@ -3,7 +3,6 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <spdlog/common.h>
 
 #include "base/assert.hpp"
 #include "base/text/utf8.hpp"

@@ -1,11 +1,10 @@
 // Access control of every route.
 #include <gmock/gmock.h>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
 
 #include "base/text/rfc3339.hpp"
 #include "http/server/routes.hpp"
 #include "http/server/test_support.hpp"
+#include "tests/support/log_capture.hpp"
 
 namespace ff::http::test {
 namespace {
@@ -24,22 +23,6 @@ const std::map<Role, std::string> token_of{{Role::read, "read-token-0123456789"}
 const std::string expired = "expired-token-0123456789";
 const std::string of_a = "team-a-token-0123456789";
 const std::string of_b = "team-b-token-0123456789";
-
-// The log, as an operator sees it.
-class Log {
- public:
-  Log() {
-    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text_);
-    spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink));
-    spdlog::set_level(spdlog::level::trace);
-  }
-  ~Log() { spdlog::set_default_logger(before_); }
-  std::string text() const { return text_.str(); }
-
- private:
-  std::shared_ptr<spdlog::logger> before_ = spdlog::default_logger();
-  std::ostringstream text_;
-};
 
 class SecurityTest : public HttpTest {
  protected:
@@ -79,7 +62,7 @@ class SecurityTest : public HttpTest {
     return get("/v1/counts", bearer(token_of.at(Role::admin))).body();
   }
 
-  Log log_;
+  ff::test::LogCapture log_;
 };
 
 TEST_F(SecurityTest, WithoutAValidTokenNothingIsDone) {
