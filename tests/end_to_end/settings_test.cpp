@@ -58,7 +58,7 @@ TEST_F(ConfigTest, FileIsNamedOrFound) {
 TEST_F(ConfigTest, WrongFileIsRefusedWithItsLine) {
   for (const auto& [text, says] :
        {std::pair{"\nurk = 1", ":2: there is no setting 'urk'"},
-        {"url", ":1: 'url' is not a setting"},
+        {"url", ":1: this line is not a setting"},
         {"retention = soon", ":1: retention: 'soon' is not a duration"}}) {
     const auto file = config(text);
     const auto refused = run_ff({"get", missing_id, "--config", file});

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "base/text/redact.hpp"
 #include "base/try.hpp"
 #include "cli/child_process.hpp"
 #include "cli/engine.hpp"
@@ -159,7 +160,7 @@ Result<ExitCode> run(const Context& context, WorkArguments given) {
   for (const auto& kind : given.kinds) worker.handle(kind, handler);
   FF_TRY(worker.start());
   log::info("working on {} of {}", fmt::join(given.worker.lanes, ", "),
-            context.settings.text(Setting::url));
+            without_password(context.settings.text(Setting::url)));
   signals.wait();
   worker.stop();
   return ExitCode::ok;

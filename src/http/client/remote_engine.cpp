@@ -2,6 +2,7 @@
 
 #include <boost/url.hpp>
 
+#include "base/text/redact.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
 #include "http/client/client.hpp"
@@ -126,8 +127,8 @@ Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text,
   if (!url || (!tls && url->scheme() != "http") || url->host().empty() || has_more || bad_port)
     return fail(Errc::invalid_input,
                 fmt::format("'{}' is not the address of a server; one looks like "
-                            "http://127.0.0.1:9090",
-                            printable(text)));
+                            "http://127.0.0.1:9090, or https://HOST/PREFIX behind a proxy",
+                            printable(without_password(text))));
   if (!std::ranges::all_of(options.token, [](char c) { return c > 0x20 && c < 0x7f; }))
     return fail(Errc::invalid_input, "the token must be visible ASCII characters, without blanks");
   std::shared_ptr<TlsContext> context;

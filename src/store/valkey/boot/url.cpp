@@ -110,10 +110,10 @@ Result<void> set(StoreOptions& options, std::string_view url, std::string_view n
       return wrong(url, fmt::format("{} is a number from 1 to 32767", name));
     *partitions = *count;
   } else {
-    return wrong(url, fmt::format("it has no setting {}; there are durability, ca_file, "
-                                  "password_file, partitions, budget_partitions and "
-                                  "quota_partitions",
-                                  printable(name)));
+    // The name is not shown: after a ? in a password, it is a part of it.
+    return wrong(url,
+                 "after its ? there are only durability, ca_file, password_file, partitions, "
+                 "budget_partitions and quota_partitions");
   }
   return {};
 }
