@@ -40,6 +40,11 @@ TEST_F(ServerTest, PortInUseIsRefusedAndLeavesTheOtherServerAlone) {
   EXPECT_EQ(ff({"submit", "k"}).exit_code, 0);
 }
 
+TEST_F(ServerTest, DataDirectoryIsForItsOwnerOnly) {
+  const auto server = serve("server");
+  EXPECT_EQ(std::filesystem::status(data()).permissions(), std::filesystem::perms::owner_all);
+}
+
 TEST_F(ServerTest, DataDirectoryThatCannotBeWrittenIsRefused) {
   std::ofstream(data()) << "a file";
   const auto refused = run_ff({"server", "--store", store(), "--listen", "127.0.0.1:0"});

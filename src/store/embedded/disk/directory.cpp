@@ -35,7 +35,9 @@ std::string holder(int file) {
 
 Result<DirectoryLock> DirectoryLock::acquire(const std::filesystem::path& directory) {
   std::error_code failed;
-  std::filesystem::create_directories(directory, failed);
+  // Payloads and results are for nobody else on the machine. A directory that was there stays as it is.
+  if (std::filesystem::create_directories(directory, failed))
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, failed);
   if (failed) return not_writable(directory, failed.value());
 
   const auto path = directory / lock_name;

@@ -58,7 +58,8 @@ Result<void> restore_backup(const fs::path& backup, const fs::path& directory) {
   if (fs::exists(directory, failed) && !fs::is_empty(directory, failed))
     return fail(Errc::invalid_input,
                 fmt::format("{} is not empty; restore into a new directory", directory.string()));
-  fs::create_directories(directory, failed);
+  if (fs::create_directories(directory, failed))
+    fs::permissions(directory, fs::perms::owner_all, failed);
   if (!failed)
     fs::copy(database_directory(backup), database_directory(directory), fs::copy_options::recursive,
              failed);
