@@ -96,7 +96,7 @@ TEST_F(GuideTest, SubmittingAndWaiting) {
        .lane = "mail",
        .priority = 10,
        .idempotency_key = "welcome-ada",
-       .tags = {{"customer", "ada"}},
+       .tags = {{"mail.customer", "ada"}},
        .policy = {.retry = ff::RetryPolicy{.max_retries = 5}, .attempt_timeout = 30s}}));
   // [submit]
 

@@ -76,9 +76,9 @@ TEST_P(Conformance, PriorityIsKeptAcrossARestart) {
 // ---- Tags ----------------------------------------------------------------------------------------
 
 TEST_P(Conformance, TagsAreSetReplacedAndRemoved) {
-  const auto id = submit(Submit{.kind = greet, .tags = {{"app.a", "1"}, {"old", "x"}}});
+  const auto id = submit(Submit{.kind = greet, .tags = {{"app.a", "1"}, {"app.old", "x"}}});
   const SetTags change{
-      .id = id, .set = {{"app.a", "2"}, {"app.b", "3"}}, .remove = {"old", "app.none"}};
+      .id = id, .set = {{"app.a", "2"}, {"app.b", "3"}}, .remove = {"app.old", "app.none"}};
   const Tags expected{{"app.a", "2"}, {"app.b", "3"}};
   EXPECT_EQ(must(run(change)).tags, expected);
   EXPECT_EQ(info(id).tags, expected);

@@ -102,18 +102,18 @@ TEST_P(Conformance, ListFiltersByTime) {
 TEST_P(Conformance, ListFiltersByTag) {
   submit(Submit{.kind = kind("a"), .tags = {{"app.team", "red"}}});
   advance(1ms);
-  const auto b = submit(Submit{.kind = kind("b"), .tags = {{"app.team", "red=1"}, {"x", ""}}});
+  const auto b = submit(Submit{.kind = kind("b"), .tags = {{"app.team", "red=1"}, {"app.x", ""}}});
   advance(1ms);
   submit(Submit{.ns = ns("tenant"), .kind = kind("c"), .tags = {{"app.team", "red"}}});
   const auto tagged = [&](const char* tag) { return names(must(run(ListExecutions{.tag = tag}))); };
   EXPECT_THAT(tagged("app.team=red"), ElementsAre("a"));
   EXPECT_THAT(tagged("app.team=red=1"), ElementsAre("b"));
-  EXPECT_THAT(tagged("x="), ElementsAre("b"));
+  EXPECT_THAT(tagged("app.x="), ElementsAre("b"));
   EXPECT_THAT(tagged("app.team="), IsEmpty());
-  must(run(SetTags{.id = b, .set = {{"app.team", "red"}}, .remove = {"x"}}));
+  must(run(SetTags{.id = b, .set = {{"app.team", "red"}}, .remove = {"app.x"}}));
   EXPECT_THAT(tagged("app.team=red"), ElementsAre("b", "a"));
   EXPECT_THAT(tagged("app.team=red=1"), IsEmpty());
-  EXPECT_THAT(tagged("x="), IsEmpty());
+  EXPECT_THAT(tagged("app.x="), IsEmpty());
   EXPECT_EQ(error_of(ListExecutions{.tag = "app.team"}), Errc::invalid_input);
 }
 

@@ -110,8 +110,8 @@ TEST_P(Conformance, SubmitKeepsItsWholePolicy) {
   EXPECT_EQ(info(id).policy, policy);
 }
 
-TEST_P(Conformance, SubmitKeepsTagsOfAnyForm) {
-  const Tags tags{{"app.key", "value"}, {"Any Form", ""}, {"größe", "\"1=2,3\""}};
+TEST_P(Conformance, SubmitKeepsItsTags) {
+  const Tags tags{{"app.key", "value"}, {"app.Any Form", ""}, {"app.größe", "\"1=2,3\""}};
   const auto id = submit(Submit{.kind = greet, .tags = tags});
   EXPECT_EQ(info(id).tags, tags);
   EXPECT_EQ(claim().tags, tags);

@@ -29,20 +29,6 @@ Result<void> reason_valid(std::string_view reason) {
   return short_text("reason", reason, limits::reason_bytes_max);
 }
 
-Result<void> tags_valid(std::string_view field, const Tags& tags) {
-  if (tags.size() > limits::tags_max)
-    return fail_field(Errc::invalid_input, field,
-                      fmt::format("{} has {} entries; at most {} are allowed", field, tags.size(),
-                                  limits::tags_max));
-  for (const auto& [key, value] : tags)
-    if (auto valid = all_of({not_empty("tag key", key),
-                             short_text("tag key", key, limits::tag_key_bytes_max),
-                             short_text("tag value", value, limits::tag_value_bytes_max)});
-        !valid)
-      return valid;
-  return {};
-}
-
 // "app.key": a lower-case name, a dot, and anything but another dot after it.
 bool is_namespaced(std::string_view key) {
   const auto dot = key.find('.');
@@ -63,6 +49,20 @@ Result<void> tag_key_valid(std::string_view key) {
                   "and something after it",
                   printable(key)),
       {{"key", printable(key)}});
+}
+
+Result<void> tags_valid(std::string_view field, const Tags& tags) {
+  if (tags.size() > limits::tags_max)
+    return fail_field(Errc::invalid_input, field,
+                      fmt::format("{} has {} entries; at most {} are allowed", field, tags.size(),
+                                  limits::tags_max));
+  for (const auto& [key, value] : tags)
+    if (auto valid = all_of(
+            {not_empty("tag key", key), short_text("tag key", key, limits::tag_key_bytes_max),
+             short_text("tag value", value, limits::tag_value_bytes_max), tag_key_valid(key)});
+        !valid)
+      return valid;
+  return {};
 }
 
 Result<void> backoff_valid(const Backoff& backoff) {

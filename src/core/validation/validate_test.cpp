@@ -91,16 +91,23 @@ TEST(ValidateSubmit, LimitsTags) {
   const auto tagged = [](std::string key, std::string value) {
     return submitted([&](Submit& s) { s.tags = {{key, value}}; });
   };
-  EXPECT_EQ(tagged(std::string(128, 'k'), std::string(1024, 'v')), "ok");
-  EXPECT_EQ(tagged(std::string(129, 'k'), "v"), "invalid_input: tag key");
-  EXPECT_EQ(tagged("k", std::string(1025, 'v')), "invalid_input: tag value");
+  EXPECT_EQ(tagged("k." + std::string(126, 'k'), std::string(1024, 'v')), "ok");
+  EXPECT_EQ(tagged("k." + std::string(127, 'k'), "v"), "invalid_input: tag key");
+  EXPECT_EQ(tagged("k.k", std::string(1025, 'v')), "invalid_input: tag value");
   EXPECT_EQ(tagged("", "v"), "invalid_input: tag key");
   EXPECT_EQ(tagged(bad_utf8, "v"), "invalid_input: tag key");
-  EXPECT_EQ(tagged("k", bad_utf8), "invalid_input: tag value");
+  EXPECT_EQ(tagged("k.k", bad_utf8), "invalid_input: tag value");
 }
 
-TEST(ValidateSubmit, TakesTagsOfAnyForm) {
-  EXPECT_EQ(submitted([](Submit& s) { s.tags = {{"No Pattern", ""}}; }), "ok");
+TEST(ValidateSubmit, WantsTagKeysOfTheSameFormAsAChangeOfTags) {
+  for (const char* wrong : {"customer", "No Pattern", "A.b", "a."}) {
+    auto tagged = submit();
+    tagged.tags = {{wrong, ""}};
+    const auto submitting = validate(tagged, any_partition);
+    const auto setting = validate(SetTags{.id = {}, .set = {{wrong, ""}}}, any_partition);
+    EXPECT_EQ(submitting.error().code, Errc::invalid_tag_key) << wrong;
+    EXPECT_EQ(submitting.error(), setting.error()) << wrong;
+  }
 }
 
 // ---- Policy

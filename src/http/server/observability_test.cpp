@@ -171,7 +171,7 @@ TEST_F(ObservabilityTest, TheTraceGoesFromTheSubmitToTheClaim) {
 TEST_F(ObservabilityTest, BytesTravelAsTheyAreWithTheirContentType) {
   serve();
   const std::string bytes("\x00\xff{}\r\n", 6);
-  const auto id = std::string(body_of(post("/v1/executions?kind=k&tags=%7B%22a%22%3A%22b%22%7D",
+  const auto id = std::string(body_of(post("/v1/executions?kind=k&tags=%7B%22a.a%22%3A%22b%22%7D",
                                            bytes, "Content-Type: image/png\r\n"))
                                   .at("id")
                                   .as_string());

@@ -37,7 +37,7 @@ TEST_P(ClientTest, SubmitSaysEverythingThatAnEngineTakes) {
                          .idempotency_key = "order-1",
                          .delay_until = now + 1h,
                          .deadline = now + 2h,
-                         .tags = {{"a", "b"}},
+                         .tags = {{"app.a", "b"}},
                          .policy = {.retention = 1h},
                          .content_type = "text/plain",
                          .traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"};
@@ -49,7 +49,7 @@ TEST_P(ClientTest, SubmitSaysEverythingThatAnEngineTakes) {
   EXPECT_EQ(info.idempotency_key.value().str(), "order-1");
   EXPECT_EQ(info.delay_until, now + 1h);
   EXPECT_EQ(info.deadline, now + 2h);
-  EXPECT_EQ(info.tags, (Tags{{"a", "b"}}));
+  EXPECT_EQ(info.tags, (Tags{{"app.a", "b"}}));
   EXPECT_EQ(info.policy.retention, 1h);
   EXPECT_EQ(info.content_type.value().str(), "text/plain");
   EXPECT_EQ(info.traceparent.value().str(), all.traceparent);
