@@ -32,6 +32,10 @@ class EngineCall {
   EngineCall(const EngineCall&) = delete;
   EngineCall& operator=(const EngineCall&) = delete;
 
+  // How long the caller waits for the reply, beyond what the operation itself waits. None: as long as a
+  // remote engine waits by default (OpenOptions::timeout).
+  std::optional<Millis> timeout = {};
+
   // The operation's position in EngineOperations.
   std::size_t index() const { return index_; }
 

@@ -15,8 +15,6 @@ namespace {
 
 namespace urls = boost::urls;
 
-constexpr std::chrono::seconds answer_timeout{30};  // beyond what the operation itself may wait
-
 std::string plain_text(const json::value& value) {
   if (value.is_string()) return std::string(value.get_string());
   if (!value.is_array()) return json::serialize(value);
@@ -61,9 +59,9 @@ std::string query(const json::object& fields) {
   return text;
 }
 
-Request make_request(const Endpoint& endpoint, json::object fields) {
+Request make_request(const std::string& prefix, const Endpoint& endpoint, json::object fields) {
   Request request{endpoint.method, "", 11};
-  auto path = take_path(endpoint.path, fields);
+  auto path = prefix + take_path(endpoint.path, fields);
   if (has_body(endpoint.method)) {
     request.target(path);
     request.set(beast::http::field::content_type, "application/json");
@@ -105,14 +103,14 @@ Result<Bytes> parse_reply(Response&& response) {
 }
 
 template <class Op>
-std::chrono::milliseconds timeout_of(const Op& operation) {
+Millis timeout_of(const Op& operation, Millis answer) {
   // A renewal that hangs must leave time for the next one.
   if constexpr (std::same_as<Op, Renew>)
-    return std::clamp<Millis>(operation.lease_ttl / 3, std::chrono::seconds{1}, answer_timeout);
+    return std::min(std::max<Millis>(operation.lease_ttl / 3, std::chrono::seconds{1}), answer);
   else if constexpr (Waiting<Op>)
-    return operation.wait + answer_timeout;
+    return operation.wait + answer;
   else
-    return answer_timeout;
+    return answer;
 }
 
 }  // namespace
@@ -120,8 +118,7 @@ std::chrono::milliseconds timeout_of(const Op& operation) {
 Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text,
                                                          const OpenOptions& options) {
   const auto url = urls::parse_uri(text);
-  const bool has_more = url && ((!url->path().empty() && url->path() != "/") || url->has_query() ||
-                                url->has_userinfo() || url->has_fragment());
+  const bool has_more = url && (url->has_query() || url->has_userinfo() || url->has_fragment());
   const bool bad_port = url && url->has_port() && url->port_number() == 0;
   const bool tls = url && url->scheme() == "https";
   if (!url || (!tls && url->scheme() != "http") || url->host().empty() || has_more || bad_port)
@@ -140,18 +137,22 @@ Result<std::unique_ptr<RemoteEngine>> RemoteEngine::open(std::string_view text,
   const std::string usual_port = tls ? "443" : "80";
   const auto port = url->has_port() ? std::string(url->port()) : usual_port;
   const auto host = url->host_address();
-  return std::unique_ptr<RemoteEngine>(new RemoteEngine([&](asio::any_io_executor executor) {
-    return std::make_unique<Client>(std::move(executor), host, port, options.token, context);
-  }));
+  std::string prefix(url->encoded_path());
+  while (prefix.ends_with('/')) prefix.pop_back();
+  return std::unique_ptr<RemoteEngine>(
+      new RemoteEngine(options.timeout, std::move(prefix), [&](asio::any_io_executor executor) {
+        return std::make_unique<Client>(std::move(executor), host, port, options.token, context);
+      }));
 }
 
 RemoteEngine::~RemoteEngine() = default;
 
 asio::awaitable<void> RemoteEngine::perform(EngineCall& call) {
-  auto question = call.visit([]<class Op>(OperationCall<Op>& each) {
-    return Question{endpoint<Op>, to_fields(each.operation), timeout_of(each.operation)};
+  const auto answer = call.timeout.value_or(timeout_);
+  auto question = call.visit([&]<class Op>(OperationCall<Op>& each) {
+    return Question{endpoint<Op>, to_fields(each.operation), timeout_of(each.operation, answer)};
   });
-  auto request = make_request(question.endpoint, std::move(question.fields));
+  auto request = make_request(prefix_, question.endpoint, std::move(question.fields));
   auto response = co_await client_->send(std::move(request), question.timeout);
   if (!response)
     call.refuse(std::move(response.error()));

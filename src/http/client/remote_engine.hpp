@@ -16,7 +16,7 @@ class Client;
 
 class RemoteEngine final : public Engine {
  public:
-  // `url` is http://HOST[:PORT] or https://. Connects when it is first used.
+  // `url` is http://HOST[:PORT][/PREFIX] or https://. Connects when it is first used.
   static Result<std::unique_ptr<RemoteEngine>> open(std::string_view url,
                                                     const OpenOptions& options = {});
   ~RemoteEngine() override;
@@ -25,9 +25,14 @@ class RemoteEngine final : public Engine {
   asio::any_io_executor executor() override { return runtime_.executor(); }
 
  private:
-  explicit RemoteEngine(auto make_client)
-      : runtime_(1), client_(make_client(runtime_.executor())) {}
+  RemoteEngine(Millis timeout, std::string prefix, auto make_client)
+      : timeout_(timeout),
+        prefix_(std::move(prefix)),
+        runtime_(1),
+        client_(make_client(runtime_.executor())) {}
 
+  const Millis timeout_;      // of calls that have none of their own
+  const std::string prefix_;  // of every path, such as /flowfabric
   Runtime runtime_;
   std::unique_ptr<Client> client_;
 };

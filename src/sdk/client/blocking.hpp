@@ -39,6 +39,7 @@ Result<typename Op::Reply> run_blocking(Engine& engine, Op operation) {
 template <ListedIn<EngineOperations> Op>
 Result<typename Op::Reply> run_within(const Limit& limit, Engine& engine, Op operation) {
   OperationCall<Op> call(std::move(operation));
+  call.timeout = limit.timeout;
   const bool in_time = detail::wait_for(limit, engine, engine.perform(call));
   if (in_time || *call.reply) return std::move(*call.reply);
   return detail::no_answer_within(limit.timeout);
