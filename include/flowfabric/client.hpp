@@ -56,12 +56,16 @@ class Client {
   // has not ended.
   Result<std::string> result(const ExecutionId& id, Millis timeout);
 
+  // The same with the result's content type.
+  Result<Bytes> result_bytes(const ExecutionId& id, Millis timeout);
+
   // The same for an execution's end, whichever it is.
   Result<ExecutionInfo> wait(const ExecutionId& id, Millis timeout);
 
   Result<ExecutionInfo> get(const ExecutionId& id);
   Result<ExecutionState> state(const ExecutionId& id);
   Result<std::string> payload(const ExecutionId& id);
+  Result<Bytes> payload_bytes(const ExecutionId& id);                    // with its content type
   Result<std::vector<AttemptInfo>> attempts(const ExecutionId& id);      // the oldest first
   Result<std::vector<LeaseEvent>> lease_history(const ExecutionId& id);  // the oldest first
   Result<std::vector<StateCount>> counts(CountExecutions which = {});

@@ -9,6 +9,9 @@ namespace ff {
 // Fails with execution_failed if it ended without one, with execution_not_terminal if it has not ended.
 Async<std::string> wait_for_result(Engine& engine, ExecutionId id, Millis timeout);
 
+// The same with the result's content type.
+Async<Bytes> wait_for_result_bytes(Engine& engine, ExecutionId id, Millis timeout);
+
 // The same for an execution's end, whichever it is.
 Async<ExecutionInfo> wait_for_end(Engine& engine, ExecutionId id, Millis timeout);
 

@@ -120,6 +120,10 @@ Result<std::string> Client::result(const ExecutionId& id, Millis timeout) {
   return run_within(limit(options_, timeout), engine_, wait_for_result(engine_, id, timeout));
 }
 
+Result<Bytes> Client::result_bytes(const ExecutionId& id, Millis timeout) {
+  return run_within(limit(options_, timeout), engine_, wait_for_result_bytes(engine_, id, timeout));
+}
+
 Result<ExecutionInfo> Client::wait(const ExecutionId& id, Millis timeout) {
   return run_within(limit(options_, timeout), engine_, wait_for_end(engine_, id, timeout));
 }
@@ -133,6 +137,8 @@ Result<ExecutionState> Client::state(const ExecutionId& id) {
 Result<std::string> Client::payload(const ExecutionId& id) {
   return member(call(GetPayload{id}), &Bytes::bytes);
 }
+
+Result<Bytes> Client::payload_bytes(const ExecutionId& id) { return call(GetPayload{id}); }
 
 Result<std::vector<AttemptInfo>> Client::attempts(const ExecutionId& id) {
   return member(call(GetAttempts{id}), &Attempts::attempts);

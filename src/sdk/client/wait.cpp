@@ -16,7 +16,9 @@ using Steady = std::chrono::steady_clock;
 
 constexpr Millis timeout_max = std::chrono::years{1};
 
-Async<Bytes> result_or_timeout(Engine& engine, ExecutionId id, Millis timeout) {
+}  // namespace
+
+Async<Bytes> wait_for_result_bytes(Engine& engine, ExecutionId id, Millis timeout) {
   const auto deadline = Steady::now() + std::min(timeout, timeout_max);
   SystemRandom random;
   RetryPause pause(random, Millis{100}, Millis{2000});
@@ -36,16 +38,14 @@ Async<Bytes> result_or_timeout(Engine& engine, ExecutionId id, Millis timeout) {
   }
 }
 
-}  // namespace
-
 Async<std::string> wait_for_result(Engine& engine, ExecutionId id, Millis timeout) {
-  auto result = co_await result_or_timeout(engine, id, timeout);
+  auto result = co_await wait_for_result_bytes(engine, id, timeout);
   FF_CO_TRY(result);
   co_return std::move(result->bytes);
 }
 
 Async<ExecutionInfo> wait_for_end(Engine& engine, ExecutionId id, Millis timeout) {
-  auto result = co_await result_or_timeout(engine, id, timeout);
+  auto result = co_await wait_for_result_bytes(engine, id, timeout);
   if (!result && result.error().code != Errc::execution_failed)
     co_return std::unexpected(std::move(result.error()));
   GetExecution get{id};
