@@ -17,8 +17,8 @@ struct NewExecution {
   std::string lane = "default";
   std::string ns = "default";
   std::int32_t priority = 0;         // 0 to 9000, higher runs first
-  std::string id = {};               // empty: the engine mints one
-  std::string idempotency_key = {};  // instead of an id: makes the submit safe to repeat
+  std::string id = {};               // empty: the client mints one
+  std::string idempotency_key = {};  // instead of an id: makes the submit safe to call again
   std::optional<TimePoint> delay_until = {};
   std::optional<TimePoint> deadline = {};
   Tags tags = {};
@@ -31,6 +31,9 @@ struct ClientOptions {
   // How long a call may take, beyond what it is told to wait. Then it fails with timed_out, and whether
   // it was done is not known.
   Millis timeout = std::chrono::seconds{30};
+  // How long a submit is repeated while the engine cannot be reached or its reply is lost; never beyond
+  // `timeout`. A repetition creates no second execution. 0: no repetition.
+  Millis submit_retry = std::chrono::seconds{10};
 };
 
 struct Subscriber {

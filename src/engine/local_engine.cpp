@@ -185,6 +185,8 @@ core::Create LocalEngine::to_create(Submit operation) {
   const bool minted = !operation.id;
   if (operation.id) {
     id = *operation.id;
+    if (id.partition() == core::partition_by_uuid)
+      id = {core::partition_of(id.uuid(), store_->partition_count()), id.uuid()};
   } else {
     const Uuid uuid = make_uuid(store_->now(), *options_.random);
     const auto partitions = store_->partition_count();

@@ -1,3 +1,4 @@
+#include "core/execution/partitions.hpp"
 #include "tests/conformance/conformance.hpp"
 
 namespace ff::conformance {
@@ -22,6 +23,16 @@ TEST_P(Conformance, SubmitWithAKnownIdIsADuplicateAndChangesNothing) {
   EXPECT_EQ(again, (SubmitReply{.id = id, .duplicate = true, .state = ExecutionState::waiting}));
   EXPECT_EQ(claim().payload, "first");
   EXPECT_EQ(claimable(), 0u);
+}
+
+TEST_P(Conformance, SubmitWithAUuidAloneIsPlacedByTheEngine) {
+  const auto uuid = id_in(0, 7).uuid();
+  const Submit anywhere{.id = ExecutionId{core::partition_by_uuid, uuid}, .kind = greet};
+  const auto first = must(run(anywhere));
+  EXPECT_FALSE(first.duplicate);
+  EXPECT_EQ(first.id.uuid(), uuid);
+  EXPECT_EQ(info(first.id).id, first.id);
+  EXPECT_EQ(must(run(anywhere)), (SubmitReply{first.id, true, ExecutionState::waiting}));
 }
 
 TEST_P(Conformance, SubmitWithAKnownIdAndOtherContentIsRefused) {

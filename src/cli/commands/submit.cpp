@@ -13,9 +13,12 @@
 #include "cli/input/wait.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
+#include "sdk/client/repeat.hpp"
 
 namespace ff::cli {
 namespace {
+
+constexpr Repeat repeat{.limit = std::chrono::seconds{2}};  // while the server cannot be reached
 
 struct SubmitArguments {
   Request request;
@@ -41,7 +44,7 @@ Result<std::string> read_payload(const SubmitArguments& given) {
 
 Result<ExitCode> submit_one(const Context& context, Engine& engine, Submit submit,
                             const WaitOption& wait) {
-  const auto reply = run_blocking(engine, std::move(submit));
+  const auto reply = run_blocking(engine, submit_repeatedly(engine, std::move(submit), repeat));
   FF_TRY(reply);
   if (!wait.wait) {
     print_reply(context, *reply);
@@ -91,7 +94,8 @@ class LineSubmitter {
 
   Result<void> send() {
     if (batch_.executions.empty()) return {};
-    const auto reply = run_blocking(engine_, std::exchange(batch_, {}));
+    const auto reply =
+        run_blocking(engine_, submit_repeatedly(engine_, std::exchange(batch_, {}), repeat));
     bytes_ = 0;
     FF_TRY(reply);
     for (const auto& result : reply->results) {

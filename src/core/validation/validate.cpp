@@ -5,6 +5,7 @@
 
 #include "base/overloaded.hpp"
 #include "base/text/utf8.hpp"
+#include "core/execution/partitions.hpp"
 #include "core/validation/checks.hpp"
 
 namespace ff::core {
@@ -142,8 +143,9 @@ Result<void> validate_id(const ExecutionId& id, PartitionIndex partition_count) 
 }
 
 Result<void> validate(const Submit& operation, PartitionIndex partition_count) {
+  const bool names_partition = operation.id && operation.id->partition() != partition_by_uuid;
   return all_of({
-      operation.id ? validate_id(*operation.id, partition_count) : Result<void>{},
+      names_partition ? validate_id(*operation.id, partition_count) : Result<void>{},
       not_both_ids(operation),
       present("idempotency_key", operation.idempotency_key),
       present("namespace", operation.ns),
@@ -289,13 +291,8 @@ Result<void> validate(const ChangePriority& operation, PartitionIndex partition_
 Result<void> validate(const SetTags& operation, PartitionIndex partition_count) {
   if (operation.set.empty() && operation.remove.empty())
     return fail_field(Errc::invalid_input, "set", "name at least one tag to set or remove");
-  if (auto valid =
-          all_of({validate_id(operation.id, partition_count), tags_valid("set", operation.set)});
-      !valid)
-    return valid;
-  for (const auto& [key, value] : operation.set)
-    if (auto valid = tag_key_valid(key); !valid) return valid;
-  return in_range("remove", operation.remove.size(), std::size_t{0}, limits::tags_max);
+  return all_of({validate_id(operation.id, partition_count), tags_valid("set", operation.set),
+                 in_range("remove", operation.remove.size(), std::size_t{0}, limits::tags_max)});
 }
 
 Result<void> validate(const Replay& operation, PartitionIndex partition_count) {

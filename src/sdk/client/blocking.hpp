@@ -28,11 +28,18 @@ asio::awaitable<void> set_reply(Result<T>& reply, Async<T> call) {
 
 }  // namespace detail
 
-template <class Op>
+template <ListedIn<EngineOperations> Op>
 Result<typename Op::Reply> run_blocking(Engine& engine, Op operation) {
   OperationCall<Op> call(std::move(operation));
   detail::wait_for(engine, engine.perform(call));
   return std::move(*call.reply);
+}
+
+template <class T>
+Result<T> run_blocking(Engine& engine, Async<T> call) {
+  Result<T> reply = std::unexpected(Error{});
+  detail::wait_for(engine, detail::set_reply(reply, std::move(call)));
+  return reply;
 }
 
 // Waits for an operation at most so long, then fails with timed_out.

@@ -8,6 +8,7 @@
 #include "base/try.hpp"
 #include "core/validation/validate.hpp"
 #include "sdk/client/blocking.hpp"
+#include "sdk/client/repeat.hpp"
 #include "sdk/worker/batch.hpp"
 #include "sdk/worker/retry_pause.hpp"
 
@@ -57,6 +58,10 @@ Limit limit(const ClientOptions& options, Millis wait = {}, std::stop_token stop
           .stop = std::move(stop)};
 }
 
+Repeat repeat(const ClientOptions& options) {
+  return {.limit = std::min(options.submit_retry, options.timeout), .timeout = options.timeout};
+}
+
 // The value of a reply that holds one thing.
 template <class Reply, class T>
 Result<T> member(Result<Reply> reply, T Reply::*field) {
@@ -82,7 +87,8 @@ Result<typename Op::Reply> Client::call(Op operation) {
 Result<SubmitReply> Client::submit(NewExecution execution) {
   auto operation = to_operation(std::move(execution));
   FF_TRY(operation);
-  return call(std::move(*operation));
+  return run_within(limit(options_), engine_,
+                    submit_repeatedly(engine_, std::move(*operation), repeat(options_)));
 }
 
 std::vector<Result<SubmitReply>> Client::submit_many(std::vector<NewExecution> executions) {
@@ -106,8 +112,9 @@ std::vector<Result<SubmitReply>> Client::submit_many(std::vector<NewExecution> e
     const auto count = batch_size(rest, [](const Submit& each) { return each.payload.size(); });
     const auto batch = rest.first(count);
     const auto first = submits.size() - rest.size();
-    const auto answer = call(
-        SubmitMany{{std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end())}});
+    SubmitMany many{{std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end())}};
+    const auto answer = run_within(limit(options_), engine_,
+                                   submit_repeatedly(engine_, std::move(many), repeat(options_)));
     for (std::size_t i = 0; i < count; ++i) replies[places[first + i]] = item_result(answer, i);
     rest = rest.subspan(count);
   }

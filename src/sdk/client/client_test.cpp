@@ -56,6 +56,48 @@ TEST_P(ClientTest, SubmitSaysEverythingThatAnEngineTakes) {
   EXPECT_EQ(client.payload(submitted.id), "bytes");
 }
 
+TEST_P(ClientTest, SubmitWhoseReplyIsLostIsRepeatedAndMakesOneExecution) {
+  FaultyEngine faulty(engine());
+  Client client(faulty);
+  faulty.fail_next<Submit>(2, Errc::unreachable, true);
+  const auto one = must(client.submit({.kind = "k"}));
+  EXPECT_FALSE(one.duplicate);
+  faulty.fail_next<SubmitMany>(1, Errc::timed_out, true);
+  const auto many = client.submit_many({{.kind = "k"}, {.kind = "k", .idempotency_key = "a"}});
+  EXPECT_FALSE(must(many[0]).duplicate);
+  EXPECT_THAT(must(client.list()).executions, SizeIs(3));
+  EXPECT_EQ(must(client.get(one.id)).id, one.id);
+}
+
+TEST_P(ClientTest, SubmitIsRepeatedNoLongerThanItMayTake) {
+  FaultyEngine faulty(engine());
+  faulty.fail_next<Submit>(1'000'000, Errc::unreachable);
+  EXPECT_EQ(Client(faulty, {.submit_retry = 0ms}).submit({.kind = "k"}).error().code,
+            Errc::unreachable);
+  EXPECT_EQ(faulty.calls<Submit>(), 1);
+  EXPECT_EQ(Client(faulty, {.timeout = 300ms}).submit({.kind = "k"}).error().code,
+            Errc::unreachable);
+  EXPECT_GT(faulty.calls<Submit>(), 2);
+}
+
+TEST_P(ClientTest, RefusedSubmitIsNotRepeated) {
+  FaultyEngine faulty(engine());
+  faulty.fail_next<Submit>(1, Errc::permission_denied);
+  EXPECT_EQ(Client(faulty).submit({.kind = "k"}).error().code, Errc::permission_denied);
+  EXPECT_EQ(faulty.calls<Submit>(), 1);
+}
+
+TEST_P(ClientTest, ContentTypesComeBack) {
+  Worker worker(engine());
+  worker.handle("k", [](Task&) { return Outcome::completed("{}", "application/json"); });
+  must(worker.start());
+  Client client(engine());
+  const auto id = submit({.kind = "k", .payload = "x", .content_type = "text/plain"});
+  const auto result = must(client.result_bytes(id, wait_max));
+  EXPECT_EQ(result.bytes + " " + result.content_type.value().str(), "{} application/json");
+  EXPECT_EQ(must(client.payload_bytes(id)).content_type.value().str(), "text/plain");
+}
+
 TEST_P(ClientTest, WrongInputIsRefusedWithAReason) {
   Client client(engine());
   const auto refused = [&](NewExecution execution) {

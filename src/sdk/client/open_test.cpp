@@ -60,7 +60,7 @@ TEST(Open, NamesWhatItCannotOpen) {
 
 TEST(Open, OfAServerThatIsNotThereFailsAtTheFirstCall) {
   const auto engine = must(open("http://127.0.0.1:1"));
-  const auto reply = Client(*engine).submit({.kind = "k"});
+  const auto reply = Client(*engine, {.submit_retry = Millis{0}}).submit({.kind = "k"});
   EXPECT_EQ(reply.error().code, Errc::unreachable);
   EXPECT_THAT(reply.error().message, ::testing::HasSubstr("127.0.0.1:1"));
 }

@@ -1,0 +1,37 @@
+#include "sdk/client/repeat.hpp"
+
+#include "base/clock.hpp"
+#include "base/try.hpp"
+#include "core/execution/partitions.hpp"
+
+namespace ff {
+namespace {
+
+// True: it had none before.
+bool give_id(Submit& submit) {
+  if (submit.id || submit.idempotency_key) return false;
+  SystemRandom random;
+  submit.id = ExecutionId{core::partition_by_uuid, make_uuid(SystemClock().now(), random)};
+  return true;
+}
+
+}  // namespace
+
+Async<SubmitReply> submit_repeatedly(Engine& engine, Submit submit, Repeat repeat) {
+  const bool minted = give_id(submit);
+  auto reply = co_await run_repeatedly(engine, std::move(submit), repeat);
+  if (reply && minted) reply->duplicate = false;
+  co_return reply;
+}
+
+Async<SubmitManyReply> submit_repeatedly(Engine& engine, SubmitMany submits, Repeat repeat) {
+  std::vector<bool> minted;
+  for (auto& each : submits.executions) minted.push_back(give_id(each));
+  auto reply = co_await run_repeatedly(engine, std::move(submits), repeat);
+  FF_CO_TRY(reply);
+  for (std::size_t i = 0; i < std::min(minted.size(), reply->results.size()); ++i)
+    if (reply->results[i] && minted[i]) reply->results[i]->duplicate = false;
+  co_return reply;
+}
+
+}  // namespace ff
