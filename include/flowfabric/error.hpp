@@ -56,6 +56,7 @@ enum class Errc : std::uint8_t {
   budget_exceeded,
   quota_exceeded,
   admission_expired,
+  worker_at_capacity,
   backup_exists,
   // The engine or the way to it is at fault.
   store_locked,

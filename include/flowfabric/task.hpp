@@ -69,7 +69,12 @@ class Outcome {
   struct HandedBack {
     std::string reason;
   };
-  using How = std::variant<Completed, Failure, DelayedFor, DelayedUntil, HandedBack>;
+  struct WaitingForChildren {};
+  struct Cancelled {
+    std::string reason;
+  };
+  using How = std::variant<Completed, Failure, DelayedFor, DelayedUntil, HandedBack,
+                           WaitingForChildren, Cancelled>;
 
   Outcome() = default;  // completed, without a result
   Outcome(std::string result) : how_(Completed{std::move(result), {}}) {}
@@ -86,9 +91,20 @@ class Outcome {
   static Outcome delayed(Millis pause) { return Outcome(How(DelayedFor{pause})); }
   static Outcome delayed_until(TimePoint until) { return Outcome(How(DelayedUntil{until})); }
 
-  // Gives the execution to another worker at once; the same attempt goes on there.
+  // Gives the execution to another worker at once; the same attempt goes on there. This worker claims
+  // nothing for a while, longer with each time in a row.
   static Outcome handed_back(std::string reason = {}) {
     return Outcome(How(HandedBack{std::move(reason)}));
+  }
+
+  // Gives the execution back until the executions that it depends on have ended; then the same attempt
+  // goes on. If there are none, it goes on at once.
+  static Outcome waiting_for_children() { return Outcome(How(WaitingForChildren{})); }
+
+  // Ends the execution as cancelled. A worker whose token does not allow cancelling fails it instead,
+  // with the category `cancelled`.
+  static Outcome cancelled(std::string reason = {}) {
+    return Outcome(How(Cancelled{std::move(reason)}));
   }
 
   const How& how() const { return how_; }
@@ -124,6 +140,11 @@ class Task {
   const std::optional<TimePoint>& attempt_deadline() const { return claimed_.attempt_deadline; }
   const std::optional<TimePoint>& deadline() const { return claimed_.deadline; }
 
+  // The lease that the attempt runs under: the proof of holding it, for calls to the engine that want one,
+  // and its end by the engine's clock, as of the latest renewal.
+  const Fence& fence() const { return claimed_.fence; }
+  TimePoint lease_expires_at() const;
+
   // Tells those who look how far it is, from 0 to 100. Waits for the engine, five seconds at most. A
   // handler may ignore a failure: nothing depends on it.
   Result<void> progress(std::uint32_t percent, std::string message = {});
@@ -151,6 +172,7 @@ class Task {
 
  private:
   friend class Worker;
+  friend struct TaskMaker;
   Task(ClaimedExecution claimed, std::shared_ptr<Context> context)
       : claimed_(std::move(claimed)), context_(std::move(context)) {}
   Result<UsageReply> resend(const ReportUsage& report) const;

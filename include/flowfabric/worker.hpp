@@ -23,11 +23,16 @@ struct WorkerOptions {
   std::vector<std::string> lanes = {"default"};
   std::vector<std::string> capabilities = {};  // offered by this worker, such as "gpu"
   std::size_t concurrency = 1;                 // handlers at a time
+  bool polls = true;  // false: it gets work only through claim_from_grant() and its siblings
   Millis lease_ttl = std::chrono::seconds{30};
   // How long it counts as alive after a sign of life; it gives three in that time.
   Millis alive_ttl = std::chrono::seconds{30};
   // How long stop() lets the running handlers go on. 0: not at all; Millis::max(): as long as they take.
   Millis drain_limit = std::chrono::seconds{30};
+  // Called once if the engine refuses the worker for good (unauthenticated, permission_denied) after it
+  // was started. The worker claims nothing more; running handlers finish. Runs on a thread of the engine:
+  // it must be brief, and must not call stop().
+  std::function<void(const Error&)> on_error = {};
 };
 
 // Makes itself known to the engine, claims executions, keeps their leases alive, runs their handlers on
@@ -45,8 +50,26 @@ class Worker {
   // For all kinds that have no handler of their own.
   void handle_others(Handler handler) { handle("", std::move(handler)); }
 
-  // Fails with invalid_input if the options are wrong or it is started already.
+  // Fails with invalid_input if the options are wrong or it is started already, and with
+  // unauthenticated or permission_denied if the engine refuses the worker. An engine that cannot be
+  // reached is no failure: the worker keeps trying. Waits five seconds at most for the engine's reply.
   Result<void> start();
+
+  // For a started worker whose work is chosen elsewhere (WorkerOptions::polls). Each claims one execution;
+  // its handler then runs as for any other. While all handlers are busy they fail with
+  // worker_at_capacity before the engine is asked: a grant stays untouched. Wait for the engine, half a
+  // minute at most; not from a thread of the engine.
+
+  // The execution that a grant sets aside for this worker (Grant, with this worker's id).
+  Result<ExecutionId> claim_from_grant(const GrantedExecution& grant);
+  // The same for an execution that another attempt lost: a grant does not differ.
+  Result<ExecutionId> claim_from_reclaim_grant(const GrantedExecution& grant) {
+    return claim_from_grant(grant);
+  }
+  // Asks the engine's scheduler for a grant and claims it. None: there is nothing to do.
+  Result<std::optional<ExecutionId>> claim_via_server(Millis grant_ttl = std::chrono::seconds{5});
+  // A named execution, whichever lane it is in, without a grant.
+  Result<ExecutionId> claim_execution(const ExecutionId& id);
 
   // Claims no more, tells the running handlers (CancelReason::worker_stopping), and waits for them and
   // for the reports of what they return, up to the drain limit. What has not ended then is handed back,
@@ -56,6 +79,8 @@ class Worker {
 
  private:
   class Running;
+  Result<Running*> running_for_claim();
+
   Engine& engine_;
   WorkerOptions options_;
   std::map<std::string, Handler> handlers_;

@@ -66,6 +66,16 @@ TEST_F(AccessTest, TokensOfAFileHaveRolesAndAreReadAgain) {
   EXPECT_EQ(ff_as("another-token-for-reading", {"ls"}).exit_code, 0);
 }
 
+TEST_F(AccessTest, WorkerWithoutAPermissionEndsWithTheExitCodeForIt) {
+  const auto server = serve("server", {"--tokens-file", file("tokens", tokens("r", reader_token))});
+  const auto wrong = ff_as("a-token-that-is-wrong", {"work", "true"});
+  EXPECT_EQ(wrong.exit_code, 6);
+  EXPECT_THAT(wrong.err, HasSubstr("unauthenticated"));
+  const auto reader = ff_as(reader_token, {"work", "true"});
+  EXPECT_EQ(reader.exit_code, 6);
+  EXPECT_THAT(reader.err, HasSubstr("permission_denied"));
+}
+
 TEST_F(AccessTest, TlsIsServedAndChecked) {
   const auto certificate = (temp_.path() / "cert.pem").string();
   const auto key = (temp_.path() / "key.pem").string();

@@ -153,6 +153,11 @@ Result<ExitCode> run(const Context& context, WorkArguments given) {
       given.max > 0 ? std::min(given.concurrency, given.max) : given.concurrency;
   // A command that is stopped has its grace; what it says in it is still reported.
   given.worker.drain_limit = given.grace + std::chrono::seconds{5};
+  std::optional<Error> denied;
+  given.worker.on_error = [&](const Error& error) {
+    denied = error;
+    signals.stop();
+  };
   ShellWorker shell(given, signals);
   Worker worker(**engine, given.worker);
   const auto handler = [&shell](Task& task) { return shell.work(task); };
@@ -163,6 +168,7 @@ Result<ExitCode> run(const Context& context, WorkArguments given) {
             without_password(context.settings.text(Setting::url)));
   signals.wait();
   worker.stop();
+  if (denied) return std::unexpected(std::move(*denied));
   return ExitCode::ok;
 }
 

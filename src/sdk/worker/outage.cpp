@@ -6,6 +6,10 @@ namespace ff {
 
 using Steady = std::chrono::steady_clock;
 
+bool is_denied(const Error& error) {
+  return error.code == Errc::unauthenticated || error.code == Errc::permission_denied;
+}
+
 void Outage::failed(const Error& error) {
   if (since_) return;
   since_ = Steady::now();

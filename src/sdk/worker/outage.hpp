@@ -8,6 +8,10 @@
 
 namespace ff {
 
+// The engine refuses the caller, and will refuse it again: its token is missing, wrong, revoked, or lacks
+// a permission.
+bool is_denied(const Error& error);
+
 class Outage {
  public:
   // `what` is what cannot be done, such as "worker w1 cannot claim".

@@ -14,13 +14,17 @@ namespace ff {
 // Runs on the worker's strand.
 class Registration {
  public:
-  // `on_change` is called when draining() or ended() have changed.
+  struct Callbacks {
+    std::function<void()> on_change;              // draining() or ended() have changed
+    std::function<void(const Error&)> on_denied;  // the engine refuses the worker for good
+  };
   Registration(Engine& engine, Random& random, RegisterWorker worker,
-               const asio::any_io_executor& strand, std::function<void()> on_change);
+               const asio::any_io_executor& strand, Callbacks callbacks);
 
-  // Registers, and again whenever the engine has forgotten the worker; gives a sign of life three times
-  // in its ttl. After end() it deregisters and returns. Cancelled, it returns as soon as it can.
-  asio::awaitable<void> keep();
+  // `first` is the reply to a registration that was made before. Registers whenever the engine does not
+  // know the worker; sends a heartbeat three times in its ttl. After end() it deregisters and returns.
+  // Cancelled, it returns as soon as it can.
+  asio::awaitable<void> keep(Result<RegisterReply> first);
 
   void end();
   bool ended() const { return ended_; }
@@ -34,7 +38,7 @@ class Registration {
   Engine& engine_;
   Random& random_;
   const RegisterWorker worker_;
-  const std::function<void()> on_change_;
+  const Callbacks callbacks_;
   Wakeup wakeup_;  // wakes keep(): it is time to end
   Outage outage_;
   bool registered_ = false;

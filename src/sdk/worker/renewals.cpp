@@ -51,6 +51,7 @@ asio::awaitable<void> Renewals::keep(std::shared_ptr<Held> held, Millis first_in
       held_until = asked_at + lease_ttl_;
       renew_at = asked_at + interval_;
       held->leased(renewed->lease_expires_at - lease_ttl_);
+      held->context->renewed(renewed->lease_expires_at);
       continue;
     }
     const auto loss = lease_loss(renewed.error());

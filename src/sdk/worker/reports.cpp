@@ -14,7 +14,7 @@
 namespace ff {
 namespace {
 
-using Report = std::variant<Complete, Fail, Delay, HandBack>;
+using Report = std::variant<Complete, Fail, Delay, HandBack, WaitForChildren, Cancel>;
 
 constexpr Millis report_pause_min{50};
 constexpr Millis report_pause_max{2000};
@@ -64,6 +64,13 @@ Report to_report(const Held& held, const Outcome::How& how) {
             return HandBack{held.id, held.fence,
                             to_valid_utf8(back.reason, limits::reason_bytes_max)};
           },
+          [&](const Outcome::WaitingForChildren&) -> Report {
+            return WaitForChildren{held.id, held.fence};
+          },
+          [&](const Outcome::Cancelled& cancelled) -> Report {
+            return Cancel{held.id, to_valid_utf8(cancelled.reason, limits::reason_bytes_max),
+                          held.fence};
+          },
       },
       how);
 }
@@ -98,6 +105,8 @@ asio::awaitable<void> Reports::report(std::shared_ptr<Held> held, Outcome outcom
     }
     if (const auto loss = lease_loss(*error)) {
       held->lose(*loss);
+    } else if (const auto* cancel = std::get_if<Cancel>(&report); cancel && is_denied(*error)) {
+      report = to_fail(*held, {.reason = cancel->reason, .category = "cancelled"});
     } else if (!is_refused(*error)) {
       outage_.failed(*error);
       co_await sleep.wait_until(Held::Steady::now() + pause.next());

@@ -49,6 +49,8 @@ boost::json::value Task::json() const {
   return value;
 }
 
+TimePoint Task::lease_expires_at() const { return context_->lease_expires_at(); }
+
 Result<void> Task::progress(std::uint32_t percent, std::string message) {
   UpdateProgress update{.id = claimed_.id,
                         .fence = claimed_.fence,

@@ -73,6 +73,24 @@ TEST_P(TaskTest, KnowsWhichAttemptItIs) {
   EXPECT_THAT(seen, ElementsAre("0 initial true", "1 retry true"));
 }
 
+TEST_P(TaskTest, KnowsItsLeaseAndItsRenewals) {
+  run([&](Task& task) -> Outcome {
+    const auto info = must(Client(engine()).get(task.id()));
+    EXPECT_EQ(task.fence().lease_epoch, info.lease_epoch);
+    EXPECT_EQ(task.lease_expires_at(), info.lease_expires_at);
+    return {};
+  });
+  Worker worker(engine(), {.lease_ttl = 60ms});
+  worker.handle("k", [&](Task& task) {
+    const auto first = task.lease_expires_at();
+    home_.clock().advance(30ms);
+    wait_until([&] { return task.lease_expires_at() > first; });
+    return "renewed";
+  });
+  must(worker.start());
+  EXPECT_EQ(submit_and_wait({.kind = "k"}), "renewed");
+}
+
 TEST_P(TaskTest, PayloadIsTextAndJsonIfItIs) {
   const auto handler = [](Task& task) -> Outcome {
     const auto text = task.text();
@@ -209,6 +227,34 @@ TEST_P(TaskTest, OutcomeTellsAHandlersOwnTestWhatItIs) {
   EXPECT_EQ(std::get<Outcome::Completed>(Outcome("x").how()).result, "x");
   EXPECT_EQ(std::get<Failure>(Outcome::failed({.reason = "r"}).how()).reason, "r");
   EXPECT_EQ(std::get<Outcome::DelayedFor>(Outcome::delayed(2s).how()).pause, 2s);
+}
+
+// ---- Cancelling and waiting ---------------------------------------------------------------------
+
+TEST_P(TaskTest, HandlerMayCancelItsExecution) {
+  const auto end = run([](Task&) { return Outcome::cancelled("not needed"); });
+  EXPECT_EQ(end.state, ExecutionState::cancelled);
+  EXPECT_EQ(end.cancel_reason, "not needed");
+}
+
+TEST_P(TaskTest, CancelThatIsNotAllowedFailsTheExecution) {
+  FaultyEngine faulty(engine());
+  faulty.fail_next<Cancel>(1, Errc::permission_denied);
+  Worker worker(faulty);
+  worker.handle("k", [](Task&) { return Outcome::cancelled("not needed"); });
+  must(worker.start());
+  const auto end =
+      must(Client(engine()).wait(submit({.kind = "k", .policy = retry_once}), wait_max));
+  EXPECT_EQ(end.state, ExecutionState::failed);
+  EXPECT_EQ(end.failure_category, "cancelled");
+}
+
+TEST_P(TaskTest, HandlerMayWaitForChildren) {
+  const auto end = run([](Task& task) -> Outcome {
+    if (!task.resumed()) return Outcome::waiting_for_children();
+    return "resumed";
+  });
+  EXPECT_EQ(Client(engine()).result(end.id, 0ms), "resumed");
 }
 
 }  // namespace

@@ -22,6 +22,9 @@
 #include "base/try.hpp"
 #include "core/execution/partitions.hpp"
 #include "core/validation/validate.hpp"
+#include "sdk/client/blocking.hpp"
+#include "sdk/client/repeat.hpp"
+#include "sdk/worker/handlers.hpp"
 #include "sdk/worker/registration.hpp"
 #include "sdk/worker/renewals.hpp"
 #include "sdk/worker/reports.hpp"
@@ -37,6 +40,8 @@ constexpr Millis events_wait = std::chrono::seconds{30};
 constexpr Millis pause_min{100};
 constexpr Millis pause_max = std::chrono::seconds{5};
 constexpr Millis hand_back_limit = std::chrono::seconds{5};
+constexpr Millis start_limit = std::chrono::seconds{5};
+constexpr Millis claim_limit = std::chrono::seconds{30};
 
 // Most executions are over sooner; only for those that are not, events are followed.
 constexpr Millis follow_after{250};
@@ -74,12 +79,22 @@ Result<Claim> claim_template(const WorkerOptions& options) {
 // A started worker. Everything but the handlers runs on one strand.
 class Worker::Running {
  public:
-  Running(Engine& engine, Claim claim, RegisterWorker worker, std::size_t concurrency,
-          std::map<std::string, Handler> handlers)
+  struct Setup {
+    Claim claim;
+    RegisterWorker worker;
+    Result<RegisterReply> registered;
+    std::size_t concurrency;
+    bool polls;
+    Handlers handlers;
+    std::function<void(const Error&)> on_error;
+  };
+
+  Running(Engine& engine, Setup setup)
       : engine_(engine),
-        claim_(std::move(claim)),
-        concurrency_(concurrency),
-        handlers_(std::move(handlers)),
+        claim_(std::move(setup.claim)),
+        concurrency_(setup.concurrency),
+        handlers_(std::move(setup.handlers)),
+        on_error_(std::move(setup.on_error)),
         strand_(asio::make_strand(engine.executor())),
         slots_(strand_),
         following_(strand_),
@@ -87,12 +102,15 @@ class Worker::Running {
         outage_(fmt::format("worker {} cannot claim", claim_.worker.str())),
         renewals_(engine, random_, claim_.worker, claim_.lease_ttl),
         reports_(engine, random_, claim_.worker, strand_, coroutines_),
-        registration_(engine, random_, std::move(worker), strand_,
-                      [this] { registration_changed(); }),
-        pool_(concurrency) {
+        registration_(engine, random_, std::move(setup.worker), strand_,
+                      {.on_change = [this] { registration_changed(); },
+                       .on_denied = [this](const Error& error) { denied(error); }}),
+        pool_(concurrency_) {
+    claiming_ = setup.polls;
     coroutines_.spawn(
-        strand_, [this] { return registration_.keep(); }, stop_registering_.slot());
-    spawn([this] { return poll(); });
+        strand_, [this, first = std::move(setup.registered)] { return registration_.keep(first); },
+        stop_registering_.slot());
+    if (setup.polls) spawn([this] { return poll(); });
     // A renewal tells of a cancellation too; if one is never far away, that is soon enough.
     if (renewals_.interval() > follow_after)
       coroutines_.spawn(
@@ -110,6 +128,19 @@ class Worker::Running {
     asio::co_spawn(strand_, drain(drain_limit), asio::use_future).get();
   }
   bool stopped() const { return stopped_; }
+  const Claim& claim_template() const { return claim_; }
+
+  // Fails if there is no room for one more execution.
+  Result<void> check_capacity() {
+    auto check = [this]() -> Async<void> { co_return capacity(); };
+    return asio::co_spawn(strand_, check(), asio::use_future).get();
+  }
+
+  // Claims one execution with `operation` and runs it.
+  template <class Op>
+  Result<ExecutionId> claim_one(Op operation) {
+    return asio::co_spawn(strand_, claim_into_slot(std::move(operation)), asio::use_future).get();
+  }
 
  private:
   using HeldPtr = std::shared_ptr<Held>;
@@ -119,10 +150,14 @@ class Worker::Running {
   asio::awaitable<void> poll() {
     RetryPause pause(random_, pause_min, pause_max);
     std::optional<Claim> unanswered;
-    while (!stopping_) {
+    while (!stopping_ && !denied_) {
       const bool drained = registration_.draining() && !unanswered;
       if (free_slots() == 0 || drained) {
         co_await slots_.wait_until(Steady::time_point::max());
+        continue;
+      }
+      if (Steady::now() < claim_from_) {
+        co_await slots_.wait_until(claim_from_);
         continue;
       }
       const bool repeated = unanswered.has_value();
@@ -138,12 +173,14 @@ class Worker::Running {
         pause.reset();
         unanswered.reset();
         for (auto& claimed : reply->executions) take(std::move(claimed), repeated);
+      } else if (is_denied(reply.error())) {
+        denied(reply.error());
       } else if (!broken_off_) {
         outage_.failed(reply.error());
         co_await sleep(slots_, pause.next(), stopping_);
       }
     }
-    if (unanswered) co_await ask_for_the_answer(std::move(*unanswered));
+    if (unanswered && !denied_) co_await ask_for_the_answer(std::move(*unanswered));
     claiming_ = false;
     settled_.wake();
   }
@@ -160,6 +197,14 @@ class Worker::Running {
     slots_.wake();
   }
 
+  void denied(const Error& error) {
+    if (std::exchange(denied_, true)) return;
+    log::error("worker {} claims nothing more, the engine refuses it: {}", claim_.worker.str(),
+               error.message);
+    break_off_claim();
+    if (on_error_) on_error_(error);
+  }
+
   void registration_changed() {
     if (registration_.draining()) break_off_claim();
     slots_.wake();
@@ -169,7 +214,8 @@ class Worker::Running {
   // Handlers that have returned make room, but what they returned must not pile up.
   std::size_t free_slots() const {
     const auto room = 2 * concurrency_ - std::min(held_.size(), 2 * concurrency_);
-    return std::min({concurrency_ - running_, room, std::size_t{limits::claim_batch_max}});
+    return std::min({concurrency_ - std::min(running_, concurrency_), room,
+                     std::size_t{limits::claim_batch_max}});
   }
 
   // Repeated under its request id, a claim whose answer was lost gives the same executions.
@@ -178,6 +224,30 @@ class Worker::Running {
     claim.max = static_cast<std::uint32_t>(free_slots());
     claim.request_id = RequestId{make_uuid(clock_.now(), random_)};
     return claim;
+  }
+
+  Result<void> capacity() const {
+    if (stopping_ || denied_) return fail(Errc::invalid_input, "this worker is stopping");
+    if (free_slots() > 0) return {};
+    return fail(Errc::worker_at_capacity,
+                fmt::format("all {} handlers of worker {} are busy; the execution was left as it "
+                            "was, so claim it later or let another worker have it",
+                            concurrency_, claim_.worker.str()));
+  }
+
+  template <class Op>
+  Async<ExecutionId> claim_into_slot(Op operation) {
+    FF_CO_TRY(capacity());
+    ++running_;
+    operation.lease_id = LeaseId{make_uuid(clock_.now(), random_)};
+    const Repeat repeat{.limit = claim_limit};
+    auto claimed = co_await run_repeatedly(engine_, std::move(operation), repeat);
+    --running_;
+    slots_.wake();
+    FF_CO_TRY(claimed);
+    const auto id = claimed->id;
+    take(std::move(*claimed), false);
+    co_return id;
   }
 
   // Stopping broke off a claim; something may have been claimed at that very moment.
@@ -189,7 +259,7 @@ class Worker::Running {
   }
 
   void take(ClaimedExecution claimed, bool repeated) {
-    auto context = std::make_shared<Task::Context>(engine_);
+    auto context = std::make_shared<Task::Context>(engine_, claimed.lease_expires_at);
     auto held = std::make_shared<Held>(claimed, claim_.lease_ttl, std::move(context), strand_);
     if (held_.empty()) following_.wake();
     held_.push_back(held);
@@ -206,36 +276,28 @@ class Worker::Running {
   // ---- Working ------------------------------------------------------------------------------------
 
   asio::awaitable<void> work(HeldPtr held, Task task) {
-    auto on_the_pool = [&]() -> asio::awaitable<Outcome> { co_return call(task); };
+    auto on_the_pool = [&]() -> asio::awaitable<Outcome> {
+      co_return call_handler(handlers_, claim_.worker.str(), task);
+    };
     auto outcome = co_await asio::co_spawn(pool_, on_the_pool(), asio::use_awaitable);
     --running_;
     slots_.wake();
     held->returned = true;
     if (held->handed_back || held->done) co_return;
     if (held->context->cancelled() == CancelReason::budget_exceeded) held->lost = true;
+    const bool hands_back = std::holds_alternative<Outcome::HandedBack>(outcome.how());
+    if (!hands_back)
+      hand_back_pause_.reset();
+    else if (!held->lost && !stopping_)
+      leave_to_others();
     co_await reports_.report(held, std::move(outcome));
     finish(held);
   }
 
-  Outcome call(Task& task) const {
-    auto handler = handlers_.find(task.kind().str());
-    if (handler == handlers_.end()) handler = handlers_.find("");
-    if (handler == handlers_.end())
-      return Outcome::failed({fmt::format("worker {} has no handler for kind '{}'",
-                                          claim_.worker.str(), task.kind().str())});
-    try {
-      return handler->second(task);
-    } catch (const TaskCancelled& cancelled) {
-      if (cancelled.reason() == CancelReason::timed_out)
-        return Outcome::failed({.reason = "the attempt's time is over", .category = "timeout"});
-      return Outcome::handed_back(cancelled.what());
-    } catch (const TaskFailure& failure) {
-      return Outcome::failed(failure.failure());
-    } catch (const std::exception& failure) {
-      return Outcome::failed({failure.what()});
-    } catch (...) {
-      return Outcome::failed({"the handler threw something that is not a std::exception"});
-    }
+  // What a handler hands back is for another worker: this one claims nothing for a while.
+  void leave_to_others() {
+    claim_from_ = Steady::now() + hand_back_pause_.next();
+    break_off_claim();
   }
 
   void hand_back(HeldPtr held) {
@@ -351,16 +413,20 @@ class Worker::Running {
   Engine& engine_;
   const Claim claim_;
   const std::size_t concurrency_;
-  const std::map<std::string, Handler> handlers_;
+  const Handlers handlers_;
+  const std::function<void(const Error&)> on_error_;
   const asio::any_io_executor strand_;
   SystemClock clock_;
   SystemRandom random_;
   bool stopped_ = false;  // belongs to the owner's thread, not to the strand
 
-  bool claiming_ = true;     // poll() runs
+  bool claiming_ = false;    // poll() runs
   bool broken_off_ = false;  // the claim that is under way
   bool stopping_ = false;    // claims no more
+  bool denied_ = false;      // by the engine, for good: claims no more
   bool closed_ = false;      // and has nothing in hand
+  Steady::time_point claim_from_;
+  RetryPause hand_back_pause_{random_, pause_min, pause_max};
   std::size_t running_ = 0;
   std::vector<HeldPtr> held_;
   Wakeup slots_;      // wakes poll(): a slot is free, draining is over, or it is time to stop
@@ -406,9 +472,56 @@ Result<void> Worker::start() {
                 fmt::format("a worker's alive_ttl must be from {} to {} ms",
                             limits::worker_ttl_min.count(), limits::worker_ttl_max.count()));
   running_.reset();
-  running_ = std::make_unique<Running>(engine_, std::move(*claim), std::move(worker),
-                                       options_.concurrency, handlers_);
+  auto registered = run_within({.timeout = start_limit}, engine_, worker);
+  if (!registered && is_denied(registered.error())) return std::unexpected(registered.error());
+  running_ = std::make_unique<Running>(engine_, Running::Setup{.claim = std::move(*claim),
+                                                               .worker = std::move(worker),
+                                                               .registered = std::move(registered),
+                                                               .concurrency = options_.concurrency,
+                                                               .polls = options_.polls,
+                                                               .handlers = handlers_,
+                                                               .on_error = options_.on_error});
   return {};
+}
+
+Result<Worker::Running*> Worker::running_for_claim() {
+  if (running_ && !running_->stopped()) return running_.get();
+  return fail(Errc::invalid_input, "this worker is not started");
+}
+
+Result<ExecutionId> Worker::claim_from_grant(const GrantedExecution& grant) {
+  const auto running = running_for_claim();
+  FF_TRY(running);
+  const auto& claim = (*running)->claim_template();
+  return (*running)->claim_one(
+      ClaimGranted{.id = grant.id, .worker = claim.worker, .lease_ttl = claim.lease_ttl});
+}
+
+Result<std::optional<ExecutionId>> Worker::claim_via_server(Millis grant_ttl) {
+  const auto running = running_for_claim();
+  FF_TRY(running);
+  const auto& claim = (*running)->claim_template();
+  // A grant that this worker has no room for would keep others from the execution.
+  FF_TRY((*running)->check_capacity());
+  Grant grant{.worker = claim.worker,
+              .ns = claim.ns,
+              .lanes = claim.lanes,
+              .capabilities = claim.capabilities,
+              .grant_ttl = grant_ttl};
+  const auto granted = run_within({.timeout = claim_limit}, engine_, std::move(grant));
+  FF_TRY(granted);
+  if (!granted->execution) return std::nullopt;
+  return claim_from_grant(*granted->execution);
+}
+
+Result<ExecutionId> Worker::claim_execution(const ExecutionId& id) {
+  const auto running = running_for_claim();
+  FF_TRY(running);
+  const auto& claim = (*running)->claim_template();
+  return (*running)->claim_one(ClaimExecution{.id = id,
+                                              .worker = claim.worker,
+                                              .capabilities = claim.capabilities,
+                                              .lease_ttl = claim.lease_ttl});
 }
 
 void Worker::stop() {

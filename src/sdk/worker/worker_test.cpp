@@ -3,6 +3,7 @@
 #include <barrier>
 #include <latch>
 
+#include "sdk/client/blocking.hpp"
 #include "sdk/sdk_fixture.hpp"
 
 namespace ff {
@@ -251,6 +252,131 @@ TEST_P(WorkerTest, WrongOptionsAreRefusedWithAReason) {
   EXPECT_THAT(twice.start().error().message, HasSubstr("started already"));
 }
 
+// ---- Grants -------------------------------------------------------------------------------------
+
+class GrantTest : public SdkTest {
+ protected:
+  GrantTest() {
+    worker_.handle("k", [this](Task& task) {
+      go_on_.wait(false);
+      return task.attempt_type() == AttemptType::initial ? "first" : "again";
+    });
+    must(worker_.start());
+  }
+
+  ~GrantTest() override { go_on(); }
+
+  GrantedExecution grant() {
+    return *must(run_blocking(engine(), Grant{.worker = must(WorkerId::parse("w"))})).execution;
+  }
+
+  // Lets handlers return.
+  void go_on() {
+    go_on_ = true;
+    go_on_.notify_all();
+  }
+
+  std::atomic<bool> go_on_ = false;
+  Worker worker_{engine(), {.id = "w", .polls = false}};
+};
+
+INSTANTIATE_TEST_SUITE_P(On, GrantTest, everywhere(), home_name);
+
+TEST_P(GrantTest, GrantBecomesATask) {
+  go_on();
+  const auto id = submit({.kind = "k"});
+  EXPECT_EQ(worker_.claim_from_grant(grant()), id);
+  EXPECT_EQ(Client(engine()).result(id, wait_max), "first");
+}
+
+TEST_P(GrantTest, NamedExecutionBecomesATask) {
+  go_on();
+  const auto id = submit({.kind = "k"});
+  EXPECT_EQ(worker_.claim_execution(id), id);
+  EXPECT_EQ(Client(engine()).result(id, wait_max), "first");
+}
+
+TEST_P(GrantTest, ServerChoosesAnExecutionOrNone) {
+  go_on();
+  EXPECT_EQ(worker_.claim_via_server(), std::nullopt);
+  const auto id = submit({.kind = "k"});
+  EXPECT_EQ(worker_.claim_via_server(), id);
+  EXPECT_EQ(Client(engine()).result(id, wait_max), "first");
+}
+
+TEST_P(GrantTest, ExecutionOfALostLeaseBecomesATask) {
+  go_on();
+  const auto id = submit({.kind = "k"});
+  const auto other = must(WorkerId::parse("other"));
+  must(run_blocking(engine(), ClaimExecution{.id = id, .worker = other}));
+  must(Client(engine()).revoke_lease(id));
+  home_.run_scanners();
+  EXPECT_EQ(worker_.claim_from_reclaim_grant(grant()), id);
+  EXPECT_EQ(Client(engine()).result(id, wait_max), "again");
+}
+
+TEST_P(GrantTest, WorkerAtCapacityLeavesTheGrantUntouched) {
+  submit({.kind = "k"});
+  submit({.kind = "k"});
+  const auto first = must(worker_.claim_from_grant(grant()));
+  const auto granted = grant();
+  EXPECT_EQ(worker_.claim_from_grant(granted).error().code, Errc::worker_at_capacity);
+  EXPECT_EQ(worker_.claim_via_server().error().code, Errc::worker_at_capacity);
+  EXPECT_EQ(must(Client(engine()).get(granted.id)).granted_to.value().str(), "w");
+  go_on();
+  must(Client(engine()).result(first, wait_max));
+  wait_until([&] { return worker_.claim_from_grant(granted).has_value(); });
+  EXPECT_EQ(Client(engine()).result(granted.id, wait_max), "first");
+}
+
+TEST_P(GrantTest, StoppedWorkerTakesNone) {
+  go_on();
+  worker_.stop();
+  EXPECT_EQ(worker_.claim_execution(submit({.kind = "k"})).error().code, Errc::invalid_input);
+}
+
+// ---- Handing back -------------------------------------------------------------------------------
+
+TEST(HandBack, GoesToAnotherWorkerAlthoughTheOldOneIsWaitingForWork) {
+  LocalHome home;
+  FaultyEngine engine(home.engine());
+  Client client(engine);
+  std::latch ready(1);
+  std::atomic<int> runs = 0;
+  Worker first(engine, {.id = "first", .concurrency = 2});
+  first.handle("k", [&](Task&) {
+    ++runs;
+    ready.wait();
+    return Outcome::handed_back("not here");
+  });
+  must(first.start());
+  const auto id = must(client.submit({.kind = "k"})).id;
+  wait_until([&] { return runs == 1 && engine.calls<Claim>() == 2; });
+  Worker second(engine, {.id = "second"});
+  second.handle("k", [](Task&) { return "from the second"; });
+  must(second.start());
+  wait_until([&] { return engine.calls<Claim>() == 3; });
+  ready.count_down();
+  EXPECT_EQ(client.result(id, wait_max), "from the second");
+  EXPECT_EQ(runs, 1);
+}
+
+TEST(HandBack, HasAGrowingPause) {
+  LocalHome home;
+  FaultyEngine engine(home.engine());
+  Client client(engine);
+  std::vector<std::chrono::steady_clock::time_point> runs;
+  Worker worker(engine);
+  worker.handle("k", [&](Task&) {
+    runs.push_back(std::chrono::steady_clock::now());
+    return runs.size() < 3 ? Outcome::handed_back() : Outcome("done");
+  });
+  must(worker.start());
+  must(client.result(must(client.submit({.kind = "k"})).id, wait_max));
+  EXPECT_GE(runs[1] - runs[0], 50ms);
+  EXPECT_GE(runs[2] - runs[1], 100ms);
+}
+
 // ---- Calls that fail ----------------------------------------------------------------------------
 
 class FaultyWorkerTest : public ::testing::Test {
@@ -328,6 +454,49 @@ TEST_F(FaultyWorkerTest, WorkerThatMayNotReadEventsWorksNevertheless) {
   handler.started->wait();
   must(client_.cancel(id));
   EXPECT_EQ(handler.reason->get_future().get(), CancelReason::execution_cancelled);
+}
+
+TEST_F(FaultyWorkerTest, StartFailsIfTheEngineRefusesTheWorker) {
+  for (const auto code : {Errc::unauthenticated, Errc::permission_denied}) {
+    engine_.fail_next<RegisterWorker>(1, code);
+    Worker worker(engine_);
+    const auto claims = engine_.calls<Claim>();
+    EXPECT_EQ(worker.start().error().code, code);
+    EXPECT_EQ(engine_.calls<Claim>(), claims);
+    must(worker.start());
+    worker.stop();
+  }
+}
+
+TEST_F(FaultyWorkerTest, StartSucceedsWhileTheEngineCannotBeReached) {
+  engine_.fail_next<RegisterWorker>(1, Errc::unreachable);
+  Worker worker(engine_);
+  must(worker.start());
+  wait_until([&] { return must(client_.workers()).size() == 1; });
+}
+
+TEST_F(FaultyWorkerTest, RefusedClaimEndsClaimingAndReachesOnErrorOnce) {
+  engine_.fail_next<Claim>(1'000'000, Errc::unauthenticated);
+  std::promise<Errc> told;
+  Worker worker(engine_, {.on_error = [&](const Error& error) { told.set_value(error.code); }});
+  must(worker.start());
+  EXPECT_EQ(told.get_future().get(), Errc::unauthenticated);
+  worker.stop();
+  EXPECT_EQ(engine_.calls<Claim>(), 1);
+}
+
+TEST_F(FaultyWorkerTest, RefusedHeartbeatReachesOnErrorAndRunningHandlersFinish) {
+  engine_.fail_next<HeartbeatWorker>(1'000'000, Errc::permission_denied);
+  std::latch denied(1);
+  Worker worker(engine_, {.alive_ttl = limits::worker_ttl_min,
+                          .on_error = [&](const Error&) { denied.count_down(); }});
+  worker.handle("k", [&](Task&) {
+    denied.wait();
+    return "finished";
+  });
+  const auto id = must(client_.submit({.kind = "k"})).id;
+  must(worker.start());
+  EXPECT_EQ(client_.result(id, wait_max), "finished");
 }
 
 TEST_F(FaultyWorkerTest, StopEndsAlthoughNothingCanBeReported) {
