@@ -10,8 +10,8 @@
 #include "base/async/runtime.hpp"
 #include "base/clock.hpp"
 #include "store/embedded/embedded.hpp"
+#include "store/embedded/memory_env.hpp"
 #include "store/valkey/open.hpp"
-#include "tests/property/memory_env.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/seeds.hpp"
 #include "tests/support/temp_directory.hpp"
@@ -74,7 +74,7 @@ class BothStores {
 
  private:
   test::TempDirectory temp_;
-  property::MemoryEnv env_;
+  embedded::MemoryEnv env_;
   test::ValkeyServer server_;
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
   Runtime runtime_{1};

@@ -13,7 +13,7 @@
 #include "http/wire/problem.hpp"
 #include "http/wire/wire.hpp"
 #include "sdk/client/blocking.hpp"
-#include "tests/property/memory_env.hpp"
+#include "store/embedded/memory_env.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
 #include "tests/support/valkey_server.hpp"
@@ -115,7 +115,7 @@ class Sides {
 
   test::ValkeyServer& server_;
   test::TempDirectory temp_;  // for the lock
-  property::MemoryEnv env_;
+  embedded::MemoryEnv env_;
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
   std::uint64_t steps_ = 0;
   Side embedded_{.name = "embedded"};

@@ -7,8 +7,8 @@
 #include "engine/local_engine.hpp"
 #include "sdk/client/blocking.hpp"
 #include "store/embedded/embedded.hpp"
+#include "store/embedded/memory_env.hpp"
 #include "store/embedded/tools/check.hpp"
-#include "tests/property/memory_env.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
 
@@ -84,7 +84,7 @@ class World {
 
   Setup setup_;
   test::TempDirectory temp_;  // for the lock
-  MemoryEnv env_;
+  embedded::MemoryEnv env_;
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
   store::Store* store_ = nullptr;  // of the engine
   std::unique_ptr<LocalEngine> engine_;

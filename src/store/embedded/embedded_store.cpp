@@ -18,7 +18,8 @@ Result<std::unique_ptr<store::Store>> open(Options options) {
 Result<std::unique_ptr<store::Store>> EmbeddedStore::open(Options options) {
   FF_ASSERT(options.clock);
   FF_ASSERT(options.shards > 0);
-  auto lock = DirectoryLock::acquire(options.directory);
+  auto lock = options.lock ? DirectoryLock::acquire(options.directory)
+                           : Result<DirectoryLock>(DirectoryLock::none());
   FF_TRY(lock);
   auto database =
       Database::open({.directory = database_directory(options.directory), .env = options.env});

@@ -14,6 +14,8 @@ class DirectoryLock {
   // (which is named) has it, store_locked.
   static Result<DirectoryLock> acquire(const std::filesystem::path& directory);
 
+  static DirectoryLock none() { return DirectoryLock(-1); }
+
   DirectoryLock(DirectoryLock&& other) noexcept;
   DirectoryLock& operator=(DirectoryLock&& other) = delete;
   ~DirectoryLock();

@@ -6,14 +6,14 @@
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
 
-namespace ff::property {
+namespace ff::embedded {
 
 // RocksDB's own, but for one thing: its files say that they cannot be synced while they are written
 // to, although nothing stands against it.
 class MemoryFileSystem : public rocksdb::FileSystemWrapper {
  public:
   using FileSystemWrapper::FileSystemWrapper;
-  const char* Name() const override { return "ff::property::MemoryFileSystem"; }
+  const char* Name() const override { return "ff::embedded::MemoryFileSystem"; }
 
   rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* result,
@@ -41,4 +41,4 @@ class MemoryEnv {
       rocksdb::NewCompositeEnv(std::make_shared<MemoryFileSystem>(memory_->GetFileSystem()));
 };
 
-}  // namespace ff::property
+}  // namespace ff::embedded

@@ -1,0 +1,148 @@
+#include <flowfabric/testing.hpp>
+
+#include <flowfabric/client.hpp>
+
+#include "sdk/sdk_fixture.hpp"
+
+namespace ff::testing {
+namespace {
+
+Outcome greet(Task& task) { return "Hello, " + task.payload() + "!"; }
+
+// ---- A task from parts --------------------------------------------------------------------------
+
+TEST(TestTask, HasTheGivenParts) {
+  TestTask test({.kind = "greet", .payload = "Ada", .tags = {{"app.a", "1"}}, .attempt_index = 2});
+  EXPECT_EQ(to_string(greet(test.task())), "completed: Hello, Ada!");
+  EXPECT_EQ(test.task().kind().str(), "greet");
+  EXPECT_EQ(test.task().tags().at("app.a"), "1");
+  EXPECT_EQ(test.task().attempt_index(), 2u);
+}
+
+TEST(TestTask, ExceptionsBecomeOutcomes) {
+  TestTask test;
+  const auto outcome = [&](Handler handler) { return to_string(test.run(handler)); };
+  EXPECT_EQ(outcome([](Task&) -> Outcome { throw std::runtime_error("no"); }), "failed: no");
+  EXPECT_EQ(outcome([](Task&) -> Outcome {
+              throw TaskFailure({.reason = "no", .category = "card", .retryable = false});
+            }),
+            "failed: no (card), final");
+}
+
+TEST(TestTask, CanBeCancelled) {
+  TestTask test;
+  test.cancel(CancelReason::lease_lost);
+  EXPECT_EQ(test.task().cancelled(), CancelReason::lease_lost);
+  EXPECT_TRUE(test.task().cancellation().stop_requested());
+  EXPECT_THROW(test.task().throw_if_cancelled(), TaskCancelled);
+}
+
+TEST(TestTask, RecordsWhatTheHandlerTells) {
+  const auto budget = must(BudgetId::parse("01920000-0000-7000-8000-000000000001"));
+  TestTask test({.budgets = {budget}});
+  must(test.task().progress(50, "half"));
+  must(test.task().report_usage({{"tokens", 7}}));
+  EXPECT_EQ(test.progress().at(0).message, "half");
+  EXPECT_EQ(test.usage().at(0).amounts, (Amounts{{"tokens", 7}}));
+  test.set_usage_reply({.action = OnHardLimit::fail});
+  must(test.task().report_usage({{"tokens", 7}}));
+  EXPECT_EQ(test.task().cancelled(), CancelReason::budget_exceeded);
+  test.fail_calls(Errc::execution_not_found);
+  EXPECT_EQ(test.task().progress(60).error().code, Errc::execution_not_found);
+}
+
+// ---- An engine in memory ------------------------------------------------------------------------
+
+TEST(MemoryEngine, RunsExecutionsToTheirEnd) {
+  MemoryEngine engine;
+  Client client(engine);
+  const auto id = must(client.submit({.kind = "greet", .payload = "Ada"})).id;
+  const auto attempts = engine.work({{"greet", greet}});
+  ASSERT_THAT(attempts, SizeIs(1));
+  EXPECT_EQ(attempts[0].outcome, "completed: Hello, Ada!");
+  EXPECT_EQ(client.result(id, 0ms), "Hello, Ada!");
+}
+
+TEST(MemoryEngine, MovesTimeToTheNextRetry) {
+  MemoryEngine engine;
+  Client client(engine);
+  const Policy policy{.retry = RetryPolicy{.max_retries = 2, .backoff = FixedBackoff{1h}}};
+  const auto id = must(client.submit({.kind = "k", .policy = policy})).id;
+  const auto attempts = engine.work({{"k", [](Task& task) -> Outcome {
+                                        if (task.attempt_index() < 2)
+                                          throw std::runtime_error("no");
+                                        return "third";
+                                      }}});
+  ASSERT_THAT(attempts, SizeIs(3));
+  EXPECT_GE(attempts[1].at - attempts[0].at, 30min);
+  EXPECT_GE(attempts[2].at - attempts[1].at, 30min);
+  EXPECT_EQ(client.result(id, 0ms), "third");
+}
+
+TEST(MemoryEngine, TimePassesOnlyWhenTheTestSaysSo) {
+  MemoryEngine engine;
+  Client client(engine);
+  const auto id = must(client.submit({.kind = "k", .delay_until = engine.now() + 1h})).id;
+  EXPECT_EQ(client.state(id), ExecutionState::delayed);
+  engine.advance(1h);
+  EXPECT_EQ(client.state(id), ExecutionState::waiting);
+}
+
+TEST(MemoryEngine, HandlerHearsThatItsLeaseIsLost) {
+  MemoryEngine engine;
+  Client client(engine);
+  must(client.submit({.kind = "k"}));
+  std::vector<std::optional<CancelReason>> heard;
+  const auto attempts = engine.work({{"k", [&](Task& task) {
+                                        if (heard.empty()) engine.lose_lease(task.id());
+                                        heard.push_back(task.cancelled());
+                                        return Outcome("done");
+                                      }}});
+  EXPECT_THAT(heard, ElementsAre(CancelReason::lease_lost, std::nullopt));
+  EXPECT_THAT(attempts, SizeIs(2)) << "the result of the first is dropped";
+}
+
+TEST(MemoryEngine, HandlerHearsThatItsExecutionIsCancelled) {
+  MemoryEngine engine;
+  Client client(engine);
+  const auto id = must(client.submit({.kind = "k"})).id;
+  std::optional<CancelReason> heard;
+  engine.work({{"k", [&](Task& task) {
+                  engine.cancel(task.id());
+                  heard = task.cancelled();
+                  return Outcome("done");
+                }}});
+  EXPECT_EQ(heard, CancelReason::execution_cancelled);
+  EXPECT_EQ(client.state(id), ExecutionState::cancelled);
+}
+
+TEST(MemoryEngine, CallsFailAsTheTestWants) {
+  MemoryEngine engine;
+  Client client(engine, {.submit_retry = 0ms});
+  engine.set_down(true);
+  EXPECT_EQ(client.submit({.kind = "k"}).error().code, Errc::store_unavailable);
+  engine.set_down(false);
+  engine.fail_next<Submit>(1, Errc::timed_out, MemoryEngine::Fault::reply_lost);
+  EXPECT_EQ(client.submit({.kind = "k"}).error().code, Errc::timed_out);
+  EXPECT_THAT(must(client.list()).executions, SizeIs(1));
+}
+
+TEST(MemoryEngine, RunThatWouldNotEndThrows) {
+  MemoryEngine engine;
+  must(Client(engine).submit({.kind = "k"}));
+  const Handler again = [](Task&) { return Outcome::delayed(1s); };
+  EXPECT_THROW(engine.work({{"k", again}}, {.attempts_max = 5}), std::runtime_error);
+}
+
+TEST(MemoryEngine, ServesRealWorkers) {
+  MemoryEngine engine;
+  Worker worker(engine);
+  worker.handle("greet", greet);
+  must(worker.start());
+  Client client(engine);
+  const auto id = must(client.submit({.kind = "greet", .payload = "Ada"})).id;
+  EXPECT_EQ(client.result(id, wait_max), "Hello, Ada!");
+}
+
+}  // namespace
+}  // namespace ff::testing
