@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fcntl.h>
@@ -93,13 +95,42 @@ std::string_view name_of(std::string_view variable) {
 }
 
 // A variable that is given takes the place of the inherited one.
-std::vector<std::string> with_inherited(std::vector<std::string> variables) {
-  const auto given = variables.size();
-  for (char** inherited = environ; *inherited; ++inherited)
-    if (std::none_of(variables.begin(), variables.begin() + static_cast<std::ptrdiff_t>(given),
-                     [&](const auto& own) { return name_of(own) == name_of(*inherited); }))
-      variables.push_back(*inherited);
+std::vector<std::string> environment_for(const ChildCommand& command) {
+  auto variables = command.environment;
+  for (char** inherited = environ; *inherited; ++inherited) {
+    const auto name = name_of(*inherited);
+    const bool given =
+        std::ranges::find(command.environment, name, &name_of) != command.environment.end();
+    const bool withheld = std::ranges::find(command.withheld, name) != command.withheld.end();
+    if (!given && !withheld) variables.push_back(*inherited);
+  }
   return variables;
+}
+
+// The children that run, by their process groups.
+class Children {
+ public:
+  void add(pid_t group) {
+    const std::lock_guard lock(mutex_);
+    groups_.insert(group);
+  }
+  void remove(pid_t group) {
+    const std::lock_guard lock(mutex_);
+    groups_.erase(group);
+  }
+  void kill() {
+    const std::lock_guard lock(mutex_);
+    for (const auto group : groups_) ::kill(-group, SIGKILL);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<pid_t> groups_;
+};
+
+Children& children() {
+  static Children all;
+  return all;
 }
 
 class ChildProcess {
@@ -161,7 +192,7 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command) {
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
   auto arguments = command.arguments;
-  auto environment = with_inherited(command.environment);
+  auto environment = environment_for(command);
   pid_t pid = -1;
   const int failed = ::posix_spawn(&pid, arguments.at(0).c_str(), &files, &attributes,
                                    pointers(arguments).data(), pointers(environment).data());
@@ -170,6 +201,7 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command) {
   if (failed != 0)
     return fail(Errc::invalid_input,
                 fmt::format("cannot run {}: {}", arguments[0], std::strerror(failed)));
+  children().add(pid);
   return ChildProcess(command, pid, std::move(output->read), std::move(error->read));
 }
 
@@ -239,6 +271,7 @@ ChildEnd ChildProcess::run(std::stop_token stop_token) {
   ::kill(-pid_, SIGKILL);
   take_output();
   take_error();
+  children().remove(pid_);
   int status = 0;
   ::waitpid(pid_, &status, 0);
   end_.code = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
@@ -253,5 +286,7 @@ Result<ChildEnd> run_child(const ChildCommand& command, std::stop_token stop) {
   FF_TRY(child);
   return child->run(std::move(stop));
 }
+
+void kill_children() { children().kill(); }
 
 }  // namespace ff::cli

@@ -13,10 +13,12 @@ namespace ff::cli {
 struct ChildCommand {
   std::vector<std::string> arguments;    // the first is the program, a path
   std::vector<std::string> environment;  // NAME=VALUE, added to this process's own
-  std::string input;                     // its standard input
-  std::size_t output_bytes_max;          // of standard output; one that prints more is stopped
-  std::size_t error_bytes_max;           // of standard error; only the last of it is kept
-  Millis grace;                          // between SIGTERM and SIGKILL when it is stopped
+  std::vector<std::string> withheld =
+      {};                        // names of variables of this process that it does not get
+  std::string input;             // its standard input
+  std::size_t output_bytes_max;  // of standard output; one that prints more is stopped
+  std::size_t error_bytes_max;   // of standard error; only the last of it is kept
+  Millis grace;                  // between SIGTERM and SIGKILL when it is stopped
 };
 
 struct ChildEnd {
@@ -31,5 +33,8 @@ struct ChildEnd {
 // told SIGTERM and, after the grace, SIGKILL. Nothing of the group is left when this returns. Blocks;
 // may be called from several threads. Fails with invalid_input if the command cannot be started.
 Result<ChildEnd> run_child(const ChildCommand& command, std::stop_token stop);
+
+// Kills all commands that are running, with their groups: this process is about to end. Any thread.
+void kill_children();
 
 }  // namespace ff::cli

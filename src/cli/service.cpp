@@ -197,7 +197,10 @@ Result<ExitCode> Service::wait_for_stop(const std::function<void()>& on_hangup) 
   constexpr timespec health_interval{.tv_sec = 0, .tv_nsec = 500'000'000};
   while (true) {
     const int signal = sigtimedwait(&signals, nullptr, &health_interval);
-    if (signal == SIGINT || signal == SIGTERM) return ExitCode::ok;
+    if (signal == SIGINT || signal == SIGTERM) {
+      end_at_next_signal();
+      return ExitCode::ok;
+    }
     if (signal == SIGHUP) on_hangup();
     const auto health = run_blocking(*engine_, Health{});
     FF_TRY(health);

@@ -42,6 +42,34 @@ TEST_F(FollowTest, EventsAreTakenUpWhereTheyWereLeft) {
   EXPECT_EQ(ff({"events", "--after", "x"}).exit_code, 2);
 }
 
+TEST_F(FollowTest, EventsWithoutAPlaceAreThoseFromNowOn) {
+  const auto server = serve("server");
+  const auto old = submit({"k"});
+  const auto events = start({"events", "--json"});
+  // Until the program follows, its events are those of before.
+  std::string said;
+  while (said.empty()) {
+    submit({"k", "--lane", "marker"});
+    said = events->output_so_far();
+  }
+  const auto id = submit({"k"});
+  said = events->wait_for_output(id);
+  EXPECT_THAT(said, Not(HasSubstr(old)));
+}
+
+TEST_F(FollowTest, EventsAreThoseOfTheNamespaceThatIsSet) {
+  const auto server = serve("server");
+  const auto begin = place();
+  const auto mine = submit({"k", "--namespace", "mine"}), other = submit({"k"});
+  const auto seen = run_ff({"events", "--after", begin, "--no-follow"}, "",
+                           {"FF_URL=" + url_, "FF_NAMESPACE=mine"});
+  EXPECT_THAT(seen.out, AllOf(HasSubstr(mine), Not(HasSubstr(other))));
+  EXPECT_THAT(out({"events", "--after", begin, "--no-follow", "--namespace", "mine"}),
+              AllOf(HasSubstr(mine), Not(HasSubstr(other))));
+  EXPECT_THAT(out({"events", "--after", begin, "--no-follow"}),
+              AllOf(HasSubstr(mine), HasSubstr(other)));
+}
+
 TEST_F(FollowTest, EventsAreFollowedUntilASignal) {
   const auto server = serve("server");
   auto events = start({"events", "--after", place()});

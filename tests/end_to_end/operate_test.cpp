@@ -51,6 +51,8 @@ TEST_F(OperateTest, BackupRestoreAndCheck) {
 
   const auto restored = (temp_.path() / "restored").string();
   EXPECT_THAT(out({"restore", backup, "--store", "embedded:" + restored}), HasSubstr("ff check"));
+  EXPECT_THAT(ff({"restore", backup, "--store", "valkey://me:secret@h"}).err,
+              AllOf(HasSubstr("is for embedded stores"), Not(HasSubstr("secret"))));
   EXPECT_EQ(ff({"restore", backup, "--store", "embedded:" + restored}).exit_code, 2)
       << "there is something";
   EXPECT_THAT(out({"check", restored}), AllOf(HasSubstr("1 live"), HasSubstr("no problems")));

@@ -117,6 +117,14 @@ TEST_F(ReadTest, HistoryIsThere) {
   EXPECT_THAT(out({"leases", id, "--json"}), HasSubstr(R"("type":"acquired")"));
 }
 
+TEST_F(ReadTest, ResultEndsWithANewlineOnATerminalOnly) {
+  const auto demo = serve("demo");
+  const auto id = submit({"greet", "Ada", "--lane", "demo"});
+  EXPECT_EQ(out({"result", id, "--wait"}), "Hello, Ada!");
+  const auto command = "FF_URL=" + url_ + " " + program + " result '" + id + "'";
+  EXPECT_EQ(run({"/usr/bin/script", "-qec", command, "/dev/null"}).out, "Hello, Ada!\r\n");
+}
+
 TEST_F(ReadTest, EmbeddedStoreIsReadInThisProcess) {
   auto server = serve("server");
   const auto id = submit({"k", "payload"});

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 class ServerTest : public CliTest {};
@@ -19,6 +20,8 @@ TEST_F(ServerTest, DemoShowsEveryStep) {
   for (const char* step : {"submitted", "claimed", "completed", "Hello, Ada!", "42", "failed",
                            "'nineteen 23' is not a list of numbers"})
     EXPECT_THAT(said, HasSubstr(step));
+  EXPECT_THAT(demo->wait_for_output("Ctrl-C"),
+              AllOf(HasSubstr("ff submit"), Not(HasSubstr("./run"))));
   demo->signal(SIGINT);
   EXPECT_EQ(demo->wait().exit_code, 0);
 }

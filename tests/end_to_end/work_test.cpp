@@ -7,6 +7,7 @@ namespace ff::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 class WorkTest : public CliTest {
@@ -51,6 +52,33 @@ TEST_F(WorkTest, CommandKnowsWhatItRuns) {
                           HasSubstr("text/plain 00-4bf92f3577b34da6")));
 }
 
+TEST_F(WorkTest, CommandDoesNotGetTheSecretsOfItsWorker) {
+  Process worker(
+      ff_command({"work", "--once", "echo ${FF_TOKEN-none} ${FF_API_TOKEN-none} $FF_LANE"},
+                 {"FF_URL=" + url_, "FF_TOKEN=secret-token", "FF_API_TOKEN=secret"}));
+  EXPECT_EQ(out({"submit", "k", "--wait"}), "none none default\n");
+}
+
+TEST_F(WorkTest, TagsThatAreTooLargeForAnEnvironmentAreLeftOut) {
+  Words arguments{"k", "payload"};
+  for (int i = 0; i < 200; ++i) {
+    arguments.push_back("--tag");
+    arguments.push_back("app.tag" + std::to_string(i) + "=" + std::string(1000, 'x'));
+  }
+  const auto worker = work("echo ${FF_TAGS-none} $FF_TAGS_OMITTED", {"--once"});
+  const auto id = submit(arguments);
+  EXPECT_EQ(out({"result", id, "--wait"}), "none true\n");
+}
+
+TEST_F(WorkTest, SecondSignalEndsAtOnce) {
+  auto worker = work("trap '' TERM; echo started >&2; while :; do sleep 1000; done");
+  submit({"k"});
+  worker->wait_for_output("started");
+  worker->signal(SIGINT);
+  worker->signal(SIGTERM);
+  EXPECT_THAT(worker->wait().exit_code, AnyOf(128 + SIGINT, 128 + SIGTERM));
+}
+
 TEST_F(WorkTest, ExitCodeAndErrorsDecideTheFailure) {
   const auto failed = run_once("echo 'no paper' >&2; exit 7");
   EXPECT_EQ(failed.exit_code, 1);
@@ -80,6 +108,14 @@ TEST_F(WorkTest, CommandIsStoppedWhenItsExecutionIsCancelled) {
   worker->wait_for_output("started");
   out({"cancel", id});
   worker->wait_for_output("told to stop");
+}
+
+TEST_F(WorkTest, OnceEndsAfterACancelledExecutionToo) {
+  const auto worker = work("echo started >&2; sleep 1000", {"--once"});
+  const auto id = submit({"k"});
+  worker->wait_for_output("started");
+  out({"cancel", id});
+  EXPECT_EQ(worker->wait().exit_code, 0);
 }
 
 TEST_F(WorkTest, CommandIsStoppedWhenItsLeaseIsRevoked) {

@@ -6,6 +6,7 @@
 #include "cli/engine.hpp"
 #include "cli/output/output.hpp"
 #include "store/open_store.hpp"
+#include "store/valkey/boot/url.hpp"
 
 namespace ff::cli {
 
@@ -32,7 +33,12 @@ Run setup_restore(Arguments& arguments) {
   arguments.settings({Setting::store});
   arguments.examples("  ff restore ff-data/backups/monday --store embedded:./restored");
   return [backup](const Context& context) -> Result<ExitCode> {
-    const auto url = store::parse_embedded(context.settings.text(Setting::store));
+    const auto& store = context.settings.text(Setting::store);
+    if (valkey_store::is_valkey_url(store))
+      return fail(Errc::invalid_input,
+                  "ff restore is for embedded stores (--store embedded:DIR); a Valkey is restored "
+                  "from its own files, as its documentation says");
+    const auto url = store::parse_embedded(store);
     FF_TRY(url);
     FF_TRY(embedded::restore_backup(*backup, url->directory));
     const auto directory = url->directory.string();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -72,19 +73,25 @@ void show(Narrator& narrator, Client& client, const Example& example) {
     narrator.line("  → {}: {}", result.error().name(), result.error().message);
 }
 
+// As the user called it: the script ./run says so.
+std::string program_name() {
+  const char* name = std::getenv("FF_PROGRAM_NAME");
+  return name ? name : "ff";
+}
+
 void suggest(Narrator& narrator, const std::string& url) {
   const std::string where = url == info(Setting::url).default_value ? "" : " --url " + url;
   narrator.line(R"(
 Still serving at {0}. Try, in another terminal:
-  ./run submit greet World --lane {1} --wait{2}
-  ./run submit add '1 2 3' --lane {1}{2}      (prints an execution id)
-  ./run result ID{2}
-  ./run ls{2}
-  ./run watch{2}
+  {3} submit greet World --lane {1} --wait{2}
+  {3} submit add '1 2 3' --lane {1}{2}      (prints an execution id)
+  {3} result ID{2}
+  {3} ls{2}
+  {3} watch{2}
   curl -s {0}/v1/executions -H 'Content-Type: application/json' \
        -d '{{"kind":"greet","lane":"{1}","payload":"curl"}}'
 Stop it with Ctrl-C; what was submitted is still there after a restart.)",
-                url, demo_lane, where);
+                url, demo_lane, where, program_name());
 }
 
 Result<ExitCode> run(const Settings& settings) {

@@ -16,7 +16,10 @@ struct EventsArguments {
 };
 
 Result<ExitCode> run(const Context& context, const EventsArguments& given) {
-  auto query = given.request.to<ReadEvents>();
+  auto request = given.request;
+  const auto& ns = context.settings.value(Setting::ns);
+  if (ns.source != SettingSource::default_value) request.texts["namespace"] = ns.text;
+  auto query = request.to<ReadEvents>();
   FF_TRY(query);
   const StopSignals signals;
   const auto engine = open_engine(context.settings);
@@ -41,7 +44,6 @@ Result<ExitCode> run(const Context& context, const EventsArguments& given) {
 Run setup_events(Arguments& arguments) {
   auto given = std::make_shared<EventsArguments>();
   auto& request = given->request;
-  arguments.field("--namespace", request, "namespace", "NAME", "Only of this tenant");
   arguments.field("--lane", request, "lane", "NAME", "Only of this lane");
   arguments.field("--kind", request, "kind", "NAME", "Only of this kind");
   arguments.field("--id", request, "id", "ID", "Only of this execution");
@@ -51,6 +53,7 @@ Run setup_events(Arguments& arguments) {
                   "Go on where an earlier run ended (default: from now on)");
   arguments.option("--count", given->count, "End after so many");
   arguments.flag("--no-follow", given->no_follow, "End when there are no more for now");
+  arguments.settings({Setting::ns});
   arguments.engine();
   arguments.examples(
       "  ff events --lane demo\n"

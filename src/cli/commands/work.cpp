@@ -25,6 +25,7 @@ struct WorkArguments {
   std::string content_type;
   std::uint32_t max = 0;  // 0: any number
   bool once = false;
+  std::vector<std::string> withheld;  // variables that a command does not get
   Millis delay = std::chrono::seconds{30};
   Millis grace = std::chrono::seconds{10};
 };
@@ -43,6 +44,19 @@ std::string tag_variable(std::string_view key) {
                 ? static_cast<char>(std::toupper(static_cast<unsigned char>(c)))
                 : '_';
   return name;
+}
+
+// Tags that are too large for an environment are left out, all of them, and FF_TAGS_OMITTED says so.
+void add_tags(const Tags& tags, std::vector<std::string>& environment) {
+  constexpr std::size_t tags_bytes_max = 64 * 1024;  // Linux takes 128 KiB per variable
+  auto json = boost::json::serialize(http::Codec<Tags>::write(tags));
+  if (json.size() > tags_bytes_max) {
+    environment.emplace_back("FF_TAGS_OMITTED=true");
+    return;
+  }
+  environment.push_back("FF_TAGS=" + std::move(json));
+  for (const auto& [key, value] : tags)
+    environment.push_back(fmt::format("{}={}", tag_variable(key), value));
 }
 
 std::vector<std::string> environment_of(const Task& task) {
@@ -67,9 +81,18 @@ std::vector<std::string> environment_of(const Task& task) {
   add("FF_BUDGET_IDS", fmt::format("{}", fmt::join(budgets, " ")));
   if (task.content_type()) add("FF_CONTENT_TYPE", task.content_type()->str());
   if (task.traceparent()) add("TRACEPARENT", task.traceparent()->str());
-  add("FF_TAGS", boost::json::serialize(http::Codec<Tags>::write(task.tags())));
-  for (const auto& [key, value] : task.tags()) add(tag_variable(key), value);
+  add_tags(task.tags(), all);
   return all;
+}
+
+// Variables of this process that hold a secret: a command has no use for the worker's rights.
+std::vector<std::string> secret_variables(const Settings& settings) {
+  std::vector<std::string> names;
+  for (const auto& setting : settings_table())
+    if (setting.secret) names.emplace_back(setting.variable);
+  const auto& url = settings.text(Setting::url);
+  if (without_password(url) != url) names.emplace_back(info(Setting::url).variable);
+  return names;
 }
 
 std::string reason_of(const ChildEnd& end) {
@@ -117,15 +140,25 @@ class ShellWorker {
   Outcome work(Task& task) {
     if (given_.max > 0 && started_++ >= given_.max)
       return Outcome::handed_back("this worker has done its share");
-    auto outcome = run(task);
-    if (given_.max > 0 && ++finished_ == given_.max) signals_.stop();
-    return outcome;
+    const Share share(*this);
+    return run(task);
   }
 
  private:
+  // One of `max` executions, until it has ended in whatever way: a cancelled one counts too.
+  struct Share {
+    explicit Share(ShellWorker& w) : worker(w) {}
+    ~Share() {
+      const auto& max = worker.given_.max;
+      if (max > 0 && ++worker.finished_ == max) worker.signals_.stop();
+    }
+    ShellWorker& worker;
+  };
+
   Outcome run(Task& task) const {
     const ChildCommand command{.arguments = {"/bin/sh", "-c", given_.command},
                                .environment = environment_of(task),
+                               .withheld = given_.withheld,
                                .input = task.payload(),
                                .output_bytes_max = limits::result_bytes_max,
                                .error_bytes_max = error_bytes_max,
@@ -148,6 +181,7 @@ Result<ExitCode> run(const Context& context, WorkArguments given) {
   FF_TRY(engine);
 
   if (given.once) given.max = 1;
+  given.withheld = secret_variables(context.settings);
   given.worker.ns = context.settings.text(Setting::ns);
   given.worker.concurrency =
       given.max > 0 ? std::min(given.concurrency, given.max) : given.concurrency;

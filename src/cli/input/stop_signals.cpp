@@ -1,26 +1,59 @@
 #include "cli/input/stop_signals.hpp"
 
 #include <csignal>
+#include <cstdlib>
+
+#include "cli/child_process.hpp"
 
 namespace ff::cli {
+namespace {
 
-StopSignals::StopSignals() {
+sigset_t stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  receiver_ = std::thread([this, signals] {
+  return signals;
+}
+
+// As a signal would, without waiting for anything.
+[[noreturn]] void end_at_once(int signal) {
+  kill_children();
+  std::_Exit(128 + signal);
+}
+
+}  // namespace
+
+void end_at_next_signal() {
+  std::thread([] {
+    const auto signals = stop_signals();
     int number = 0;
     sigwait(&signals, &number);
-    source_.request_stop();
-  });
+    end_at_once(number);
+  }).detach();
+}
+
+StopSignals::StopSignals() {
+  const auto signals = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  receiver_ = std::thread([this] { receive(); });
 }
 
 StopSignals::~StopSignals() {
-  // Without effect if it has received one.
+  closing_ = true;
   pthread_kill(receiver_.native_handle(), SIGTERM);
   receiver_.join();
+}
+
+void StopSignals::receive() {
+  const auto signals = stop_signals();
+  for (bool first = true;; first = false) {
+    int number = 0;
+    sigwait(&signals, &number);
+    if (closing_) return;
+    if (!first) end_at_once(number);
+    source_.request_stop();
+  }
 }
 
 void StopSignals::wait() {

@@ -1,6 +1,7 @@
 // SIGINT and SIGTERM as a stop token.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -9,7 +10,12 @@
 
 namespace ff::cli {
 
-// Takes the signals from every thread that is started later, so it must come before the engine.
+// From here on SIGINT and SIGTERM, which must be blocked, end the process at once, with its running
+// commands.
+void end_at_next_signal();
+
+// Takes the signals from every thread that is started later, so it must come before the engine. The second
+// signal ends the process at once, with its running commands.
 class StopSignals {
  public:
   StopSignals();
@@ -24,7 +30,10 @@ class StopSignals {
   void wait();  // until it is stopped
 
  private:
+  void receive();
+
   std::stop_source source_;
+  std::atomic<bool> closing_ = false;
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::thread receiver_;
