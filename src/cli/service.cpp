@@ -69,7 +69,7 @@ LocalEngineOptions engine_options(const Settings& settings) {
       .retention_default = settings.duration(Setting::retention)};
 }
 
-// The store that FF_HOST and its companions name; "" if they name none.
+// The store that FF_VALKEY_HOST and its companions name; "" if they name none.
 Result<std::string> valkey_url(const Settings& settings) {
   const auto& host = settings.text(Setting::valkey_host);
   if (host.empty()) return std::string{};

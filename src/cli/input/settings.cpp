@@ -88,14 +88,15 @@ constexpr std::array table{
                 "Where a server keeps its state: `embedded:DIR`, or a Valkey "
                 "(`valkey://HOST:PORT`, `valkey-cluster://…`)",
                 any_text},
-    SettingInfo{Setting::valkey_host, "valkey-host", "FF_HOST", "", "HOST",
-                "The Valkey that a server keeps its state in, instead of a store's URL", any_text},
-    SettingInfo{Setting::valkey_port, "valkey-port", "FF_PORT", "6379", "NUMBER",
-                "The port of that Valkey", a_port},
-    SettingInfo{Setting::valkey_tls, "valkey-tls", "FF_TLS", "false", "",
-                "Talk to that Valkey over TLS", yes_or_no},
-    SettingInfo{Setting::valkey_cluster, "valkey-cluster", "FF_CLUSTER", "false", "",
-                "That Valkey is a node of a cluster", yes_or_no},
+    SettingInfo{Setting::valkey_host, "valkey-host", "FF_VALKEY_HOST", "", "HOST",
+                "The Valkey that a server keeps its state in, instead of a store's URL", any_text,
+                false, "FF_HOST"},
+    SettingInfo{Setting::valkey_port, "valkey-port", "FF_VALKEY_PORT", "6379", "NUMBER",
+                "The port of that Valkey", a_port, false, "FF_PORT"},
+    SettingInfo{Setting::valkey_tls, "valkey-tls", "FF_VALKEY_TLS", "false", "",
+                "Talk to that Valkey over TLS", yes_or_no, false, "FF_TLS"},
+    SettingInfo{Setting::valkey_cluster, "valkey-cluster", "FF_VALKEY_CLUSTER", "false", "",
+                "That Valkey is a node of a cluster", yes_or_no, false, "FF_CLUSTER"},
     SettingInfo{Setting::valkey_user, "valkey-user", "FF_VALKEY_USER", "", "NAME",
                 "The ACL user of that Valkey", any_text},
     SettingInfo{Setting::valkey_password, "valkey-password", "FF_VALKEY_PASSWORD", "", "TEXT",
@@ -179,9 +180,11 @@ static_assert(table_follows_enum(), "a row per Setting, in the order of the enum
 SettingValue find_value(const SettingInfo& info, const SettingSources& sources) {
   if (const auto flag = sources.flags.find(info.setting); flag != sources.flags.end())
     return {flag->second, SettingSource::flag, fmt::format("--{}", info.name)};
-  const std::string variable(info.variable);
-  if (const auto value = sources.variable(variable); value && !value->empty())
-    return {*value, SettingSource::variable, variable};
+  for (const auto& variable : {std::string(info.variable), std::string(info.old_variable)}) {
+    if (variable.empty()) continue;
+    if (const auto value = sources.variable(variable); value && !value->empty())
+      return {*value, SettingSource::variable, variable};
+  }
   if (const auto line = sources.file.find(info.setting); line != sources.file.end())
     return line->second;
   return {std::string(info.default_value), SettingSource::default_value, ""};

@@ -66,6 +66,8 @@ struct SettingInfo {
   Result<void> (*check)(std::string_view value);
   // Given only by its variable, so that it is in no process list, and never shown.
   bool secret = false;
+  std::string_view old_variable =
+      {};  // an older name of the variable, read if the newer is not set
 };
 
 std::span<const SettingInfo> settings_table();  // in the order of the enum

@@ -12,7 +12,10 @@ std::string settings_doc() {
     const auto name = setting.secret ? "" : fmt::format("`{}`", setting.name);
     const auto value =
         setting.default_value.empty() ? "" : fmt::format("`{}`", setting.default_value);
-    doc += fmt::format("| {} | `{}` | {} | {} |\n", name, setting.variable, value, setting.meaning);
+    const auto old =
+        setting.old_variable.empty() ? "" : fmt::format(" (or `{}`)", setting.old_variable);
+    doc += fmt::format("| {} | `{}`{} | {} | {} |\n", name, setting.variable, old, value,
+                       setting.meaning);
   }
   return doc;
 }

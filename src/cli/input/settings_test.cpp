@@ -46,6 +46,21 @@ TEST(Settings, FlagsComeBeforeVariablesBeforeTheFileBeforeDefaults) {
   EXPECT_EQ(url_from(sources).source, SettingSource::default_value);
 }
 
+TEST(Settings, OlderNameOfAVariableCountsIfTheNewerIsNotSet) {
+  const Setting wanted[] = {Setting::valkey_host};
+  std::map<std::string, std::string> set{{"FF_HOST", "old"}};
+  const auto host = [&] {
+    return must(Settings::resolve(wanted,
+                                  {.flags = {},
+                                   .variable = [&](const std::string& name) { return set[name]; },
+                                   .file = {}}))
+        .value(Setting::valkey_host);
+  };
+  EXPECT_EQ(host().text + " " + host().where, "old FF_HOST");
+  set["FF_VALKEY_HOST"] = "new";
+  EXPECT_EQ(host().text + " " + host().where, "new FF_VALKEY_HOST");
+}
+
 TEST(Settings, WrongValueIsRefusedWithItsPlace) {
   const Setting wanted[] = {Setting::retention};
   SettingSources sources = all_sources();
