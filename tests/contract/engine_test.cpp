@@ -205,6 +205,7 @@ TEST_F(EngineOnContract, IsRefusedWithAnotherNumberOfPartitions) {
 TEST_F(EngineOnContract, IsRefusedWhereANewerLibraryWasLost) {
   open();
   engine_.reset();
+  EXPECT_TRUE(command({"HGET", "ff:config:partitions", "library_version"}).as_text());
   command({"HSET", "ff:config:partitions", "library_version", "1.99"});
   command({"FUNCTION", "FLUSH"});
   const auto store = valkey_store::open({.client = client_options()});
