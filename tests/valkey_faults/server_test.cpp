@@ -57,7 +57,7 @@ TEST(ValkeyServerFault, KilledLosesNothingThatWasConfirmed) {
 
 // The log is not a list of every call that failed: each of the two connections says it once.
 TEST(ValkeyServerFault, LogSaysThatItIsLostAndThatItIsBack) {
-  const LogCapture log;
+  const test::LogCapture log;
   {
     ValkeyServer server({.append_only = true});
     const auto engine = open_engine(server.client_options());
@@ -76,8 +76,8 @@ TEST(ValkeyServerFault, LogSaysThatItIsLostAndThatItIsBack) {
     for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
     return found;
   };
-  EXPECT_EQ(count("not available, trying again until it is"), 2) << log.str();
-  EXPECT_EQ(count("available again"), 2) << log.str();
+  EXPECT_EQ(count("not available, trying again until it is"), 2) << log.text();
+  EXPECT_EQ(count("available again"), 2) << log.text();
 }
 
 TEST(ValkeyServerFault, FunctionLibraryIsFlushedUnderLoad) {
