@@ -178,6 +178,9 @@ void Executions::send(Sent sent, std::shared_ptr<SentCall> call) {
   parts_.functions.call(
       std::move(request), [this, number = sent.number, traits = std::move(sent.traits),
                            call = std::move(call)](Result<Reply> reply) {
+        // Not what the server says, that it is full for example: then it is there.
+        if (traits.in_background && !reply && is_unreachable(reply.error()))
+          parts_.copy.note_unreachable(traits.refusal.id.partition());
         auto list = list_of(std::move(reply));
         const auto server_run = take_run(list);
         take_in(number, traits, std::move(list), *call);
@@ -193,10 +196,7 @@ void Executions::take_in(std::uint64_t number, const Traits& traits,
   const auto& id = traits.refusal.id;
   const bool answered = list && !is_refusal(*list);
   auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
-  if (!list && traits.in_background && is_unreachable(list.error()))
-    parts_.copy.note_unreachable(id.partition());
-  else if (!list && traits.is_lease)
-    parts_.copy.ready().put_back(id);
+  if (!list && traits.is_lease) parts_.copy.ready().put_back(id);
   using enum OwnEventFilter::Told;
   const auto told = !event.empty() ? all : traits.publishes ? unknown : there_are_none;
   for (const auto& echo : parts_.own_events.end(number, told)) parts_.copy.learn(echo);

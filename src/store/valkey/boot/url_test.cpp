@@ -68,7 +68,7 @@ TEST(ValkeyUrl, IsRefusedWithAReason) {
   EXPECT_THAT(refusal_of("valkey://host:0"), HasSubstr("HOST:PORT"));
   EXPECT_THAT(refusal_of("valkey://host:99999"), HasSubstr("HOST:PORT"));
   EXPECT_THAT(refusal_of("valkey://host?durability=maybe"), HasSubstr("server, fsync or replicas"));
-  EXPECT_THAT(refusal_of("valkey://host?speed=11"), HasSubstr("no setting speed"));
+  EXPECT_THAT(refusal_of("valkey://host?speed=11"), HasSubstr("there are only durability"));
   EXPECT_THAT(refusal_of("valkey://host?partitions=0"), HasSubstr("1 to 32767"));
   EXPECT_THAT(refusal_of("valkey://host?quota_partitions=x"), HasSubstr("quota_partitions"));
   EXPECT_THAT(refusal_of("valkey://a%4:b@host"), HasSubstr("%XX"));

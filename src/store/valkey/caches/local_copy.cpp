@@ -133,7 +133,10 @@ asio::awaitable<void> LocalCopy::keep_up() {
 asio::awaitable<void> LocalCopy::look_for_absent() {
   const auto absent = absent_;
   const auto looked = co_await look_for_ready({absent.begin(), absent.end()});
-  if (!looked) co_return;
+  if (!looked) {  // their timers were not looked for
+    absent_.insert(absent.begin(), absent.end());
+    co_return;
+  }
   std::vector<PartitionIndex> back;
   std::ranges::set_difference(absent, absent_, std::back_inserter(back));
   const auto known_until = timers_.known_until();
@@ -180,12 +183,13 @@ Async<void> LocalCopy::look_further(const std::vector<ReadyCache::Gap>& gaps) {
   std::vector<IndexLook> looks;
   Result<void> looked;
   for (std::size_t i = 0; i < gaps.size(); ++i) {
+    if (!replies[i] && is_unreachable(replies[i].error()))
+      note_unreachable(gaps[i].index.partition);
     auto read = read_look_at(gaps[i], std::move(replies[i]));
     if (read)
       looks.push_back(std::move(*read));
     else
       looked = std::unexpected(read.error());
-    if (!read && is_unreachable(read.error())) note_unreachable(gaps[i].index.partition);
   }
   take_in(look, looks);
   co_return looked;
