@@ -24,7 +24,7 @@ std::unexpected<Error> not_a_uuid(std::string_view text) {
 
 std::unexpected<Error> not_an_execution_id(std::string_view text) {
   return fail(Errc::invalid_input, fmt::format("'{}' is not an execution id; one looks like "
-                                               "{{fp:42}}:01920000-0000-7000-8000-000000000000",
+                                               "42-01920000-0000-7000-8000-000000000000",
                                                printable(text)));
 }
 
@@ -80,7 +80,8 @@ std::string Uuid::str() const {
 }
 
 Result<ExecutionId> ExecutionId::parse(std::string_view text) {
-  constexpr std::string_view open = "{fp:", close = "}:";
+  const bool is_short = !text.starts_with('{');
+  const std::string_view open = is_short ? "" : "{fp:", close = is_short ? "-" : "}:";
   const auto end = text.find(close);
   if (!text.starts_with(open) || end == std::string_view::npos) return not_an_execution_id(text);
 

@@ -32,9 +32,17 @@ TEST(ExecutionId, CarriesItsPartition) {
   EXPECT_EQ(id->str(), std::string("{fp:42}:") + uuid_text);
 }
 
+TEST(ExecutionId, HasAShortFormWithoutBraces) {
+  const auto id = ExecutionId::parse(std::string("42-") + uuid_text);
+  ASSERT_TRUE(id);
+  EXPECT_EQ(id->str(), std::string("{fp:42}:") + uuid_text);
+}
+
 TEST(ExecutionId, RefusesEveryOtherSpelling) {
-  for (const char* tag : {"", "{fp:}:", "{fp:+1}:", "{fp:-1}:", "{fp:007}:", "{fp:00}:",
-                          "{fp:65536}:", "{fp:1}", "{b:1}:", "{fp:1 }:", " {fp:1}:", "{fp:1}::"})
+  for (const char* tag :
+       {"",       "{fp:}:", "{fp:+1}:", "{fp:-1}:", "{fp:007}:", "{fp:00}:", "{fp:65536}:",
+        "{fp:1}", "{b:1}:", "{fp:1 }:", " {fp:1}:", "{fp:1}::",  "{fp:1}-",  "-",
+        "007-",   "-1-",    "65536-",   "1--",      "1:",        " 1-",      "fp:1-"})
     EXPECT_FALSE(ExecutionId::parse(std::string(tag) + uuid_text)) << tag;
   EXPECT_FALSE(ExecutionId::parse("{fp:1}:"));
   EXPECT_TRUE(ExecutionId::parse(std::string("{fp:0}:") + uuid_text));
@@ -44,7 +52,7 @@ TEST(ExecutionId, ErrorShowsWhatOneLooksLike) {
   const auto id = ExecutionId::parse("bad\nid");
   EXPECT_EQ(id.error().message,
             "'bad?id' is not an execution id; one looks like "
-            "{fp:42}:01920000-0000-7000-8000-000000000000");
+            "42-01920000-0000-7000-8000-000000000000");
 }
 
 TEST(LaneId, IsPrintableAsciiOfAtMost64Bytes) {

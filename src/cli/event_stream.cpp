@@ -39,8 +39,8 @@ void print_event(const Context& context, const Event& event) {
     const auto type = fmt::format("{:<16}", to_string(event.type));
     const bool colours = standard_output().colours;
     fmt::print("{}  {}  {}  {}/{}\n", for_people("at_ms", fields.at("at_ms")),
-               colours ? coloured(type, colour_of(to_string(event.type))) : type, event.id.str(),
-               event.lane.str(), event.kind.str());
+               colours ? coloured(type, colour_of(to_string(event.type))) : type,
+               short_id(event.id), event.lane.str(), event.kind.str());
   }
   std::fflush(stdout);
 }

@@ -22,6 +22,9 @@ inline std::string trimmed(std::string text) {
   return text;
 }
 
+// The part of an execution's id that is the same in its short form and in JSON.
+inline std::string uuid_of(const std::string& id) { return id.substr(id.find('-') + 1); }
+
 using Words = std::vector<std::string>;
 
 // Whatever the one who runs the tests has set, `ff` sees only what the test gives it.
@@ -41,7 +44,7 @@ inline Finished run_ff(const Words& arguments, std::string input = "",
 class CliTest : public ::testing::Test {
  protected:
   std::filesystem::path data() const { return temp_.path() / "data"; }
-  std::string store() const { return "embedded:" + data().string(); }
+  virtual std::string store() const { return "embedded:" + data().string(); }
 
   // Starts `ff server` or `ff demo` on any free port and waits until it serves.
   std::unique_ptr<Process> serve(const std::string& command, const Words& more = {},
@@ -80,6 +83,6 @@ class CliTest : public ::testing::Test {
   std::string url_;
 };
 
-inline constexpr const char* missing_id = "{fp:1}:01920000-0000-7000-8000-000000000001";
+inline constexpr const char* missing_id = "1-01920000-0000-7000-8000-000000000001";
 
 }  // namespace ff::test

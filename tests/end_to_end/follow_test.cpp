@@ -34,7 +34,7 @@ TEST_F(FollowTest, EventsAreTakenUpWhereTheyWereLeft) {
   EXPECT_THAT(two.out, AllOf(HasSubstr(a), HasSubstr(b), Not(HasSubstr("cancelled"))));
   const auto next = trimmed(two.err.substr(two.err.rfind(' ') + 1));
   EXPECT_THAT(out({"events", "--after", next, "--no-follow", "--json"}),
-              AllOf(HasSubstr(R"("type":"cancelled")"), HasSubstr(a)));
+              AllOf(HasSubstr(R"("type":"cancelled")"), HasSubstr(uuid_of(a))));
   EXPECT_THAT(out({"events", "--after", begin, "--no-follow", "--lane", "b"}), Not(HasSubstr(a)));
   EXPECT_THAT(out({"events", "--after", begin, "--no-follow", "--types", "cancelled"}),
               Not(HasSubstr(b)));
@@ -53,8 +53,8 @@ TEST_F(FollowTest, EventsWithoutAPlaceAreThoseFromNowOn) {
     said = events->output_so_far();
   }
   const auto id = submit({"k"});
-  said = events->wait_for_output(id);
-  EXPECT_THAT(said, Not(HasSubstr(old)));
+  said = events->wait_for_output(uuid_of(id));
+  EXPECT_THAT(said, Not(HasSubstr(uuid_of(old))));
 }
 
 TEST_F(FollowTest, EventsAreThoseOfTheNamespaceThatIsSet) {

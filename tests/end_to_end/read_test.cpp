@@ -44,7 +44,7 @@ TEST_F(ReadTest, ListHasFilters) {
     std::string found;
     const auto listed = out(filter);
     for (const auto& [id, name] : {std::pair{a, 'a'}, {b, 'b'}, {other, 'o'}})
-      if (listed.find(id) != std::string::npos) found += name;
+      if (listed.find(uuid_of(id)) != std::string::npos) found += name;
     return found;
   };
   EXPECT_EQ(ids({}), "ab");
@@ -132,7 +132,7 @@ TEST_F(ReadTest, EmbeddedStoreIsReadInThisProcess) {
   server->wait();
   url_ = store();
   EXPECT_EQ(out({"payload", id}), "payload");
-  EXPECT_EQ(submit({"k"}).substr(0, 4), "{fp:");
+  EXPECT_NE(submit({"k"}), id);
 }
 
 TEST_F(ReadTest, EmbeddedStoreThatIsNotThereIsNotMade) {

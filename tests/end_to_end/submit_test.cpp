@@ -8,7 +8,8 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
+using ::testing::MatchesRegex;
+using ::testing::Not;
 
 class SubmitTest : public CliTest {};
 
@@ -18,13 +19,23 @@ TEST_F(SubmitTest, GoesTheWholeWayToTheResult) {
   EXPECT_EQ(out({"submit", "greet", "World", "--lane", "demo", "--wait"}), "Hello, World!");
 
   const auto id = submit({"add", "1 2 3", "--lane", "demo"});
-  EXPECT_THAT(id, StartsWith("{fp:"));
   EXPECT_EQ(out({"result", id, "--wait"}), "6");
-  EXPECT_EQ(out({"result", id, "--json"}), R"({"id":")" + id + R"(","result":"6"})" + "\n");
 
   const auto failed = ff({"submit", "add", "x", "--lane", "demo", "--wait"});
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_THAT(failed.err, HasSubstr("'x' is not a list of numbers"));
+}
+
+TEST_F(SubmitTest, IdsForPeopleNeedNoQuotes) {
+  const auto server = serve("server");
+  const auto id = submit({"k"});
+  EXPECT_THAT(id, MatchesRegex("[0-9]+-[0-9a-f-]+"));
+  const auto long_id = "{fp:" + id.substr(0, id.find('-')) + "}:" + uuid_of(id);
+  EXPECT_EQ(out({"payload", id, "--json"}), R"({"id":")" + long_id + R"(","payload":""})" + "\n");
+  EXPECT_EQ(out({"get", id}), out({"get", long_id}));
+  EXPECT_THAT(out({"get", id}), AllOf(HasSubstr(" " + id + "\n"), Not(HasSubstr("{fp:"))));
+  EXPECT_THAT(out({"ls"}), AllOf(HasSubstr(id), Not(HasSubstr("{fp:"))));
+  EXPECT_THAT(out({"submit", "k", "--json"}), HasSubstr(R"({"id":"{fp:)"));
 }
 
 TEST_F(SubmitTest, PayloadIsAnArgumentAFileOrStandardInput) {
@@ -104,7 +115,7 @@ TEST_F(SubmitTest, RepeatedWithTheSameKeyIsTheSameExecution) {
   const auto server = serve("server");
   const auto first = submit({"k", "p", "--idempotency-key", "order-7"});
   EXPECT_THAT(out({"submit", "k", "p", "--idempotency-key", "order-7", "--json"}),
-              AllOf(HasSubstr(first), HasSubstr(R"("duplicate":true)")));
+              AllOf(HasSubstr(uuid_of(first)), HasSubstr(R"("duplicate":true)")));
   EXPECT_EQ(ff({"submit", "k", "other", "--idempotency-key", "order-7"}).exit_code, 4);
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/try.hpp"
 #include "base/version.hpp"
+#include "cli/output/output.hpp"
 #include "cli/service.hpp"
 
 namespace ff::cli {
@@ -46,7 +47,7 @@ class Narrator {
   void step(const Event& event) {
     const auto ms = event.at.time_since_epoch().count();
     line("  {:%H:%M:%S}.{:03}  {:<13}  {}", fmt::gmtime(std::time_t(ms / 1000)), ms % 1000,
-         to_string(event.type), event.id.str());
+         to_string(event.type), short_id(event.id));
   }
 
   template <class... Args>

@@ -32,7 +32,7 @@ void print_reply(const Context& context, const SubmitReply& reply) {
   if (context.json)
     print_json(http::to_fields(reply));
   else
-    fmt::print("{}\n", reply.id.str());
+    fmt::print("{}\n", short_id(reply.id));
 }
 
 // The payload is an argument, a file, or standard input ("-").
@@ -177,9 +177,9 @@ void add_policy(Arguments& arguments, Request& request) {
                            "How long one attempt may take");
   arguments.list_field("--capabilities", request,
                        "policy.routing_requirements.required_capabilities",
-                       "What its worker must have, with commas between them");
+                       "What its worker must have, comma-separated");
   arguments.texts_field("--budget", request, "policy.budget_ids", "ID",
-                        "A budget that it spends from; may be given again");
+                        "A budget that it spends from; repeatable");
   arguments.text_field("--quota", request, "policy.quota_policy_id", "ID",
                        "The quota that lets it start");
   arguments.duration_field("--retention", request, "policy.retention_ms",
@@ -204,7 +204,7 @@ Run setup_submit(Arguments& arguments) {
                        "Not before then: 5m for in five minutes, or a time");
   arguments.time_field("--deadline", request, "deadline_ms", Side::future,
                        "It expires if it has not ended by then");
-  arguments.pairs_field("--tag", request, "tags", "To find it by; may be given again");
+  arguments.pairs_field("--tag", request, "tags", "To find it by; repeatable");
   arguments.field("--id", request, "id", "ID", "An id of your own: makes the call safe to repeat");
   arguments.field("--idempotency-key", request, "idempotency_key", "TEXT",
                   "The same, with any text for a key");

@@ -19,6 +19,10 @@ bool is_time(std::string_view name) {
          name == "attempt_deadline_ms";
 }
 
+bool is_execution_id(std::string_view name) {
+  return name == "id" || name == "execution_id" || name == "running";
+}
+
 using Line = std::pair<std::string, Cell>;
 
 // An inner object's fields have its name before theirs. The state vector only says the state in more
@@ -39,12 +43,20 @@ void add_lines(std::vector<Line>& lines, const std::string& prefix, const json::
 
 }  // namespace
 
+std::string short_id(const ExecutionId& id) {
+  return fmt::format("{}-{}", id.partition(), id.uuid().str());
+}
+
 std::string for_people(std::string_view name, const json::value& value) {
-  if (value.is_string()) return printable(value.get_string(), std::string::npos);
+  if (value.is_string()) {
+    if (is_execution_id(name))
+      if (const auto id = ExecutionId::parse(value.get_string())) return short_id(*id);
+    return printable(value.get_string(), std::string::npos);
+  }
   if (value.is_double()) return fmt::format("{}", value.get_double());
   if (value.is_array()) {
     std::vector<std::string> parts;
-    for (const auto& part : value.get_array()) parts.push_back(for_people("", part));
+    for (const auto& part : value.get_array()) parts.push_back(for_people(name, part));
     return fmt::format("{}", fmt::join(parts, ", "));
   }
   if (!name.ends_with(unit) || !value.is_int64()) return json::serialize(value);

@@ -19,7 +19,10 @@ namespace ff::cli {
 
 namespace json = boost::json;
 
-// A field's value for a person: times and durations are readable, texts safe to show.
+// The form of an id that needs no quotes in a shell or a URL.
+std::string short_id(const ExecutionId& id);
+
+// A field's value for a person: times and durations are readable, texts safe to show, ids short.
 std::string for_people(std::string_view name, const json::value& value);
 std::string label(std::string_view name);
 Colour colour_of(std::string_view value);  // of a state, an outcome or an event

@@ -20,6 +20,10 @@ TEST(ForPeople, TimesAndDurationsAreReadable) {
   EXPECT_EQ(label("retention_ms"), "retention");
   EXPECT_EQ(for_people("multiplier", 2.0), "2");
   EXPECT_EQ(for_people("required_capabilities", json::array{"big", "gpu"}), "big, gpu");
+  EXPECT_EQ(for_people("id", "{fp:7}:01920000-0000-7000-8000-000000000001"),
+            "7-01920000-0000-7000-8000-000000000001");
+  EXPECT_EQ(for_people("running", json::array{"{fp:7}:01920000-0000-7000-8000-000000000001"}),
+            "7-01920000-0000-7000-8000-000000000001");
 }
 
 TEST(ForPeople, TextsAreSafeToShow) {

@@ -190,18 +190,6 @@ Result<TimePoint> Codec<TimePoint>::read(const json::value& value, Source source
   return *time;
 }
 
-Result<ExecutionId> Codec<ExecutionId>::read(const json::value& value, Source source) {
-  constexpr std::size_t uuid_size = 36;
-  const auto text = Codec<std::string>::read(value, source);
-  FF_TRY(text);
-  const auto dash = text->find('-');
-  if (source == Source::url && dash != std::string::npos && text->size() == dash + 1 + uuid_size)
-    if (auto id = ExecutionId::parse(
-            fmt::format("{{fp:{}}}:{}", text->substr(0, dash), text->substr(dash + 1))))
-      return id;
-  return ExecutionId::parse(*text);
-}
-
 Result<LeaseEpoch> Codec<LeaseEpoch>::read(const json::value& value, Source source) {
   const auto number = Codec<std::uint64_t>::read(value, source);
   FF_TRY(number);

@@ -148,10 +148,8 @@ struct IdCodec {
     return T::parse(std::move(*text));
   }
 };
-// In a URL also as PARTITION-UUID, which needs no quoting.
 template <>
 struct Codec<ExecutionId> : IdCodec<ExecutionId> {
-  static Result<ExecutionId> read(const json::value& value, Source source);
   static json::object schema(NamedSchemas&) {
     return {{"type", "string"}, {"pattern", R"(^(\{fp:[0-9]+\}:|[0-9]+-)[0-9a-f-]{36}$)"}};
   }

@@ -336,10 +336,12 @@ TEST(JsonFields, ADelayCountsFromNow) {
   EXPECT_THAT(delay(""), HasSubstr("give until_ms or delay_ms"));
 }
 
-TEST(JsonFields, AnExecutionIdInAUrlNeedsNoBraces) {
+TEST(JsonFields, AnExecutionIdNeedsNoBraces) {
   const auto read = [](const char* id) {
-    const auto get = from_fields<GetExecution>({.url = {{"id", id}}, .body = {}});
-    return get ? get->id.str() : std::string(get.error().name());
+    const auto in_url = from_fields<GetExecution>({.url = {{"id", id}}, .body = {}});
+    const auto in_body = from_fields<GetExecution>({.url = {}, .body = {{"id", id}}});
+    EXPECT_EQ(in_url.has_value(), in_body.has_value()) << id;
+    return in_url ? in_url->id.str() : std::string(in_url.error().name());
   };
   EXPECT_EQ(read("7-01920000-0000-7000-8000-000000000001"), id_text);
   EXPECT_EQ(read(id_text), id_text);
