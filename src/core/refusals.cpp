@@ -100,9 +100,11 @@ Refusal too_many_workers(const Namespace& ns) {
 }
 
 Refusal not_active(const ExecutionId& id, const Standing& standing) {
+  const bool has_ended = standing.phase == LifecyclePhase::terminal;
   return fail(Errc::execution_not_active,
-              fmt::format("execution {} is {}, so no worker can change it", id.str(),
-                          to_string(standing.state)),
+              fmt::format("execution {} is {}; {}", id.str(), to_string(standing.state),
+                          has_ended ? "to run it again, replay it (ff replay)"
+                                    : "no worker holds it, so there is no lease to use or revoke"),
               {{"state", name_of(standing.state)},
                {"terminal_outcome", name_of(standing.outcome)},
                {"lease_epoch", std::to_string(std::to_underlying(standing.epoch))},

@@ -19,8 +19,18 @@ TEST_F(OperateTest, CancelReplayAndPriority) {
   EXPECT_THAT(out({"get", id}), HasSubstr("not needed"));
   EXPECT_EQ(ff({"result", id}).exit_code, 1);
   EXPECT_EQ(ff({"priority", id, "8"}).exit_code, 4);
+  EXPECT_EQ(out({"cancel", id}), "state  cancelled\n") << "a repeat";
   EXPECT_EQ(out({"replay", id, "--reason", "needed", "--requested-by", "ada", "--json"}),
             "{\"state\":\"waiting\"}\n");
+}
+
+TEST_F(OperateTest, CancelOfAnEndedExecutionSaysWhatToDo) {
+  const auto demo = serve("demo");
+  const auto id = submit({"greet", "Ada", "--lane", "demo"});
+  out({"result", id, "--wait"});
+  const auto refused = ff({"cancel", id});
+  EXPECT_EQ(refused.exit_code, 4);
+  EXPECT_THAT(refused.err, HasSubstr("is completed; to run it again, replay it"));
 }
 
 TEST_F(OperateTest, RevokeTakesAnExecutionFromItsWorker) {
