@@ -48,9 +48,9 @@ std::shared_ptr<Request> request_for_budget(Arguments& arguments) {
 Run setup_budgets_create(Arguments& arguments) {
   auto request = std::make_shared<Request>();
   arguments.amounts_field("--hard", *request, "hard_limits",
-                          "A hard limit, such as tokens=1000; may be given again");
+                          "A hard limit, such as tokens=1000; repeatable");
   arguments.amounts_field("--soft", *request, "soft_limits",
-                          "A limit beyond which reports are told so; may be given again");
+                          "A limit beyond which reports are told so; repeatable");
   arguments.duration_field("--reset-every", *request, "reset_interval_ms",
                            "How often its usage is set to zero (default: only by hand)");
   arguments.field("--enforcement", *request, "enforcement_mode", "strict|advisory",

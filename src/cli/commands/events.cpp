@@ -48,7 +48,7 @@ Run setup_events(Arguments& arguments) {
   arguments.field("--kind", request, "kind", "NAME", "Only of this kind");
   arguments.field("--id", request, "id", "ID", "Only of this execution");
   arguments.field("--types", request, "types", "LIST",
-                  "Only these, with commas between them: submitted, claimed, completed, failed, …");
+                  "Only these, comma-separated: submitted, claimed, completed, failed, …");
   arguments.field("--after", request, "after", "TEXT",
                   "Go on where an earlier run ended (default: from now on)");
   arguments.option("--count", given->count, "End after so many");

@@ -48,8 +48,7 @@ Run setup_revoke(Arguments& arguments) {
 Run setup_tags(Arguments& arguments) {
   auto request = request_for_execution(arguments);
   arguments.pairs_field("set", *request, "set", "Tags to set");
-  arguments.field("--remove", *request, "remove", "KEYS",
-                  "Tags to remove, with commas between them");
+  arguments.field("--remove", *request, "remove", "KEYS", "Tags to remove, comma-separated");
   arguments.examples(
       "  ff tags ID                          (shows them)\n"
       "  ff tags ID billing.customer=7 billing.paid=yes\n"

@@ -71,17 +71,17 @@ Result<void> a_durability(std::string_view text) { return one_of(text, durabilit
 Result<void> a_log_level(std::string_view text) { return one_of(text, log_levels); }
 
 constexpr std::array table{
-    SettingInfo{Setting::url, "url", "FF_URL", "http://127.0.0.1:9090", "URL",
-                "The engine that a command talks to: a server, or `embedded:DIR` in this process",
-                any_text},
+    SettingInfo{
+        Setting::url, "url", "FF_URL", "http://127.0.0.1:9090", "URL",
+        "The engine that a command talks to: a server, `embedded:DIR` in this process, or a Valkey "
+        "(`valkey://HOST:PORT`)",
+        any_text},
     SettingInfo{Setting::token, "token", "FF_TOKEN", "", "TEXT",
                 "The token that a server wants from its clients", any_text, true},
     SettingInfo{Setting::token_file, "token-file", "FF_TOKEN_FILE", "", "FILE",
                 "The file that holds that token, if the variable does not", any_text},
     SettingInfo{Setting::ca_file, "ca-file", "FF_CA_FILE", "", "FILE",
-                "Who may have signed the server's certificate, in PEM, instead of the system's "
-                "authorities",
-                any_text},
+                "CA bundle (PEM) for verifying the server, instead of the system's CAs", any_text},
     SettingInfo{Setting::ns, "namespace", "FF_NAMESPACE", "default", "NAME",
                 "The tenant whose executions a command is about", any_text},
     SettingInfo{Setting::store, "store", "FF_STORE", "embedded:./ff-data", "URL",
@@ -102,7 +102,7 @@ constexpr std::array table{
     SettingInfo{Setting::valkey_password, "valkey-password", "FF_VALKEY_PASSWORD", "", "TEXT",
                 "The password of that user", any_text, true},
     SettingInfo{Setting::valkey_ca_file, "valkey-ca-file", "FF_VALKEY_CA_FILE", "", "FILE",
-                "Who may have signed that Valkey's certificate, in PEM", any_text},
+                "CA bundle (PEM) for verifying that Valkey", any_text},
     SettingInfo{Setting::flow_partitions, "flow-partitions", "FF_FLOW_PARTITIONS", "", "NUMBER",
                 "How many partitions of executions that Valkey has, fixed when the store is made "
                 "(256)",
