@@ -183,8 +183,9 @@ class ContractTest : public HttpTest {
     for (const auto& path : document_.at("paths").as_object())
       for (const auto& method : path.value().as_object()) {
         const auto& described = method.value().as_object();
-        const std::string name(described.at("operationId").as_string());
+        std::string name(described.at("operationId").as_string());
         SCOPED_TRACE(name);
+        if (name.ends_with("Alias")) name.resize(name.size() - 5);  // the same operation
         each(name, Call{std::string(method.key()), std::string(path.key())}, described);
       }
   }

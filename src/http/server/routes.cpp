@@ -91,7 +91,12 @@ Route make_route() {
 
 template <class... Ops>
 std::vector<Route> make_routes(OperationList<Ops...>) {
-  std::vector<Route> all{make_route<Ops>()...};
+  std::vector<Route> all;
+  for (auto route : {make_route<Ops>()...}) {
+    all.push_back(route);
+    route.endpoint.path = route.endpoint.alias;
+    if (!route.endpoint.alias.empty()) all.push_back(route);
+  }
   all.push_back({.endpoint = openapi_endpoint, .read = nullptr, .respond = nullptr});
   return all;
 }
@@ -119,6 +124,7 @@ bool match_path(std::string_view pattern, const Segments& path, json::object* fi
 // Adds the parameters of the query to what the path said.
 Result<void> add_query(json::object& fields, const urls::url_view& url) {
   for (const auto& parameter : url.params()) {
+    if (parameter.key.empty() && parameter.value.empty()) continue;  // of "?" or "&&"
     if (!is_valid_utf8(parameter.key) || !is_valid_utf8(parameter.value))
       return fail_field(Errc::invalid_input, printable(parameter.key),
                         fmt::format("{} must be UTF-8, percent-encoded", printable(parameter.key)));

@@ -35,6 +35,17 @@ TEST(Routes, JoinPathQueryAndBody) {
             R"(/v1/workers/{worker}/claim-with-lease {"worker":"w x"} {"max":2})");
 }
 
+TEST(Routes, AnAliasIsTheSameOperation) {
+  const auto reader = [](std::string_view path) {
+    const auto found = find_route(Verb::post, "POST", path);
+    return found ? found->route->read : nullptr;
+  };
+  EXPECT_NE(reader("/v1/workers/w/grant"), nullptr);
+  EXPECT_EQ(reader("/v1/workers/w/claim"), reader("/v1/workers/w/grant"));
+  EXPECT_NE(reader("/v1/executions/complete-batch"), nullptr);
+  EXPECT_EQ(reader("/v1/complete-batch"), reader("/v1/executions/complete-batch"));
+}
+
 TEST(Routes, EveryPathAndMethodIsItsOwn) {
   std::set<std::pair<std::string_view, Verb>> seen;
   for (const auto& route : routes())
@@ -77,7 +88,7 @@ TEST(Routes, RefuseBodiesThatAreNotJsonObjects) {
 TEST(Routes, RefuseABatchOfTooManyItemsUnread) {
   std::string items = "0";
   for (int i = 0; i < 1000; ++i) items += ",0";
-  for (const char* path : {"/v1/executions/batch", "/v1/complete-batch"})
+  for (const char* path : {"/v1/executions/batch", "/v1/executions/complete-batch"})
     EXPECT_EQ(matched(request(Verb::post, path, R"({"executions":[)" + items + "]}")),
               "invalid_input");
 }
@@ -106,6 +117,11 @@ TEST(Routes, TakeTheIdempotencyKeyAndTheTraceFromHeaders) {
 TEST(Routes, RefuseAParameterThatIsGivenTwice) {
   EXPECT_EQ(matched(request(Verb::get, "/v1/executions/a?id=b")), "invalid_input");
   EXPECT_EQ(matched(request(Verb::get, "/healthz?a=1&a=1")), "invalid_input");
+}
+
+TEST(Routes, TakeAnEmptyQueryForNone) {
+  EXPECT_EQ(matched(request(Verb::get, "/healthz?")), "/healthz {} {}");
+  EXPECT_EQ(matched(request(Verb::get, "/v1/counts?lane=a&&")), R"(/v1/counts {"lane":"a"} {})");
 }
 
 TEST(Routes, TakeExecutionIdsWithPlainBraces) {

@@ -292,7 +292,7 @@ TEST_F(SecurityTest, OtherNamespacesExecutionsAreNotThere) {
   auto own = claim(own_id, bearer(of_a));
   own["id"] = own_id;
   const auto batch =
-      body_of(post("/v1/complete-batch",
+      body_of(post("/v1/executions/complete-batch",
                    json::serialize(json::object{{"executions", json::array{fence, own}}}),
                    bearer(of_a)))
           .at("results")

@@ -250,8 +250,17 @@ std::vector<Operation> make_operations(OperationList<Ops...>) {
 
 json::object paths(NamedSchemas& named) {
   json::object all;
-  for (const auto& op : make_operations(EngineOperations{}))
-    at_path(all, op.at.path)[method_name(op.at.method)] = operation(op, named);
+  for (auto op : make_operations(EngineOperations{})) {
+    const auto method = method_name(op.at.method);
+    at_path(all, op.at.path)[method] = operation(op, named);
+    if (op.at.alias.empty()) continue;
+    const auto same_as = std::exchange(op.at.path, op.at.alias);
+    auto alias = operation(op, named);
+    alias["operationId"] = op.name + "Alias";
+    alias["description"] = fmt::format("The same as {}.", same_as);
+    alias["deprecated"] = true;
+    at_path(all, op.at.path)[method] = std::move(alias);
+  }
   at_path(all, openapi_endpoint.path)["get"] = {
       {"operationId", "GetOpenApi"},
       {"summary", openapi_endpoint.summary},

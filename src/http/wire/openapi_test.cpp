@@ -71,6 +71,18 @@ TEST(OpenApi, HasEveryRoute) {
   }
 }
 
+TEST(OpenApi, AnAliasIsDeprecatedAndSaysWhatToUse) {
+  const auto document = openapi();
+  const auto& paths = document.at("paths").as_object();
+  for (const auto& route : routes()) {
+    if (route.endpoint.alias.empty()) continue;
+    const auto& alias = paths.at(route.endpoint.alias).at("post").as_object();
+    EXPECT_EQ(alias.at("deprecated"), true) << route.endpoint.alias;
+    const std::string_view description = alias.at("description").as_string();
+    EXPECT_TRUE(description.starts_with("The same as /v1/")) << description;
+  }
+}
+
 // Whatever is referred to is there.
 void expect_references(const json::value& value, const json::object& schemas) {
   if (const auto* array = value.if_array())
