@@ -28,6 +28,7 @@ class Process {
   // Output printed so far.
   std::string output_so_far();
 
+  pid_t pid() const { return pid_; }
   void signal(int number);
   Finished wait();
 

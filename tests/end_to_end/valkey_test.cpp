@@ -1,0 +1,59 @@
+// The program on Valkey, with the rights that the documentation gives it.
+#include <fstream>
+#include <sstream>
+
+#include "tests/end_to_end/cli_test.hpp"
+#include "tests/support/valkey_server.hpp"
+
+namespace ff::test {
+namespace {
+
+// The words of the first ACL SETUSER in docs/valkey.md.
+Words documented_user() {
+  std::ifstream file(source_dir() / "docs/valkey.md");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto begin = text.find("ACL SETUSER");
+  std::istringstream words(text.substr(begin, text.find("```", begin) - begin));
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+class ValkeyTest : public CliTest {
+ protected:
+  std::string store() const override {
+    return "valkey://flowfabric:PASSWORD@127.0.0.1:" + std::to_string(valkey_.port());
+  }
+
+  ValkeyServer valkey_;
+};
+
+TEST_F(ValkeyTest, DocumentedUserIsRefusedNothing) {
+  valkey_.call(documented_user());
+  const auto server = serve("server");
+  const auto budget = trimmed(out({"budgets", "create", "--hard", "tokens=10"}));
+  const auto quota = trimmed(out({"quotas", "create", "--max-concurrent", "1"}));
+  const auto id = submit({"k", "Ada", "--budget", budget, "--quota", quota, "--tag", "a.b=c",
+                          "--idempotency-key", "once", "--retries", "1"});
+  out({"work", "cat", "--once"});
+  EXPECT_EQ(out({"result", id, "--wait"}), "Ada");
+  out({"budgets", "report", budget, "tokens=5", "--execution", id, "--dedup-key", "d"});
+  out({"budgets", "release", budget, id});
+  out({"budgets", "reset", budget});
+  out({"replay", id});
+  out({"priority", id, "5"});
+  out({"tags", id, "a.c=d"});
+  out({"why", id});
+  out({"cancel", id});
+  for (const Words& list : {Words{"ls", "--tag", "a.b=c"},
+                            {"counts"},
+                            {"attempts", id},
+                            {"leases", id},
+                            {"workers", "list"},
+                            {"quotas", "list"}})
+    out(list);
+  const auto refused = valkey_.call({"ACL", "LOG"});
+  ASSERT_TRUE(refused.as_array());
+  EXPECT_TRUE(refused.as_array()->empty()) << to_text(refused);
+}
+
+}  // namespace
+}  // namespace ff::test
