@@ -136,7 +136,7 @@ LaneId default_lane();          // "default"
 
 using PartitionIndex = std::uint16_t;
 
-// `{fp:<partition>}:<uuid>`. The partition in the id says where the execution lives, for ever.
+// `{fp:<partition>}:<uuid>`, read also as `<partition>-<uuid>`. The partition says where it lives, for ever.
 class ExecutionId {
  public:
   constexpr ExecutionId() = default;
