@@ -83,7 +83,7 @@ function(ff_library name)
   # Asio and Beast are compiled once (base/asio.cpp), not in every file that includes them.
   target_compile_features(${name} PUBLIC cxx_std_23)
   target_compile_definitions(${name} PUBLIC
-    BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_BEAST_SEPARATE_COMPILATION)
+    BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION)
   if(FF_SANITIZE STREQUAL "thread")
     # The thread sanitizer does not understand fences; Asio then counts references without them.
     target_compile_definitions(${name} PUBLIC

@@ -44,6 +44,7 @@ struct HttpRow {
   Role role{};
   std::string_view summary = "";
   Words words = {};
+  std::string_view alias = "";  // its other path, of the published contract or an earlier version
 };
 
 struct OperationRow {

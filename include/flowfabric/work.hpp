@@ -73,10 +73,11 @@ struct Grant {
   static constexpr OperationRow row{.owner = Owner::execution,
                                     .writes = Writes::logged,
                                     .http = {HttpMethod::post,
-                                             "/v1/workers/{worker}/claim",
+                                             "/v1/workers/{worker}/grant",
                                              Role::work,
                                              "Set the best execution aside",
-                                             {"granted"}}};
+                                             {"granted"},
+                                             "/v1/workers/{worker}/claim"}};
   WorkerId worker;
   Namespace ns = default_namespace();
   std::vector<LaneId> lanes = {default_lane()};
@@ -181,10 +182,14 @@ struct CompleteManyReply {
 };
 struct CompleteMany {
   using Reply = CompleteManyReply;
-  static constexpr OperationRow row{
-      .owner = Owner::execution,
-      .writes = Writes::durable,
-      .http = {HttpMethod::post, "/v1/complete-batch", Role::work, "End many with their results"}};
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .writes = Writes::durable,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/complete-batch",
+                                             Role::work,
+                                             "End many with their results",
+                                             {},
+                                             "/v1/complete-batch"}};
   std::vector<Complete> executions;
 };
 

@@ -30,7 +30,7 @@ std::string url_text(const json::value& value) {
 
 // An operation as a request asks for it.
 struct Question {
-  const Endpoint& endpoint;
+  Endpoint endpoint;
   json::object fields;
   std::chrono::milliseconds timeout;
 };
@@ -152,6 +152,9 @@ asio::awaitable<void> RemoteEngine::perform(EngineCall& call) {
   auto question = call.visit([&]<class Op>(OperationCall<Op>& each) {
     return Question{endpoint<Op>, to_fields(each.operation), timeout_of(each.operation, answer)};
   });
+  // Servers of every version have the older of two paths.
+  auto& asked = question.endpoint;
+  if (!asked.alias.empty()) asked.path = asked.alias;
   auto request = make_request(prefix_, question.endpoint, std::move(question.fields));
   auto response = co_await client_->send(std::move(request), question.timeout);
   if (!response)

@@ -34,27 +34,10 @@ constexpr Verb verb_of(HttpMethod method) {
   return Verb::unknown;
 }
 
-// A path that says what the operation does, where the row has the published contract's or an earlier one.
 template <class Op>
-inline constexpr std::string_view clear_path = "";
-template <>
-inline constexpr std::string_view clear_path<Grant> = "/v1/workers/{worker}/grant";
-template <>
-inline constexpr std::string_view clear_path<CompleteMany> = "/v1/executions/complete-batch";
-
-template <class Op>
-constexpr Endpoint make_endpoint() {
-  constexpr auto& row = Op::row.http;
-  Endpoint made{verb_of(row.method), row.path, row.role, row.summary, row.words};
-  if constexpr (!clear_path<Op>.empty()) {
-    made.path = clear_path<Op>;
-    made.alias = row.path;
-  }
-  return made;
-}
-
-template <class Op>
-inline constexpr Endpoint endpoint = make_endpoint<Op>();
+inline constexpr Endpoint endpoint{
+    verb_of(Op::row.http.method), Op::row.http.path,  Op::row.http.role,
+    Op::row.http.summary,         Op::row.http.words, Op::row.http.alias};
 
 // A long poll: `wait` says how long the answer may take.
 template <class Op>

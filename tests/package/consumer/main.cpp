@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
+#include <boost/asio/io_service.hpp>
 #include <boost/asio/use_future.hpp>
 
 ff::Outcome greet(ff::Task& task) { return "Hello, " + task.payload() + "!"; }
@@ -22,9 +22,10 @@ int main() {
   const auto submitted =
       ff::must(ff::Client(*engine).submit({.kind = "greet", .payload = "package"}));
 
-  boost::asio::io_context context;
+  boost::asio::io_service context;  // deprecated, like run(failed): the library forbids neither
   ff::GetResult get{.id = submitted.id, .wait = std::chrono::seconds{30}};
   auto result = boost::asio::co_spawn(context, engine->run(get), boost::asio::use_future);
-  context.run();
+  boost::system::error_code failed;
+  context.run(failed);
   std::cout << ff::must(result.get()).bytes << '\n';
 }
