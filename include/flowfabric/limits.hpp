@@ -27,6 +27,7 @@ inline constexpr std::size_t batch_items_max = 1'000;             // of one subm
 inline constexpr std::size_t batch_bytes_max = 16 * 1024 * 1024;  // payloads or results together
 inline constexpr std::uint32_t claim_batch_max = 256;
 inline constexpr std::size_t claim_lanes_max = 64;
+inline constexpr std::size_t claim_kinds_max = 256;
 inline constexpr std::uint32_t list_page_max = 1'000;
 inline constexpr std::uint32_t events_page_max = 1'000;
 

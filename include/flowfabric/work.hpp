@@ -52,6 +52,7 @@ struct Claim {
   Namespace ns = default_namespace();
   std::vector<LaneId> lanes = {default_lane()};
   CapabilitySet capabilities = {};
+  std::vector<Kind> kinds = {};  // that the worker runs; empty: all
   std::uint32_t max = 1;
   Millis lease_ttl = std::chrono::seconds{30};
   Millis wait{0};
@@ -82,6 +83,7 @@ struct Grant {
   Namespace ns = default_namespace();
   std::vector<LaneId> lanes = {default_lane()};
   CapabilitySet capabilities = {};
+  std::vector<Kind> kinds = {};  // that the worker runs; empty: all
   Millis grant_ttl = std::chrono::seconds{5};
 };
 

@@ -44,10 +44,11 @@ class Worker {
   // Stops, and waits for handlers that were still running: they use what belongs to the program.
   ~Worker();
 
-  // Before start(). A second handler for a kind replaces the first. An execution of a kind without one
-  // fails, and its reason says so.
+  // Before start(). A second handler for a kind replaces the first. The worker claims only executions of
+  // kinds that have a handler; those of other kinds wait for a worker that has one.
+  // Without any handler it claims nothing.
   void handle(std::string kind, Handler handler);
-  // For all kinds that have no handler of their own.
+  // For all kinds that have no handler of their own: the worker then claims executions of every kind.
   void handle_others(Handler handler) { handle("", std::move(handler)); }
 
   // Fails with invalid_input if the options are wrong or it is started already, and with
@@ -68,7 +69,8 @@ class Worker {
   }
   // Asks the engine's scheduler for a grant and claims it. None: there is nothing to do.
   Result<std::optional<ExecutionId>> claim_via_server(Millis grant_ttl = std::chrono::seconds{5});
-  // A named execution, whichever lane it is in, without a grant.
+  // A named execution, whichever lane it is in, without a grant. It is handed back if its kind has no
+  // handler, and so is that of a grant.
   Result<ExecutionId> claim_execution(const ExecutionId& id);
 
   // Claims no more, tells the running handlers (CancelReason::worker_stopping), and waits for them and

@@ -31,6 +31,13 @@ Async<T> without_cancellation_exceptions(Async<T> call) {
   co_return reply;
 }
 
+// In order, each once, as the store and the waiting claims want them.
+void sort_kinds(std::vector<Kind>& kinds) {
+  std::ranges::sort(kinds);
+  const auto repeated = std::ranges::unique(kinds);
+  kinds.erase(repeated.begin(), repeated.end());
+}
+
 // It found other work instead.
 bool left_behind(const Offer& offer, const ClaimReply& reply) {
   return !reply.executions.empty() &&
@@ -131,6 +138,7 @@ void LocalEngine::offer(const store::ReadyGroup& group, std::size_t room) {
   for (std::size_t i = 0; i < std::min(room, group.best.size()); ++i) {
     const bool taken = waiting_for_work_.offer({.ns = group.ns,
                                                 .lane = group.lane,
+                                                .kind = group.kind,
                                                 .id = group.best[i],
                                                 .required = group.needs.capabilities});
     if (!taken) return;
@@ -327,6 +335,7 @@ Async<EventPage> LocalEngine::handle(ReadEvents operation) {
 // ---- Working ------------------------------------------------------------------------------------
 
 Async<ClaimReply> LocalEngine::handle(Claim operation) {
+  sort_kinds(operation.kinds);
   co_return co_await without_cancellation_exceptions(claim_or_wait(std::move(operation)));
 }
 
@@ -340,6 +349,7 @@ Async<bool> LocalEngine::may_work(const Op& operation, Millis wait) {
                         .lanes = operation.lanes,
                         .capabilities = operation.capabilities,
                         .ttl = std::max(at_least, wait + to_come_back)};
+  workers_.claims(operation.ns, operation.worker, operation.kinds);
   const auto standing = co_await workers_.seen(worker);
   // A registration that cannot be written keeps no worker from its work.
   if (!standing && standing.error().retryable()) co_return true;
@@ -371,8 +381,7 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   if (!*may) co_return ClaimReply{};
   std::optional<Offer> offer;
   while (true) {
-    WorkWaiters::Waiter place(waiting_for_work_, operation.ns, operation.lanes,
-                              operation.capabilities, wakeup);
+    WorkWaiters::Waiter place(waiting_for_work_, operation, wakeup);
     const auto began = SteadyClock::now();
     auto reply = co_await scheduler_.claim(operation);
     metrics_.claimed(operation, SteadyClock::now() - began, reply ? reply->executions.size() : 0);
@@ -390,6 +399,7 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
 
 // What these take from the ready executions they lease or put back, even if their caller goes away.
 Async<GrantReply> LocalEngine::handle(Grant operation) {
+  sort_kinds(operation.kinds);
   co_return co_await without_cancellation_exceptions(grant(std::move(operation)));
 }
 Async<GrantReply> LocalEngine::grant(Grant operation) {
@@ -490,8 +500,11 @@ void LocalEngine::on_changes(std::span<const core::ExecutionChange> changes) {
         gate_.expect_opening(release->quota);
     outbox_.carry_out(event.id.partition(), effects);
     if (claimable)
-      waiting_for_work_.offer(
-          {.ns = event.ns, .lane = event.lane, .id = event.id, .required = required});
+      waiting_for_work_.offer({.ns = event.ns,
+                               .lane = event.lane,
+                               .kind = event.kind,
+                               .id = event.id,
+                               .required = required});
     if (event.type == EventType::blocked) unblock_.note_change();
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);

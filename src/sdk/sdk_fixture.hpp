@@ -127,6 +127,11 @@ class FaultyEngine final : public Engine {
     const std::lock_guard lock(mutex_);
     faults_[index_of<EngineOperations, Op>] = {count, code, done};
   }
+  // As a server that does not know a field of claims: the next `count` are refused.
+  void refuse_field(std::string field, int count) {
+    fail_next<Claim>(count, Errc::unknown_field);
+    field_ = std::move(field);
+  }
   template <class Op>
   int calls() const {
     const std::lock_guard lock(mutex_);
@@ -142,7 +147,10 @@ class FaultyEngine final : public Engine {
   asio::awaitable<void> perform(EngineCall& call) override {
     const auto fault = next_fault(call);
     if (!fault || fault->done) co_await engine_.perform(call);
-    if (fault) call.refuse({fault->code, "a fault of the test"});
+    if (!fault) co_return;
+    Error error{fault->code, "a fault of the test"};
+    if (!field_.empty()) error.details.push_back({"field", field_});
+    call.refuse(std::move(error));
   }
 
  private:
@@ -167,6 +175,7 @@ class FaultyEngine final : public Engine {
   std::map<std::size_t, Fault> faults_;
   std::map<std::size_t, int> calls_;
   std::vector<Claim> claims_;
+  std::string field_;  // set before the engine is used
 };
 
 }  // namespace ff

@@ -14,7 +14,7 @@ void ReadyQueue::add(const Ready& ready) {
   const std::lock_guard lock(mutex_);
   taken_.erase(ready.id);
   auto& queue = queues_[{ready.ns, ready.lane}];
-  auto& group = queue[ready.needs];
+  auto& group = queue[{ready.kind, ready.needs}];
   size_ += group.levels[ready.priority].emplace(ready.queued_at, ready.id).second ? 1 : 0;
 }
 
@@ -24,7 +24,7 @@ void ReadyQueue::remove(const Ready& ready) {
   const auto queue = queues_.find({ready.ns, ready.lane});
   if (queue == queues_.end()) return;
   auto& groups = queue->second;
-  const auto group = groups.find(ready.needs);
+  const auto group = groups.find({ready.kind, ready.needs});
   if (group == groups.end()) return;
   auto& levels = group->second.levels;
   const auto level = levels.find(ready.priority);
@@ -47,7 +47,7 @@ std::vector<Candidate> ReadyQueue::take(const TakeReady& query) {
     if (!spot) break;
     for (Open* each : open)
       each->second.since_oldest = oldest_is_due ? 0 : each->second.since_oldest + 1;
-    taken.push_back({take_head(*spot), spot->open->first});
+    taken.push_back({take_head(*spot), spot->open->first.needs});
     taken_.insert(taken.back().id);
     --size_;
   }
@@ -65,10 +65,10 @@ std::vector<ReadyGroup> ReadyQueue::peek(const PeekReady& query) const {
   const std::lock_guard lock(mutex_);
   std::vector<ReadyGroup> groups;
   for (const auto& [place, queue] : queues_)
-    for (const auto& [needs, group] : queue) {
-      if (!query.concerns(needs)) continue;
-      auto& told =
-          groups.emplace_back(ReadyGroup{.ns = place.first, .lane = place.second, .needs = needs});
+    for (const auto& [key, group] : queue) {
+      if (!query.concerns(key.needs)) continue;
+      auto& told = groups.emplace_back(ReadyGroup{
+          .ns = place.first, .lane = place.second, .kind = key.kind, .needs = key.needs});
       for (const auto& [priority, ages] : group.levels)
         for (const auto& [queued_at, id] : ages) {
           if (told.best.size() == query.members_max) break;
@@ -78,20 +78,47 @@ std::vector<ReadyGroup> ReadyQueue::peek(const PeekReady& query) const {
   return groups;
 }
 
-std::vector<ReadyQueue::Open*> ReadyQueue::open_to(const TakeReady& query) {
-  std::vector<Open*> open;
+// Visits the groups that the query may take from, each once, until `visit` returns false. Groups of kinds
+// that it does not name are not even looked at.
+template <class Queues, class Visit>
+void ReadyQueue::visit_open(Queues& queues, const TakeReady& query, Visit visit) {
+  const auto is_open = [&](const core::Needs& needs) {
+    return query.capabilities.covers(needs.capabilities) && !query.closed.holds_back(needs);
+  };
   std::vector<const LaneId*> seen;
   for (const auto& lane : query.lanes) {
     if (std::ranges::any_of(seen, [&](const LaneId* each) { return *each == lane; })) continue;
     seen.push_back(&lane);
-    const auto queue = queues_.find({query.ns, lane});
-    if (queue == queues_.end()) continue;
-    for (auto& each : queue->second)
-      if (query.capabilities.covers(each.first.capabilities) &&
-          !query.closed.holds_back(each.first))
-        open.push_back(&each);
+    const auto queue = queues.find({query.ns, lane});
+    if (queue == queues.end()) continue;
+    auto& groups = queue->second;
+    if (query.kinds.empty())
+      for (auto& each : groups)
+        if (is_open(each.first.needs) && !visit(each)) return;
+    for (const auto& kind : query.kinds)
+      for (auto each = groups.lower_bound({kind, {}});
+           each != groups.end() && each->first.kind == kind; ++each)
+        if (is_open(each->first.needs) && !visit(*each)) return;
   }
+}
+
+std::vector<ReadyQueue::Open*> ReadyQueue::open_to(const TakeReady& query) {
+  std::vector<Open*> open;
+  visit_open(queues_, query, [&](Open& each) {
+    open.push_back(&each);
+    return true;
+  });
   return open;
+}
+
+bool ReadyQueue::offers(const TakeReady& query) const {
+  const std::lock_guard lock(mutex_);
+  bool any = false;
+  visit_open(queues_, query, [&](const Open&) {
+    any = true;
+    return false;
+  });
+  return any;
 }
 
 std::optional<ReadyQueue::Spot> ReadyQueue::best_of(const std::vector<Open*>& open) {
@@ -142,7 +169,7 @@ bool ReadyQueue::has(const Ready& ready) const {
   if (taken_.contains(ready.id)) return true;
   const auto queue = queues_.find({ready.ns, ready.lane});
   if (queue == queues_.end()) return false;
-  const auto group = queue->second.find(ready.needs);
+  const auto group = queue->second.find({ready.kind, ready.needs});
   if (group == queue->second.end()) return false;
   const auto level = group->second.levels.find(ready.priority);
   return level != group->second.levels.end() && level->second.contains({ready.queued_at, ready.id});

@@ -15,6 +15,7 @@ struct Ready {
   ExecutionId id;
   Namespace ns;
   LaneId lane;
+  Kind kind = {};
   std::int32_t priority = 0;
   TimePoint queued_at;
   core::Needs needs = {};
@@ -22,8 +23,8 @@ struct Ready {
 };
 
 // One place knows the best of all partitions, and what one worker takes no other is offered. Executions
-// with equal needs stand together, so those that a worker cannot run, or that a budget holds back, are
-// passed over without a look. Thread-safe.
+// of one kind with equal needs stand together, so those that a worker cannot run, or that a budget holds
+// back, are passed over without a look. Thread-safe.
 class ReadyQueue {
  public:
   // Both may be repeated.
@@ -33,6 +34,8 @@ class ReadyQueue {
   // The best first; every so often (limits::oldest_first_every) the oldest. What is taken stays known
   // until it is removed or added again.
   std::vector<Candidate> take(const TakeReady& query);
+  // Whether `take` would find anything.
+  bool offers(const TakeReady& query) const;
   std::vector<ReadyGroup> peek(const PeekReady& query) const;
 
   // In its place, or taken.
@@ -43,19 +46,26 @@ class ReadyQueue {
   using Age = std::pair<TimePoint, ExecutionId>;
   using ByPriority = std::map<std::int32_t, std::set<Age>, std::greater<>>;
   using QueueKey = std::pair<Namespace, LaneId>;
-  struct Group {  // executions of one lane with equal needs
+  struct GroupKey {
+    Kind kind;
+    core::Needs needs;
+    auto operator<=>(const GroupKey&) const = default;
+  };
+  struct Group {  // executions of one lane and kind with equal needs
     ByPriority levels;
     // Of those who could take from here, how many took the best, since one of them took the oldest.
     // Each group counts for itself: what others take must not use up its turns.
     std::uint32_t since_oldest = 0;
   };
-  using Queue = std::map<core::Needs, Group>;
+  using Queue = std::map<GroupKey, Group>;
   using Open = Queue::value_type;
   struct Spot {  // a head in one of the groups
     Open* open;
     ByPriority::iterator level;
   };
 
+  template <class Queues, class Visit>
+  static void visit_open(Queues& queues, const TakeReady& query, Visit visit);
   std::vector<Open*> open_to(const TakeReady& query);
   static std::optional<Spot> best_of(const std::vector<Open*>& open);
   static std::optional<Spot> oldest_of(const std::vector<Open*>& open);

@@ -29,6 +29,12 @@ Ready requiring(std::vector<std::string> tokens, Ready execution) {
   return execution;
 }
 
+Kind kind(const char* name) { return *Kind::parse(name); }
+Ready of_kind(const char* name, Ready execution) {
+  execution.kind = kind(name);
+  return execution;
+}
+
 BudgetId budget(std::uint8_t number) { return BudgetId{ready(number).id.uuid()}; }
 QuotaId quota(std::uint8_t number) { return QuotaId{ready(number).id.uuid()}; }
 
@@ -45,12 +51,14 @@ struct Worker {
   std::vector<std::string> capabilities = {};
   const char* ns = "default";
   Closed closed = {};
+  std::vector<Kind> kinds = {};
 };
 
 std::vector<int> take(ReadyQueue& queue, std::size_t max, const Worker& worker = {}) {
   TakeReady query{.ns = *Namespace::parse(worker.ns),
                   .lanes = {},
                   .capabilities = *CapabilitySet::parse(worker.capabilities),
+                  .kinds = worker.kinds,
                   .max = max,
                   .closed = worker.closed};
   for (const char* lane : worker.lanes) query.lanes.push_back(*LaneId::parse(lane));
@@ -105,6 +113,42 @@ TEST_F(ReadyQueueTest, OrdersOverLanesAndRequirementsAlike) {
        ready(4, 1, "b"), requiring({"eu"}, ready(5, 2, "b"))});
   EXPECT_THAT(take(queue_, 10, {.lanes = {"b", "a"}, .capabilities = {"eu", "gpu"}}),
               ElementsAre(3, 2, 5, 1, 4));
+}
+
+TEST_F(ReadyQueueTest, GivesOnlyTheKindsThatAreAskedFor) {
+  add({of_kind("a", ready(1)), of_kind("b", ready(2, 9)), of_kind("c", ready(3)),
+       requiring({"gpu"}, of_kind("a", ready(4, 5)))});
+  EXPECT_THAT(take(queue_, 10, {.kinds = {kind("d")}}), IsEmpty());
+  EXPECT_THAT(take(queue_, 10, {.kinds = {kind("a"), kind("c"), kind("d")}}), ElementsAre(1, 3));
+  EXPECT_THAT(take(queue_, 10, {.capabilities = {"gpu"}, .kinds = {kind("a")}}), ElementsAre(4));
+  EXPECT_THAT(take(queue_, 10), ElementsAre(2));
+}
+
+TEST_F(ReadyQueueTest, OrdersOverKindsIfNoneIsNamed) {
+  add({of_kind("b", ready(1)), of_kind("a", ready(2)), of_kind("b", ready(3, 5)),
+       of_kind("c", ready(4, 5))});
+  EXPECT_THAT(take(queue_, 10), ElementsAre(3, 4, 1, 2));
+}
+
+TEST_F(ReadyQueueTest, TellsWhetherItOffersAKind) {
+  add({of_kind("a", ready(1))});
+  TakeReady query{
+      .ns = default_namespace(), .lanes = {default_lane()}, .capabilities = {}, .max = 1};
+  EXPECT_TRUE(queue_.offers(query));
+  query.kinds = {kind("b")};
+  EXPECT_FALSE(queue_.offers(query));
+  query.kinds = {kind("a")};
+  EXPECT_TRUE(queue_.offers(query));
+  take(queue_, 1);
+  EXPECT_FALSE(queue_.offers(query));
+}
+
+TEST_F(ReadyQueueTest, RemovesFromTheGroupOfTheKind) {
+  add({of_kind("a", ready(1)), of_kind("b", ready(2))});
+  queue_.remove(of_kind("a", ready(1)));
+  EXPECT_FALSE(queue_.has(of_kind("a", ready(1))));
+  EXPECT_TRUE(queue_.has(of_kind("b", ready(2))));
+  EXPECT_THAT(take(queue_, 10), ElementsAre(2));
 }
 
 TEST_F(ReadyQueueTest, KeepsTenantsApart) {
@@ -213,6 +257,15 @@ TEST_F(ReadyQueueTest, ShowsTheGroupsThatNeedABudgetOrQuota) {
   const auto under_quota = queue_.peek({.members_max = 10, .needing = {quota(1)}});
   ASSERT_EQ(under_quota.size(), 1u);
   EXPECT_EQ(under_quota[0].lane.str(), "other");
+}
+
+TEST_F(ReadyQueueTest, ShowsTheKindOfAGroup) {
+  add({spending({budget(1)}, of_kind("a", ready(1))),
+       spending({budget(1)}, of_kind("b", ready(2)))});
+  const auto groups = queue_.peek({.members_max = 10, .needing = {budget(1)}});
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].kind, kind("a"));
+  EXPECT_EQ(groups[1].kind, kind("b"));
 }
 
 TEST_F(ReadyQueueTest, ShowsNoMoreOfAGroupThanAskedFor) {

@@ -5,6 +5,7 @@
 #include <flowfabric/async.hpp>
 #include <flowfabric/engine.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -40,6 +41,11 @@ struct Candidate {
   core::Needs needs;
 };
 
+// Whether a claim that names these kinds takes this one. They are sorted; none: all kinds.
+inline bool takes_kind(const std::vector<Kind>& kinds, const Kind& kind) {
+  return kinds.empty() || std::ranges::binary_search(kinds, kind);
+}
+
 // Takes the best executions that a worker could claim, at most `max`, best first. Nobody else is
 // offered them until they are leased, granted or put back.
 struct TakeReady {
@@ -48,14 +54,16 @@ struct TakeReady {
   Namespace ns;
   std::vector<LaneId> lanes;
   CapabilitySet capabilities;
+  std::vector<Kind> kinds = {};  // sorted; none: all
   std::size_t max;
   Closed closed = {};
 };
 
-// Executions of one lane with equal needs that a worker could claim.
+// Executions of one lane and kind with equal needs that a worker could claim.
 struct ReadyGroup {
   Namespace ns;
   LaneId lane;
+  std::optional<Kind> kind = {};  // none: not known yet
   core::Needs needs;
   std::vector<ExecutionId> best = {};  // some of them, the best first
 };

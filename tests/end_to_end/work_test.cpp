@@ -156,8 +156,24 @@ TEST_F(WorkTest, TakesFromItsLanesWhatItCanRun) {
   const auto worker =
       work("echo done", {"--lanes", "a,b", "--kinds", "x,y", "--capabilities", "gpu,big"});
   EXPECT_EQ(out({"submit", "x", "--lane", "b", "--capabilities", "gpu", "--wait"}), "done\n");
-  EXPECT_THAT(ff({"submit", "z", "--lane", "a", "--wait"}).err,
-              HasSubstr("no handler for kind 'z'"));
+}
+
+TEST_F(WorkTest, TwoWorkersOnOneLaneEachRunTheirKinds) {
+  const auto first = work("echo by first", {"--kinds", "a", "--id", "first"});
+  const auto second = work("echo by second", {"--kinds", "b,c", "--id", "second"});
+  std::vector<std::pair<std::string, std::string>> expected;
+  for (int i = 0; i < 6; ++i) {
+    expected.emplace_back(submit({"a"}), "by first\n");
+    expected.emplace_back(submit({i % 2 ? "b" : "c"}), "by second\n");
+  }
+  for (const auto& [id, result] : expected) EXPECT_EQ(out({"result", id, "--wait"}), result);
+}
+
+TEST_F(WorkTest, AKindThatNobodyRunsWaits) {
+  const auto worker = work("echo done", {"--kinds", "a"});
+  const auto id = submit({"z"});
+  EXPECT_EQ(out({"submit", "a", "--wait"}), "done\n");
+  EXPECT_THAT(out({"get", id, "--json"}), HasSubstr(R"("state":"waiting")"));
 }
 
 TEST_F(WorkTest, WrongInputIsRefused) {

@@ -216,7 +216,8 @@ Run setup_work(Arguments& arguments) {
                        "prints is the result",
                        Arguments::Need::required, "COMMAND");
   arguments.list("--lanes", worker.lanes, "The queues to take from (default: default)");
-  arguments.list("--kinds", given->kinds, "The kinds to run; others fail (default: all)");
+  arguments.list("--kinds", given->kinds,
+                 "The kinds to claim; others are left to other workers (default: all)");
   arguments.list("--capabilities", worker.capabilities, "What this worker has, such as gpu");
   arguments.option("--concurrency", given->concurrency, "Commands at a time (default: 1)");
   arguments.option("--lease-ttl", worker.lease_ttl,

@@ -26,6 +26,17 @@ Result<void> lease_ttl_valid(Millis ttl) {
   return duration_in_range("lease_ttl_ms", ttl, limits::lease_ttl_min, limits::lease_ttl_max);
 }
 
+Result<void> kinds_valid(const std::vector<Kind>& kinds) {
+  if (kinds.size() > limits::claim_kinds_max)
+    return fail_field(Errc::invalid_input, "kinds",
+                      fmt::format("kinds must name at most {} kinds, got {}; leave it out to take "
+                                  "all kinds",
+                                  limits::claim_kinds_max, kinds.size()));
+  for (const auto& kind : kinds)
+    if (auto named = present("kinds", kind); !named) return named;
+  return {};
+}
+
 Result<void> reason_valid(std::string_view reason) {
   return short_text("reason", reason, limits::reason_bytes_max);
 }
@@ -207,6 +218,7 @@ Result<void> validate(const Claim& operation, PartitionIndex) {
       present("worker", operation.worker),
       present("namespace", operation.ns),
       lanes_valid(operation.lanes),
+      kinds_valid(operation.kinds),
       in_range("max", operation.max, 1u, limits::claim_batch_max),
       lease_ttl_valid(operation.lease_ttl),
       duration_in_range("wait_ms", operation.wait, Millis{0}, limits::wait_max),
@@ -218,6 +230,7 @@ Result<void> validate(const Grant& operation, PartitionIndex) {
       present("worker", operation.worker),
       present("namespace", operation.ns),
       lanes_valid(operation.lanes),
+      kinds_valid(operation.kinds),
       duration_in_range("grant_ttl_ms", operation.grant_ttl, Millis{1}, limits::grant_ttl_max),
   });
 }

@@ -248,6 +248,19 @@ TEST(ValidateClaim, LimitsTheLanes) {
   EXPECT_EQ(lanes({default_lane(), LaneId{}}), "invalid_input: lanes");
 }
 
+TEST(ValidateClaim, LimitsTheKinds) {
+  const auto kinds = [](std::vector<Kind> value) {
+    const auto claim_says = claimed([&](Claim& c) { c.kinds = value; });
+    EXPECT_EQ(granted([&](Grant& g) { g.kinds = value; }), claim_says);
+    return claim_says;
+  };
+  const auto some = *Kind::parse("some");
+  EXPECT_EQ(kinds({}), "ok");
+  EXPECT_EQ(kinds(std::vector(limits::claim_kinds_max, some)), "ok");
+  EXPECT_EQ(kinds(std::vector(limits::claim_kinds_max + 1, some)), "invalid_input: kinds");
+  EXPECT_EQ(kinds({some, Kind{}}), "invalid_input: kinds");
+}
+
 TEST(ValidateClaim, LimitsNumbers) {
   EXPECT_EQ(claimed([](Claim& c) { c.max = limits::claim_batch_max; }), "ok");
   EXPECT_EQ(claimed([](Claim& c) { c.max = limits::claim_batch_max + 1; }), "invalid_input: max");

@@ -29,34 +29,42 @@ TEST(WaitList, WakesAllWhoWaitForTheSame) {
   EXPECT_FALSE(woken(runtime, other));
 }
 
+struct Wanted {
+  CapabilitySet capabilities = {};
+  std::vector<Kind> kinds = {};
+};
+
 class WorkWaitersTest : public ::testing::Test {
  protected:
   using Waiter = WorkWaiters::Waiter;
 
-  static std::vector<LaneId> lanes(std::initializer_list<const char*> names) {
-    std::vector<LaneId> all;
-    for (const auto* name : names) all.push_back(*LaneId::parse(name));
-    return all;
+  std::unique_ptr<Waiter> wait(std::initializer_list<const char*> lanes, Wakeup& wakeup,
+                               Wanted wanted = {}) {
+    auto& claim = claims_.emplace_back(Claim{.worker = {},
+                                             .lanes = {},
+                                             .capabilities = std::move(wanted.capabilities),
+                                             .kinds = std::move(wanted.kinds)});
+    for (const auto* lane : lanes) claim.lanes.push_back(*LaneId::parse(lane));
+    return std::make_unique<Waiter>(list_, claim, wakeup);
   }
-  std::unique_ptr<Waiter> wait(std::initializer_list<const char*> names, Wakeup& wakeup,
-                               const CapabilitySet& capabilities = none_) {
-    return std::make_unique<Waiter>(list_, default_namespace(), lanes(names), capabilities, wakeup);
+  bool offer(const char* lane, CapabilitySet required = {}, std::optional<Kind> kind = Kind{}) {
+    return list_.offer({.ns = default_namespace(),
+                        .lane = *LaneId::parse(lane),
+                        .kind = std::move(kind),
+                        .id = {},
+                        .required = std::move(required)});
   }
-  void offer(const char* lane, CapabilitySet required = {}) {
-    list_.offer({.ns = default_namespace(),
-                 .lane = *LaneId::parse(lane),
-                 .id = {},
-                 .required = std::move(required)});
-  }
+  static Kind kind(const char* name) { return *Kind::parse(name); }
   bool first_woken() { return woken(runtime_, first_); }
   bool second_woken() { return woken(runtime_, second_); }
 
-  static inline const CapabilitySet none_{};
   const CapabilitySet gpu_ = *CapabilitySet::parse({"gpu"});
   Runtime runtime_{1};
+  std::list<Claim> claims_;
   WorkWaiters list_;
   Wakeup first_{runtime_.executor()};
   Wakeup second_{runtime_.executor()};
+  Wakeup third_{runtime_.executor()};
 };
 
 TEST_F(WorkWaitersTest, AnOfferWakesOneTheLongestWaiting) {
@@ -75,9 +83,36 @@ TEST_F(WorkWaitersTest, ASecondOfferWakesTheNext) {
 }
 
 TEST_F(WorkWaitersTest, AnOfferPassesOverThoseWhoCannotRunIt) {
-  const auto a = wait({"mail"}, first_), b = wait({"mail"}, second_, gpu_);
+  const auto a = wait({"mail"}, first_), b = wait({"mail"}, second_, {.capabilities = gpu_});
   offer("mail", gpu_);
   EXPECT_FALSE(first_woken());
+  EXPECT_TRUE(second_woken());
+}
+
+TEST_F(WorkWaitersTest, AnOfferPassesOverThoseWhoTakeOtherKinds) {
+  const auto a = wait({"mail"}, first_, {.kinds = {kind("a")}});
+  const auto b = wait({"mail"}, second_, {.kinds = {kind("b"), kind("c")}});
+  EXPECT_FALSE(offer("mail", {}, kind("d")));
+  EXPECT_TRUE(offer("mail", {}, kind("c")));
+  EXPECT_FALSE(first_woken());
+  EXPECT_TRUE(second_woken());
+}
+
+TEST_F(WorkWaitersTest, AnOfferThatWasNotAcceptedGoesToTheNextThatTakesItsKind) {
+  auto a = wait({"mail"}, first_, {.kinds = {kind("a")}});
+  const auto other = wait({"mail"}, third_, {.kinds = {kind("b")}});
+  const auto any = wait({"mail"}, second_);
+  offer("mail", {}, kind("a"));
+  a.reset();
+  EXPECT_FALSE(woken(runtime_, third_));
+  EXPECT_TRUE(second_woken());
+}
+
+TEST_F(WorkWaitersTest, AnOfferOfUnknownKindWakesAllWhoCanRunIt) {
+  const auto a = wait({"mail"}, first_, {.kinds = {kind("a")}});
+  const auto b = wait({"mail"}, second_, {.kinds = {kind("b")}});
+  EXPECT_TRUE(offer("mail", {}, std::nullopt));
+  EXPECT_TRUE(first_woken());
   EXPECT_TRUE(second_woken());
 }
 

@@ -2,17 +2,17 @@
 
 #include <utility>
 
+#include "store/store.hpp"
+
 namespace ff {
 
-WorkWaiters::Waiter::Waiter(WorkWaiters& list, const Namespace& ns,
-                            const std::vector<LaneId>& lanes, const CapabilitySet& capabilities,
-                            Wakeup& wakeup)
-    : list_(list), capabilities_(capabilities), wakeup_(wakeup) {
+WorkWaiters::Waiter::Waiter(WorkWaiters& list, const Claim& claim, Wakeup& wakeup)
+    : list_(list), claim_(claim), wakeup_(wakeup) {
   const std::lock_guard lock(list_.mutex_);
   ++list_.size_;
-  for (const auto& lane : lanes) {
-    auto& places = list_.places_[{ns, lane}];
-    entries_.push_back({.queue = {ns, lane}, .position = places.insert(places.end(), this)});
+  for (const auto& lane : claim.lanes) {
+    auto& places = list_.places_[{claim.ns, lane}];
+    entries_.push_back({.queue = {claim.ns, lane}, .position = places.insert(places.end(), this)});
   }
 }
 
@@ -56,13 +56,17 @@ bool WorkWaiters::offer(const Offer& offer) {
   const std::lock_guard lock(mutex_);
   const auto places = places_.find({offer.ns, offer.lane});
   if (places == places_.end()) return false;
+  bool taken = false;
   for (Waiter* place : places->second) {
-    if (place->offer_ || !place->capabilities_.covers(offer.required)) continue;
+    const auto& claim = place->claim_;
+    if (place->offer_ || !claim.capabilities.covers(offer.required)) continue;
+    if (offer.kind && !store::takes_kind(claim.kinds, *offer.kind)) continue;
     place->offer_ = offer;
     place->wakeup_.wake();
-    return true;
+    taken = true;
+    if (offer.kind) break;
   }
-  return false;
+  return taken;
 }
 
 }  // namespace ff

@@ -3,6 +3,7 @@
 
 #include <flowfabric/capabilities.hpp>
 #include <flowfabric/ids.hpp>
+#include <flowfabric/work.hpp>
 
 #include <atomic>
 #include <list>
@@ -19,20 +20,22 @@ namespace ff {
 struct Offer {
   Namespace ns;
   LaneId lane;
+  std::optional<Kind> kind = {};  // none: not known yet
   ExecutionId id;
   CapabilitySet required;
 };
 
-// Each offer wakes one claim: that which has waited longest of those that can run it. If it goes away
-// without looking, the next one gets the offer. Thread-safe.
+// Each offer wakes one claim: the longest-waiting one that takes its kind and can run it. If it goes away
+// without looking, the next one gets the offer. An offer of unknown kind wakes all that may take it, as the
+// first may take other kinds only. Thread-safe.
 class WorkWaiters {
  public:
   // A place in the list, for as long as it lives. Take it before looking for work; then nothing that
   // becomes ready in between is missed.
   class Waiter {
    public:
-    Waiter(WorkWaiters& list, const Namespace& ns, const std::vector<LaneId>& lanes,
-           const CapabilitySet& capabilities, Wakeup& wakeup);
+    // What the claim takes must outlive the waiter; its kinds are sorted.
+    Waiter(WorkWaiters& list, const Claim& claim, Wakeup& wakeup);
     ~Waiter();
     Waiter(const Waiter&) = delete;
     Waiter& operator=(const Waiter&) = delete;
@@ -53,7 +56,7 @@ class WorkWaiters {
     };
 
     WorkWaiters& list_;
-    const CapabilitySet& capabilities_;
+    const Claim& claim_;
     Wakeup& wakeup_;
     std::vector<Entry> entries_;
     std::optional<Offer> offer_;  // not accepted yet

@@ -41,6 +41,17 @@ Obstacle missing_worker(const ExecutionInfo& info, const std::vector<WorkerInfo>
                                 info.lane.str())};
 }
 
+Obstacle missing_kind(const ExecutionInfo& info, std::ptrdiff_t others) {
+  return {.reason = BlockingReason::waiting_for_worker,
+          .detail = fmt::format("{} live {} lane {}, but {} kind {}", others,
+                                others == 1 ? "worker serves" : "workers serve", info.lane.str(),
+                                others == 1 ? "it does not claim" : "none of them claims",
+                                info.kind.str()),
+          .remedy = fmt::format("start a worker for lane {} with a handler for kind {} (ff work "
+                                "--kinds {})",
+                                info.lane.str(), info.kind.str(), info.kind.str())};
+}
+
 bool serves(const WorkerInfo& worker, const ExecutionInfo& info) {
   return !worker.draining && worker.capabilities.covers(info.policy.required_capabilities) &&
          std::ranges::find(worker.lanes, info.lane) != worker.lanes.end();
@@ -102,9 +113,14 @@ Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const Exe
                             Why& why) {
   const auto live = co_await workers.live(info.ns);
   FF_CO_TRY(live);
-  const auto able =
-      std::ranges::count_if(*live, [&](const WorkerInfo& each) { return serves(each, info); });
-  if (able == 0) why.obstacles.push_back(missing_worker(info, *live));
+  std::ptrdiff_t able = 0;
+  std::ptrdiff_t of_other_kinds = 0;
+  for (const auto& each : *live)
+    if (serves(each, info))
+      ++(workers.takes(info.ns, each.worker, info.kind) ? able : of_other_kinds);
+  if (able == 0)
+    why.obstacles.push_back(of_other_kinds > 0 ? missing_kind(info, of_other_kinds)
+                                               : missing_worker(info, *live));
   if (auto added = co_await add_budgets(store, info.policy, why.obstacles); !added) co_return added;
   if (info.policy.quota)
     if (auto added = co_await add_quota(store, *info.policy.quota, why.obstacles); !added)

@@ -56,6 +56,7 @@ store::TakeReady take_for(const auto& wanted, std::size_t max, const StartGate::
   return {.ns = wanted.ns,
           .lanes = wanted.lanes,
           .capabilities = wanted.capabilities,
+          .kinds = wanted.kinds,
           .max = max,
           .closed = cycle.closed};
 }

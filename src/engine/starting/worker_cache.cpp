@@ -9,6 +9,8 @@ namespace {
 
 constexpr Millis fresh_for{1'000};
 constexpr std::size_t remembered_max = 10'000;
+// A worker that is not busy claims again within this time.
+constexpr Millis claim_tells_for = 2 * limits::wait_max;
 
 }  // namespace
 
@@ -61,6 +63,22 @@ asio::awaitable<bool> WorkerCache::covers(const Namespace& ns, const CapabilityS
   if (!workers) co_return true;
   co_return std::ranges::any_of(
       *workers, [&](const WorkerInfo& worker) { return worker.capabilities.covers(required); });
+}
+
+void WorkerCache::claims(const Namespace& ns, const WorkerId& worker,
+                         const std::vector<Kind>& kinds) {
+  const std::lock_guard lock(mutex_);
+  if (claimed_.size() >= remembered_max) claimed_.clear();
+  auto& claimed = claimed_[{ns, worker}];
+  claimed.at = store_.now();
+  if (claimed.kinds != kinds) claimed.kinds = kinds;
+}
+
+bool WorkerCache::takes(const Namespace& ns, const WorkerId& worker, const Kind& kind) {
+  const std::lock_guard lock(mutex_);
+  const auto claimed = claimed_.find({ns, worker});
+  return claimed == claimed_.end() || store_.now() - claimed->second.at > claim_tells_for ||
+         store::takes_kind(claimed->second.kinds, kind);
 }
 
 void WorkerCache::changed(const Namespace& ns) {

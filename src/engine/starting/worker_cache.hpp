@@ -26,6 +26,11 @@ class WorkerCache {
 
   Async<std::vector<WorkerInfo>> live(const Namespace& ns);
 
+  // A worker claims these kinds; none: all.
+  void claims(const Namespace& ns, const WorkerId& worker, const std::vector<Kind>& kinds);
+  // Whether it takes a kind, by what it claimed of this process a moment ago. If that cannot be told: yes.
+  bool takes(const Namespace& ns, const WorkerId& worker, const Kind& kind);
+
   // Something about the workers of a namespace was changed by this process.
   void changed(const Namespace& ns);
 
@@ -40,11 +45,16 @@ class WorkerCache {
     TimePoint at;
     std::vector<WorkerInfo> workers;
   };
+  struct Claimed {
+    TimePoint at;
+    std::vector<Kind> kinds;
+  };
 
   store::Store& store_;
   std::mutex mutex_;
   std::map<Worker, Seen> seen_;
   std::map<Namespace, Known> known_;
+  std::map<std::pair<Namespace, WorkerId>, Claimed> claimed_;
   // An answer that a change overtook on its way is not remembered.
   std::uint64_t changes_ = 0;
   std::uint64_t registrations_ = 0;

@@ -125,6 +125,7 @@ constexpr std::array rows{
     Row{"grant_expires_at_ms", "Until then it is set aside for the worker."},
     Row{"granted_to", "The worker that it is set aside for, under a grant."},
     Row{"grant_ttl_ms", "How long it is set aside; at most 60000."},
+    Row{"kinds", "The kinds to claim, at most 256. Left out: all kinds."},
     Row{"lanes", "The queues to look in; 1 to 64."},
     Row{"lease_epoch", "Counts the leases of an execution; a part of the fence."},
     Row{"lease_expires_at_ms", "Until then the worker holds it, unless it renews."},

@@ -101,6 +101,9 @@ TEST(JsonFields, ListsAreReadElementByElement) {
   EXPECT_THAT(refusal<Claim>(R"({"worker":"w","lanes":["a",5]})"),
               HasSubstr("invalid_input lanes"));
   EXPECT_THAT(refusal<Claim>(R"({"worker":"w","lanes":"a"})"), HasSubstr("must be a list"));
+  EXPECT_EQ(parse<Claim>(R"({"worker":"w","kinds":["a","b"]})")->kinds.size(), 2u);
+  EXPECT_TRUE(parse<Claim>(R"({"worker":"w"})")->kinds.empty());
+  EXPECT_THAT(refusal<Claim>(R"({"worker":"w","kinds":[""]})"), HasSubstr("kinds"));
 }
 
 TEST(JsonFields, InAUrlNumbersAreText) {

@@ -8,8 +8,8 @@ Outcome call_handler(const Handlers& handlers, const std::string& worker, Task& 
   auto handler = handlers.find(task.kind().str());
   if (handler == handlers.end()) handler = handlers.find("");
   if (handler == handlers.end())
-    return Outcome::failed(
-        {fmt::format("worker {} has no handler for kind '{}'", worker, task.kind().str())});
+    return Outcome::handed_back(
+        fmt::format("worker {} has no handler for kind '{}'", worker, task.kind().str()));
   try {
     return handler->second(task);
   } catch (const TaskCancelled& cancelled) {

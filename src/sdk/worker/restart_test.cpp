@@ -83,6 +83,7 @@ TEST_F(RestartTest, SubscriberIsToldThatEventsAreMissingAndGoesOn) {
 
 TEST_F(RestartTest, StopWhileTheServerIsGoneEnds) {
   Worker worker(*engine_);
+  worker.handle("k", [](Task&) { return ""; });
   must(worker.start());
   server_.stop();
   worker.stop();

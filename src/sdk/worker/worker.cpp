@@ -52,17 +52,39 @@ std::string default_worker_id() {
   return fmt::format("{}-{}", host, ::getpid());
 }
 
-Result<Claim> claim_template(const WorkerOptions& options) {
+// The kinds that a claim names. None, which is all, if some handler takes any kind, or if there are more
+// handlers than a claim may name.
+Result<std::vector<Kind>> kinds_of(const Handlers& handlers) {
+  std::vector<Kind> kinds;
+  if (handlers.contains("") || handlers.size() > limits::claim_kinds_max) return kinds;
+  for (const auto& [name, handler] : handlers) {
+    auto kind = Kind::parse(name);
+    FF_TRY(kind);
+    kinds.push_back(std::move(*kind));
+  }
+  return kinds;
+}
+
+// Of a server whose claims cannot name kinds.
+bool knows_no_kinds(const Error& error) {
+  return error.code == Errc::unknown_field &&
+         std::ranges::find(error.details, Error::Detail{"field", "kinds"}) != error.details.end();
+}
+
+Result<Claim> claim_template(const WorkerOptions& options, const Handlers& handlers) {
   auto worker = WorkerId::parse(options.id.empty() ? default_worker_id() : options.id);
   FF_TRY(worker);
   auto ns = Namespace::parse(options.ns);
   FF_TRY(ns);
   auto capabilities = CapabilitySet::parse(options.capabilities);
   FF_TRY(capabilities);
+  auto kinds = kinds_of(handlers);
+  FF_TRY(kinds);
   Claim claim{.worker = std::move(*worker),
               .ns = std::move(*ns),
               .lanes = {},
               .capabilities = std::move(*capabilities),
+              .kinds = std::move(*kinds),
               .lease_ttl = options.lease_ttl,
               .wait = claim_wait};
   for (const auto& name : options.lanes) {
@@ -175,6 +197,13 @@ class Worker::Running {
         for (auto& claimed : reply->executions) take(std::move(claimed), repeated);
       } else if (is_denied(reply.error())) {
         denied(reply.error());
+      } else if (names_kinds_ && knows_no_kinds(reply.error())) {
+        log::warn(
+            "worker {} hands back executions of other kinds: the server cannot choose by "
+            "kind; upgrade it",
+            claim_.worker.str());
+        names_kinds_ = false;
+        unanswered.reset();
       } else if (!broken_off_) {
         outage_.failed(reply.error());
         co_await sleep(slots_, pause.next(), stopping_);
@@ -221,6 +250,7 @@ class Worker::Running {
   // Repeated under its request id, a claim whose answer was lost gives the same executions.
   Claim next_claim() {
     Claim claim = claim_;
+    if (!names_kinds_) claim.kinds.clear();
     claim.max = static_cast<std::uint32_t>(free_slots());
     claim.request_id = RequestId{make_uuid(clock_.now(), random_)};
     return claim;
@@ -420,6 +450,7 @@ class Worker::Running {
   SystemRandom random_;
   bool stopped_ = false;  // belongs to the owner's thread, not to the strand
 
+  bool names_kinds_ = true;  // in its claims
   bool claiming_ = false;    // poll() runs
   bool broken_off_ = false;  // the claim that is under way
   bool stopping_ = false;    // claims no more
@@ -456,7 +487,7 @@ void Worker::handle(std::string kind, Handler handler) {
 Result<void> Worker::start() {
   if (running_ && !running_->stopped())
     return fail(Errc::invalid_input, "this worker is started already");
-  auto claim = claim_template(options_);
+  auto claim = claim_template(options_, handlers_);
   FF_TRY(claim);
   if (options_.concurrency == 0)
     return fail(Errc::invalid_input, "a worker's concurrency must be at least 1");
@@ -474,13 +505,14 @@ Result<void> Worker::start() {
   running_.reset();
   auto registered = run_within({.timeout = start_limit}, engine_, worker);
   if (!registered && is_denied(registered.error())) return std::unexpected(registered.error());
-  running_ = std::make_unique<Running>(engine_, Running::Setup{.claim = std::move(*claim),
-                                                               .worker = std::move(worker),
-                                                               .registered = std::move(registered),
-                                                               .concurrency = options_.concurrency,
-                                                               .polls = options_.polls,
-                                                               .handlers = handlers_,
-                                                               .on_error = options_.on_error});
+  running_ = std::make_unique<Running>(engine_,
+                                       Running::Setup{.claim = std::move(*claim),
+                                                      .worker = std::move(worker),
+                                                      .registered = std::move(registered),
+                                                      .concurrency = options_.concurrency,
+                                                      .polls = options_.polls && !handlers_.empty(),
+                                                      .handlers = handlers_,
+                                                      .on_error = options_.on_error});
   return {};
 }
 
@@ -507,8 +539,13 @@ Result<std::optional<ExecutionId>> Worker::claim_via_server(Millis grant_ttl) {
               .ns = claim.ns,
               .lanes = claim.lanes,
               .capabilities = claim.capabilities,
+              .kinds = claim.kinds,
               .grant_ttl = grant_ttl};
-  const auto granted = run_within({.timeout = claim_limit}, engine_, std::move(grant));
+  auto granted = run_within({.timeout = claim_limit}, engine_, grant);
+  if (!granted && knows_no_kinds(granted.error())) {
+    grant.kinds.clear();
+    granted = run_within({.timeout = claim_limit}, engine_, std::move(grant));
+  }
   FF_TRY(granted);
   if (!granted->execution) return std::nullopt;
   return claim_from_grant(*granted->execution);

@@ -24,11 +24,64 @@ TEST_P(WorkerTest, HandlerRunsAndItsResultComesBack) {
   EXPECT_EQ(submit_and_wait({.kind = "upper", .payload = "abc"}), "ABC");
 }
 
-TEST_P(WorkerTest, KindWithoutAHandlerFailsAndSaysSo) {
-  Worker worker(engine(), {.id = "w7"});
+TEST_P(WorkerTest, ClaimsTheKindsThatHaveAHandler) {
+  Worker first(engine(), {.id = "first"}), second(engine(), {.id = "second"});
+  first.handle("a", [](Task&) { return "by first"; });
+  second.handle("b", [](Task&) { return "by second"; });
+  for (auto* worker : {&first, &second}) must(worker->start());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(submit_and_wait({.kind = "b"}), "by second");
+    EXPECT_EQ(submit_and_wait({.kind = "a"}), "by first");
+  }
+}
+
+TEST_P(WorkerTest, AKindWithoutAHandlerWaitsForAWorkerThatHasOne) {
+  Worker old_release(engine(), {.id = "old"});
+  old_release.handle("known", [](Task&) { return "done"; });
+  must(old_release.start());
+  const auto id = submit({.kind = "new"});
+  EXPECT_EQ(submit_and_wait({.kind = "known"}), "done");
+  EXPECT_EQ(Client(engine()).state(id), ExecutionState::waiting);
+  Worker new_release(engine(), {.id = "new"});
+  new_release.handle("new", [](Task&) { return "done, too"; });
+  must(new_release.start());
+  EXPECT_EQ(Client(engine()).result(id, wait_max), "done, too");
+  EXPECT_THAT(must(Client(engine()).attempts(id)), SizeIs(1));
+}
+
+TEST_P(WorkerTest, AskingTheServerForAGrantNamesTheKindsToo) {
+  Worker worker(engine(), {.id = "w7", .concurrency = 2, .polls = false});
+  worker.handle("known", [](Task&) { return "done"; });
   must(worker.start());
-  EXPECT_THAT(submit_and_wait({.kind = "nobody"}).error().message,
-              HasSubstr("worker w7 has no handler for kind 'nobody'"));
+  submit({.kind = "other"});
+  const auto id = submit({.kind = "known"});
+  EXPECT_EQ(must(worker.claim_via_server()), id);
+  EXPECT_EQ(must(worker.claim_via_server()), std::nullopt);
+}
+
+TEST_P(WorkerTest, AnExecutionOfAKindWithoutAHandlerIsHandedBack) {
+  Worker worker(engine(), {.id = "w7", .polls = false});
+  worker.handle("known", [](Task&) { return "done"; });
+  must(worker.start());
+  const auto id = submit({.kind = "other"});
+  EXPECT_EQ(must(worker.claim_execution(id)), id);
+  wait_until([&] { return must(Client(engine()).get(id)).state == ExecutionState::waiting; });
+}
+
+// A server of an earlier release refuses the field.
+TEST(WorkerOnAnOlderServer, GoesOnWithoutNamingItsKinds) {
+  ServerHome home;
+  FaultyEngine engine(home.engine());
+  engine.refuse_field("kinds", 1);
+  Worker worker(engine, {.id = "w7"});
+  worker.handle("known", [](Task&) { return "done"; });
+  must(worker.start());
+  Client client(engine);
+  const auto id = must(client.submit({.kind = "known"})).id;
+  EXPECT_EQ(client.result(id, wait_max), "done");
+  const auto claims = engine.claims();
+  EXPECT_THAT(claims.at(0).kinds, SizeIs(1));
+  EXPECT_THAT(claims.at(1).kinds, IsEmpty());
 }
 
 TEST_P(WorkerTest, KindsWithoutAHandlerOfTheirOwnMayHaveOneTogether) {
@@ -479,6 +532,7 @@ TEST_F(FaultyWorkerTest, RefusedClaimEndsClaimingAndReachesOnErrorOnce) {
   engine_.fail_next<Claim>(1'000'000, Errc::unauthenticated);
   std::promise<Errc> told;
   Worker worker(engine_, {.on_error = [&](const Error& error) { told.set_value(error.code); }});
+  worker.handle("k", [](Task&) { return ""; });
   must(worker.start());
   EXPECT_EQ(told.get_future().get(), Errc::unauthenticated);
   worker.stop();

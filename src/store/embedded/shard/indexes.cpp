@@ -23,6 +23,7 @@ store::Ready ready_of(const core::Execution& execution) {
   return {.id = execution.id,
           .ns = execution.ns,
           .lane = execution.lane,
+          .kind = execution.kind,
           .priority = execution.priority,
           .queued_at = execution.queued_at,
           .needs = core::needs_of(execution.policy)};

@@ -17,6 +17,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr Millis sweep_interval{30'000};
+constexpr int deep_sweep_every = 10;  // sweeps: what was missed behind a long backlog is found, too
 constexpr Millis retry_interval{10'000};
 // How often partitions are asked that did not answer; while their node is down that costs nothing.
 constexpr Millis absent_interval{500};
@@ -37,16 +38,23 @@ core::ExecutionChange reminder_of(const store::Ready& ready, TimePoint now) {
                     .id = ready.id,
                     .ns = ready.ns,
                     .lane = ready.lane,
-                    .kind = {}},
+                    .kind = ready.kind},
           .claimable = true,
           .required = ready.needs.capabilities};
 }
 
-FunctionCall look_at(const ReadyCache::Gap& gap, std::size_t entries) {
+FunctionCall look_at(const ReadyCache::Gap& gap, std::size_t entries, std::string kinds) {
   const auto& [index, after] = gap;
   return {"ff_look_waiting",
           {index.queue, std::string(name_of(index.index)), after.second.str(),
-           std::to_string(after.first), std::to_string(entries), std::to_string(found_max)}};
+           std::to_string(after.first), std::to_string(entries), std::to_string(found_max),
+           std::move(kinds)}};
+}
+
+std::string joined(const std::vector<Kind>& kinds) {
+  std::string text;
+  for (const auto& kind : kinds) text += (text.empty() ? "" : "\x1f") + kind.str();
+  return text;
 }
 
 }  // namespace
@@ -116,6 +124,7 @@ void LocalCopy::note_missing(const std::vector<keys::Partition>& places) {
 
 asio::awaitable<void> LocalCopy::keep_up() {
   auto next_sweep = SteadyClock::now() + sweep_interval;
+  int sweeps = 0;
   while (!parts_.background.is_stopping()) {
     const auto pause = absent_.empty() ? retry_interval : absent_interval;
     co_await wakeup_.wait_until(SteadyClock::now() + pause);
@@ -125,6 +134,7 @@ asio::awaitable<void> LocalCopy::keep_up() {
     if (!missed_something_.exchange(false) && !sweep) continue;
     next_sweep = SteadyClock::now() + sweep_interval;
     timers_.looked_up(TimePoint{});
+    if (++sweeps % deep_sweep_every == 0) ready_.forget_extents();
     const auto looked = co_await look_for_ready(parts_.functions.all_partitions());
     if (!looked) missed_something_ = true;
   }
@@ -150,9 +160,10 @@ asio::awaitable<void> LocalCopy::look_for_absent() {
 Async<void> LocalCopy::look_for_ready(std::vector<PartitionIndex> partitions) {
   constexpr int passes_max = 2;
   for (int pass = 0; pass < passes_max && !partitions.empty(); ++pass) {
-    Question question{.function = "ff_sweep_waiting",
-                      .arguments = {std::to_string(entries_min), std::to_string(found_max)},
-                      .moving = Moving::skip};
+    Question question{
+        .function = "ff_sweep_waiting",
+        .arguments = {std::to_string(entries_min), std::to_string(found_max), "kinds"},
+        .moving = Moving::skip};
     ReadyCache::Look look(ready_);
     const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
     FF_CO_TRY(answers);
@@ -171,13 +182,14 @@ Async<void> LocalCopy::look_for_ready(std::vector<PartitionIndex> partitions) {
   co_return Result<void>{};
 }
 
-// Looks at what stands behind the work that is known.
-Async<void> LocalCopy::look_further(const std::vector<ReadyCache::Gap>& gaps) {
+// Looks for these kinds behind the work that is known.
+Async<void> LocalCopy::look_further(const std::vector<ReadyCache::Gap>& gaps,
+                                    const std::vector<Kind>& kinds) {
   const auto entries = std::clamp(entries_max / gaps.size(), entries_min, entries_max);
   std::vector<Request> requests;
   for (const auto& gap : gaps)
-    requests.push_back(parts_.functions.at_partition(gap.index.partition, look_at(gap, entries),
-                                                     Functions::Access::reads));
+    requests.push_back(parts_.functions.at_partition(
+        gap.index.partition, look_at(gap, entries, joined(kinds)), Functions::Access::reads));
   ReadyCache::Look look(ready_);
   auto replies = co_await parts_.functions.call_all(std::move(requests));
   std::vector<IndexLook> looks;
@@ -236,7 +248,7 @@ Async<std::vector<store::Candidate>> LocalCopy::take_ready(store::TakeReady quer
     const auto gaps = ready_.gaps(query);
     if (gaps.empty()) break;
     looking_ = true;
-    const auto looked = co_await look_further(gaps);
+    const auto looked = co_await look_further(gaps, query.kinds);
     looking_ = false;
     look_ended_.cancel();
     if (auto taken = ready_.take(query); !taken.empty()) co_return taken;

@@ -64,7 +64,8 @@ class LocalCopy {
 
  private:
   Async<std::vector<store::Candidate>> take_ready(store::TakeReady query);
-  Async<void> look_further(const std::vector<ReadyCache::Gap>& gaps);
+  Async<void> look_further(const std::vector<ReadyCache::Gap>& gaps,
+                           const std::vector<Kind>& kinds);
   void take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks);
   Async<store::DueReply> timers_due(store::TimersDue query);
   // Timers up to `until`; returns up to when all are known.

@@ -8,7 +8,27 @@
 namespace ff::valkey_store {
 
 ReadyCache::GroupKey ReadyCache::key_of(const IndexedReady& ready) {
-  return {.index = ready.index, .kind = {.ns = ready.ready.ns, .needs = ready.ready.needs}};
+  const auto& of = ready.ready;
+  return {.index = ready.index, .traits = {.ns = of.ns, .needs = of.needs, .kind = of.kind}};
+}
+
+ReadyCache::UnseenKey ReadyCache::unseen_key(const GroupKey& key) {
+  return {.index = key.index, .ns = key.traits.ns, .needs = key.traits.needs};
+}
+
+// A group that was not known may have others where nobody looked yet.
+ReadyCache::Group& ReadyCache::group_at(const GroupKey& key) {
+  const auto [at, is_new] = groups_.try_emplace(key);
+  if (is_new && !unseen_.empty())
+    if (const auto unseen = unseen_.find(unseen_key(key)); unseen != unseen_.end())
+      at->second.frontier = unseen->second;
+  return at->second;
+}
+
+std::optional<IndexEntry> ReadyCache::frontier_of(const GroupKey& key) const {
+  if (const auto group = groups_.find(key); group != groups_.end()) return group->second.frontier;
+  const auto unseen = unseen_.find(unseen_key(key));
+  return unseen == unseen_.end() ? std::nullopt : std::optional(unseen->second);
 }
 
 // ---- What changes ---------------------------------------------------------------------------------
@@ -26,7 +46,7 @@ Version ReadyCache::version_of(const ExecutionId& id) const {
 
 void ReadyCache::forget(const std::set<PartitionIndex>& partitions) {
   const std::lock_guard lock(mutex_);
-  const auto is_of = [&](const GroupKey& key) { return partitions.contains(key.index.partition); };
+  const auto is_of = [&](const auto& key) { return partitions.contains(key.index.partition); };
   std::erase_if(known_, [&](const auto& each) {
     const auto& ready = each.second.indexed.ready;
     if (!partitions.contains(each.first.partition())) return false;
@@ -35,14 +55,20 @@ void ReadyCache::forget(const std::set<PartitionIndex>& partitions) {
   });
   std::erase_if(groups_, [&](const auto& each) { return is_of(each.first); });
   std::erase_if(dry_, is_of);
-  std::erase_if(foreign_,
+  std::erase_if(unseen_, [&](const auto& each) { return is_of(each.first); });
+  std::erase_if(looked_at_,
                 [&](const auto& each) { return partitions.contains(each.first.partition); });
 }
 
 void ReadyCache::forget_versions() {
   const std::lock_guard lock(mutex_);
   for (auto& [id, known] : known_) known.version = 0;
-  foreign_.clear();
+  looked_at_.clear();
+}
+
+void ReadyCache::forget_extents() {
+  const std::lock_guard lock(mutex_);
+  looked_at_.clear();
 }
 
 void ReadyCache::put(const IndexedReady& ready, std::optional<Version> version) {
@@ -68,7 +94,7 @@ void ReadyCache::remember(const IndexedReady& ready, Version version) {
   const auto& id = ready.ready.id;
   forget(id);
   const auto key = key_of(ready);
-  auto& group = groups_[key];
+  auto& group = group_at(key);
   known_.insert_or_assign(id, Known{ready, version});
   queue_.add(ready.ready);
   group.offered.emplace(ready.score, id);
@@ -77,16 +103,14 @@ void ReadyCache::remember(const IndexedReady& ready, Version version) {
 }
 
 bool ReadyCache::is_beyond(const IndexedReady& ready) const {
-  const auto group = groups_.find(key_of(ready));
-  return group != groups_.end() && group->second.more &&
-         IndexEntry{ready.score, ready.ready.id} > group->second.frontier;
+  const auto frontier = frontier_of(key_of(ready));
+  return frontier && IndexEntry{ready.score, ready.ready.id} > *frontier;
 }
 
 void ReadyCache::shorten(Group& group) {
   const auto worst = std::prev(group.offered.end());
   const auto before = *std::prev(worst);
-  group.frontier = group.more ? std::min(group.frontier, before) : before;
-  group.more = true;
+  group.frontier = std::min(group.frontier.value_or(before), before);
   const auto known = known_.find(worst->second);
   queue_.remove(known->second.indexed.ready);
   known_.erase(known);
@@ -109,7 +133,7 @@ void ReadyCache::forget(const ExecutionId& id) {
 void ReadyCache::settle(const GroupKey& key, const Group& group) {
   if (!group.offered.empty()) {
     if (!dry_.empty()) dry_.erase(key);
-  } else if (group.more) {
+  } else if (group.frontier) {
     dry_.insert(key);
   } else {
     dry_.erase(key);
@@ -135,17 +159,31 @@ std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
 std::vector<store::ReadyGroup> ReadyCache::peek(const store::PeekReady& query) const {
   const std::lock_guard lock(mutex_);
   auto groups = queue_.peek(query);
-  std::set<std::tuple<Namespace, LaneId, core::Needs>> shown;
-  for (const auto& each : groups) shown.emplace(each.ns, each.lane, each.needs);
+  std::set<std::tuple<Namespace, LaneId, core::Needs, Kind>> shown;
+  std::set<std::tuple<Namespace, LaneId, core::Needs>> shown_needs;
+  for (const auto& each : groups) {
+    shown.emplace(each.ns, each.lane, each.needs, *each.kind);
+    shown_needs.emplace(each.ns, each.lane, each.needs);
+  }
   // A claim that is woken for a group of which nothing is known looks for it.
   for (const auto& key : dry_) {
+    const auto& [ns, needs, kind] = key.traits;
     const auto queue = parse_queue(key.index.queue);
-    if (!queue || !query.concerns(key.kind.needs)) continue;
-    if (!shown.emplace(key.kind.ns, queue->second, key.kind.needs).second) continue;
-    groups.push_back({.ns = key.kind.ns,
+    if (!queue || !query.concerns(needs)) continue;
+    shown_needs.emplace(ns, queue->second, needs);
+    if (!shown.emplace(ns, queue->second, needs, kind).second) continue;
+    groups.push_back({.ns = ns,
                       .lane = queue->second,
-                      .needs = key.kind.needs,
-                      .best = {groups_.at(key).frontier.second}});
+                      .kind = kind,
+                      .needs = needs,
+                      .best = {groups_.at(key).frontier->second}});
+  }
+  for (const auto& [key, frontier] : unseen_) {
+    const auto queue = parse_queue(key.index.queue);
+    if (!queue || !query.concerns(key.needs)) continue;
+    if (!shown_needs.emplace(key.ns, queue->second, key.needs).second) continue;
+    groups.push_back(
+        {.ns = key.ns, .lane = queue->second, .needs = key.needs, .best = {frontier.second}});
   }
   return groups;
 }
@@ -156,38 +194,56 @@ void ReadyCache::put_back(const ExecutionId& id) {
   if (known == known_.end()) return;
   queue_.add(known->second.indexed.ready);
   const auto key = key_of(known->second.indexed);
-  auto& group = groups_[key];
+  auto& group = group_at(key);
   group.offered.emplace(known->second.indexed.score, id);
   settle(key, group);
 }
 
 std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) const {
   const std::lock_guard lock(mutex_);
-  if (dry_.empty() && (query.ns == default_namespace() || foreign_.empty())) return {};
+  const bool is_tenant = query.ns != default_namespace();
+  if (dry_.empty() && unseen_.empty() && (!is_tenant || looked_at_.empty())) return {};
   std::map<IndexName, IndexEntry> behind;
   const auto add = [&](const IndexName& index, const IndexEntry& frontier) {
     const auto [at, first] = behind.try_emplace(index, frontier);
     if (!first) at->second = std::min(at->second, frontier);
   };
-  const auto add_queue = [&](const std::string& queue) {
-    for (auto key = dry_.lower_bound(GroupKey{.index = {.queue = queue}, .kind = {}});
+  const auto may_have = [&](const Namespace& ns, const core::Needs& needs) {
+    return ns == query.ns && query.capabilities.covers(needs.capabilities);
+  };
+  const auto add_dry = [&](const std::string& queue) {
+    for (auto key = dry_.lower_bound(GroupKey{.index = {.queue = queue}, .traits = {}});
          key != dry_.end() && key->index.queue == queue; ++key) {
-      if (key->kind.ns != query.ns || !query.capabilities.covers(key->kind.needs.capabilities) ||
-          query.closed.holds_back(key->kind.needs))
-        continue;
-      add(key->index, groups_.at(*key).frontier);
+      const auto& [ns, needs, kind] = key->traits;
+      if (!may_have(ns, needs) || query.closed.holds_back(needs)) continue;
+      if (store::takes_kind(query.kinds, kind)) add(key->index, *groups_.at(*key).frontier);
+    }
+  };
+  // A claim that names kinds looks for them even while a budget or quota holds them back: so their opening
+  // wakes the right claims.
+  const auto add_unseen = [&](const std::string& queue) {
+    for (auto each =
+             unseen_.lower_bound(UnseenKey{.index = {.queue = queue}, .ns = {}, .needs = {}});
+         each != unseen_.end() && each->first.index.queue == queue; ++each) {
+      const auto& [index, ns, needs] = each->first;
+      if (!may_have(ns, needs)) continue;
+      if (!query.kinds.empty() || !query.closed.holds_back(needs)) add(index, each->second);
     }
   };
   const auto add_foreign = [&](const std::string& queue) {
-    for (auto each = foreign_.lower_bound(IndexName{.queue = queue});
-         each != foreign_.end() && each->first.queue == queue; ++each)
+    for (auto each = looked_at_.lower_bound(IndexName{.queue = queue});
+         each != looked_at_.end() && each->first.queue == queue; ++each)
       if (each->second) add(each->first, *each->second);
   };
+  // Groups that nobody saw yet stand behind those that are known: they matter when those have nothing.
+  const bool wants_unseen = !unseen_.empty() && !queue_.offers(query);
   for (const auto& lane : query.lanes) {
-    add_queue(keys::queue(query.ns, lane));
-    // Programs of the contract put executions of all namespaces there.
-    if (query.ns == default_namespace()) continue;
-    add_queue(lane.str());
+    const auto queue = keys::queue(query.ns, lane);
+    add_dry(queue);
+    if (wants_unseen) add_unseen(queue);
+    if (!is_tenant) continue;
+    // Programs of the contract put executions of all namespaces there; nobody counts them.
+    add_dry(lane.str());
     add_foreign(lane.str());
   }
   std::vector<Gap> found;
@@ -224,58 +280,93 @@ std::vector<store::Ready> ReadyCache::Look::take_in(const IndexLook& look) {
 }
 
 // The groups whose extent a look can change. From the start these are all of the index; from further on
-// those that have nothing left and reach to where the look began, and those that it is the first to see
-// without seeing all of them.
+// those that have nothing left and reach to where the look began, and those that it is the first to see, if
+// none of them can stand before it.
 std::set<ReadyCache::GroupKey> ReadyCache::concerned(const IndexLook& look) const {
   std::set<GroupKey> keys;
-  for (auto each = groups_.lower_bound(GroupKey{.index = look.index, .kind = {}});
+  for (auto each = groups_.lower_bound(GroupKey{.index = look.index, .traits = {}});
        each != groups_.end() && each->first.index == look.index; ++each) {
-    const auto& group = each->second;
-    if (!look.after || (group.more && group.offered.empty() && group.frontier >= *look.after))
+    const auto& [offered, frontier] = each->second;
+    if (!look.after || (frontier && offered.empty() && *frontier >= *look.after))
       keys.insert(each->first);
   }
-  if (look.after) {
-    for (const auto& [kind, last] : look.cut)
-      if (!groups_.contains({look.index, kind})) keys.insert({look.index, kind});
-    return keys;
+  for (const auto& each : look.found) {
+    auto key = key_of(each);
+    if (look.after && groups_.contains(key)) continue;
+    const auto unseen = unseen_.find(unseen_key(key));
+    const bool is_first = unseen != unseen_.end() ? !look.after || unseen->second >= *look.after
+                                                  : look.cut.contains(key.traits);
+    if (!look.after || is_first) keys.insert(std::move(key));
   }
-  for (const auto& each : look.found) keys.insert(key_of(each));
-  if (look.totals)
-    for (const auto& [kind, total] : *look.totals) keys.insert({look.index, kind});
-  else if (const auto queue = parse_queue(look.index.queue))
-    keys.insert(
-        {look.index, {.ns = queue->first, .needs = {}}});  // for kinds that it did not come to
   return keys;
 }
 
+// Whether an earlier look came further than this one, which began at the start.
+bool ReadyCache::came_further(const IndexLook& look) const {
+  const auto known = looked_at_.find(look.index);
+  return !look.after && look.stopped_at && known != looked_at_.end() &&
+         (!known->second || *known->second > *look.stopped_at);
+}
+
 // A look from the start, or from where the last one stopped, comes further.
-void ReadyCache::note_foreign(const IndexLook& look) {
-  if (look.index.queue.find(keys::queue_separator) != std::string::npos) return;
-  auto known = foreign_.find(look.index);
-  if (known == foreign_.end() && !look.after) foreign_.emplace(look.index, look.stopped_at);
-  if (known == foreign_.end() || !known->second) return;
+void ReadyCache::note_progress(const IndexLook& look) {
+  auto known = looked_at_.find(look.index);
+  if (known == looked_at_.end() && !look.after) looked_at_.emplace(look.index, look.stopped_at);
+  if (known == looked_at_.end() || !known->second) return;
   if (look.after && *look.after > *known->second) return;
   if (!look.stopped_at || *look.stopped_at > *known->second) known->second = look.stopped_at;
 }
 
 void ReadyCache::note_extent(const IndexLook& look) {
-  note_foreign(look);
-  std::map<IndexLook::Kind, std::uint64_t> found;
-  for (const auto& each : look.found) ++found[key_of(each).kind];
   const auto queue = parse_queue(look.index.queue);
-  const auto has_more_than_found = [&](const IndexLook::Kind& kind) {
-    if (!look.totals || !queue || kind.ns != queue->first) return true;
-    const auto total = look.totals->find(kind);
-    return total != look.totals->end() && total->second > found[kind];
+  std::map<core::Needs, std::uint64_t> found;
+  for (const auto& each : look.found)
+    if (queue && each.ready.ns == queue->first) ++found[each.ready.needs];
+  const auto has_more_than_found = [&](const Namespace& ns, const core::Needs& needs) {
+    if (!look.totals || !queue || ns != queue->first) return true;
+    const auto total = look.totals->find(needs);
+    return total != look.totals->end() && total->second > found[needs];
   };
+  const bool says_little = came_further(look);
   for (const auto& key : concerned(look)) {
-    auto& group = groups_[key];
-    const auto cut = look.cut.find(key.kind);
-    const auto stop = cut != look.cut.end() ? std::optional(cut->second) : look.stopped_at;
-    group.more = stop && has_more_than_found(key.kind);
-    if (group.more) group.frontier = *stop;
+    const auto cut = look.cut.find(key.traits);
+    const bool is_cut = cut != look.cut.end();
+    if (says_little && !is_cut) continue;
+    auto& group = group_at(key);
+    auto stop = is_cut ? std::optional(cut->second) : look.stopped_at;
+    if (stop && !has_more_than_found(key.traits.ns, key.traits.needs)) stop.reset();
+    if (stop && look.after && !is_cut) stop = std::max(stop, group.frontier);
+    group.frontier = stop;
     settle(key, group);
   }
+  if (!says_little) note_unseen(look, has_more_than_found);
+  note_progress(look);
+}
+
+// From the start a look tells of all needs; from further on, how far the groups are known that have not
+// been seen.
+void ReadyCache::note_unseen(
+    const IndexLook& look,
+    const std::function<bool(const Namespace&, const core::Needs&)>& has_more) {
+  auto each = unseen_.lower_bound(UnseenKey{.index = look.index, .ns = {}, .needs = {}});
+  while (each != unseen_.end() && each->first.index == look.index) {
+    if (look.after && each->second < *look.after) {
+      ++each;
+    } else if (look.after && look.stopped_at && has_more(each->first.ns, each->first.needs)) {
+      each->second = std::max(each->second, *look.stopped_at);
+      ++each;
+    } else {
+      each = unseen_.erase(each);
+    }
+  }
+  const auto queue = parse_queue(look.index.queue);
+  if (look.after || !look.stopped_at || !queue) return;
+  const auto add = [&](const core::Needs& needs) {
+    if (has_more(queue->first, needs))
+      unseen_[{.index = look.index, .ns = queue->first, .needs = needs}] = *look.stopped_at;
+  };
+  if (!look.totals) return add({});  // for all that it did not come to
+  for (const auto& [needs, total] : *look.totals) add(needs);
 }
 
 }  // namespace ff::valkey_store

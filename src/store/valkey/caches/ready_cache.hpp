@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -39,26 +40,27 @@ using IndexEntry = std::pair<std::int64_t, ExecutionId>;
 
 // Result of reading a part of an index.
 struct IndexLook {
-  struct Kind {  // executions of a namespace with equal needs
+  struct Traits {  // what the executions of a group have in common
     Namespace ns;
     core::Needs needs;
-    auto operator<=>(const Kind&) const = default;
+    Kind kind;
+    auto operator<=>(const Traits&) const = default;
   };
 
   IndexName index;
   std::optional<IndexEntry> after = {};       // it began behind this one; none: at the start
   std::optional<IndexEntry> stopped_at = {};  // the last one that it saw; none: the end
   std::vector<IndexedReady> found = {};
-  std::map<Kind, IndexEntry> cut =
-      {};  // the last one that it told of, if it may have left out others
-  // How many there are of each kind in the whole index. None: unknown. Kinds that a known total does not
-  // mention have none, unless their namespace is not the queue's.
-  std::optional<std::map<Kind, std::uint64_t>> totals = {};
+  // Of groups of which it may have left out some: the last one that it told of.
+  std::map<Traits, IndexEntry> cut = {};
+  // How many of the queue's namespace have which needs in the whole index, of all kinds; needs that are not
+  // mentioned have none. None: unknown.
+  std::optional<std::map<core::Needs, std::uint64_t>> totals = {};
 };
 
-// Knows the best of each group: executions of one index with equal needs. Where Valkey has more of a group,
-// that is asked for when those are used up, by a worker that may have them. So neither a long backlog nor
-// work that no worker may start costs memory or time. Thread-safe.
+// Knows the best of each group: executions of one index and kind with equal needs. Where Valkey has more of a
+// group, that is asked for when those are used up, by a worker that may have them. So neither a long backlog
+// nor work that no worker may start costs memory or time. Thread-safe.
 class ReadyCache {
  public:
   explicit ReadyCache(std::size_t group_max = 1'024) : group_max_(group_max) {}
@@ -74,6 +76,8 @@ class ReadyCache {
   void forget(const std::set<PartitionIndex>& partitions);
   // Valkey may have lost changes: what is heard from here on is newer, whatever its version.
   void forget_versions();
+  // Groups that stand behind much else are looked for anew.
+  void forget_extents();
 
   // While Valkey is asked what waits: changes that are heard of meanwhile are newer than the answer.
   class Look {
@@ -97,7 +101,7 @@ class ReadyCache {
   // Offers again what was taken.
   void put_back(const ExecutionId& id);
 
-  // Where Valkey has work for this worker in a group of which nothing is known here: behind `after`.
+  // Where Valkey may have work for this worker in a group of which nothing is known here: behind `after`.
   struct Gap {
     IndexName index;
     IndexEntry after;
@@ -107,16 +111,25 @@ class ReadyCache {
  private:
   struct GroupKey {
     IndexName index;
-    IndexLook::Kind kind;
+    IndexLook::Traits traits;
     auto operator<=>(const GroupKey&) const = default;
   };
   struct Group {
     std::set<IndexEntry> offered;
-    bool more = false;    // Valkey may have others, behind `frontier`
-    IndexEntry frontier;  // if there are more: everything up to here is known
+    // Everything up to here is known, Valkey may have others behind it. None: all are known.
+    std::optional<IndexEntry> frontier = {};
+  };
+  struct UnseenKey {  // groups of an index that are not known, with these needs
+    IndexName index;
+    Namespace ns;
+    core::Needs needs;
+    auto operator<=>(const UnseenKey&) const = default;
   };
 
   static GroupKey key_of(const IndexedReady& ready);
+  static UnseenKey unseen_key(const GroupKey& key);
+  Group& group_at(const GroupKey& key);
+  std::optional<IndexEntry> frontier_of(const GroupKey& key) const;
   struct Known {
     IndexedReady indexed;
     Version version = 0;  // 0: from a look, which does not say
@@ -127,8 +140,11 @@ class ReadyCache {
   void forget(const ExecutionId& id);
   void shorten(Group& group);
   void settle(const GroupKey& key, const Group& group);
+  bool came_further(const IndexLook& look) const;
+  void note_progress(const IndexLook& look);
   void note_extent(const IndexLook& look);
-  void note_foreign(const IndexLook& look);
+  void note_unseen(const IndexLook& look,
+                   const std::function<bool(const Namespace&, const core::Needs&)>& has_more);
   std::set<GroupKey> concerned(const IndexLook& look) const;
 
   std::size_t group_max_;
@@ -136,10 +152,12 @@ class ReadyCache {
   store::ReadyQueue queue_;
   std::unordered_map<ExecutionId, Known> known_;
   std::map<GroupKey, Group> groups_;
-  std::set<GroupKey> dry_;  // groups with more, and nothing offered
-  // How far the executions of other namespaces are known that programs of the contract put into the queues of
-  // the default one: nobody counts them. None: all of them. Later ones are heard of.
-  std::map<IndexName, std::optional<IndexEntry>> foreign_;
+  std::set<GroupKey> dry_;  // groups with a frontier, and nothing offered
+  // Behind these entries groups may begin that are not known: only needs are counted, not kinds.
+  std::map<UnseenKey, IndexEntry> unseen_;
+  // How far looks came in an index, one from where another stopped. None: to its end. Up to there every
+  // group is known, and later executions are heard of.
+  std::map<IndexName, std::optional<IndexEntry>> looked_at_;
   std::size_t looks_ = 0;
   std::unordered_set<ExecutionId> heard_meanwhile_;
 };

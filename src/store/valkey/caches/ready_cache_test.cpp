@@ -33,17 +33,23 @@ IndexedReady of(core::Needs needs, IndexedReady ready) {
   ready.ready.needs = std::move(needs);
   return ready;
 }
+Kind kind(const char* name) { return *Kind::parse(name); }
+IndexedReady of_kind(const char* name, IndexedReady ready) {
+  ready.ready.kind = kind(name);
+  return ready;
+}
 IndexedReady lost(IndexedReady ready) {
   ready.index = reclaimable;
   return ready;
 }
 
+const core::Needs none{};
 const core::Needs gpu{.capabilities = *CapabilitySet::parse({"gpu"})};
 const core::Needs costly{.budgets = {*BudgetId::parse("aaaaaaaa-0000-4000-8000-000000000000")}};
 
 IndexEntry entry(const IndexedReady& ready) { return {ready.score, ready.ready.id}; }
-IndexLook::Kind kind(core::Needs needs) {
-  return {.ns = default_namespace(), .needs = std::move(needs)};
+IndexLook::Traits plain(core::Needs needs) {
+  return {.ns = default_namespace(), .needs = std::move(needs), .kind = {}};
 }
 
 store::TakeReady up_to(std::size_t max) {
@@ -55,11 +61,18 @@ store::TakeReady with_gpu() {
   return query;
 }
 
-std::vector<int> take(ReadyCache& cache, std::size_t max) {
+store::TakeReady for_kind(const char* name) {
+  auto query = up_to(1);
+  query.kinds = {kind(name)};
+  return query;
+}
+
+std::vector<int> take(ReadyCache& cache, const store::TakeReady& query) {
   std::vector<int> numbers;
-  for (const auto& [id, needs] : cache.take(up_to(max))) numbers.push_back(id.uuid().bytes()[15]);
+  for (const auto& [id, needs] : cache.take(query)) numbers.push_back(id.uuid().bytes()[15]);
   return numbers;
 }
+std::vector<int> take(ReadyCache& cache, std::size_t max) { return take(cache, up_to(max)); }
 
 std::size_t look(ReadyCache& cache, const IndexLook& found) {
   ReadyCache::Look looking(cache);
@@ -166,9 +179,9 @@ TEST(ReadyCache, KeepsTheBestOfALongBacklogAndLooksForTheRest) {
 
 TEST(ReadyCache, LooksNoMoreWhenTheEndWasSeen) {
   ReadyCache cache;
-  look(cache, {.index = eligible, .stopped_at = entry(waiting(1)), .totals = {{{kind({}), 9}}}});
+  look(cache, {.index = eligible, .stopped_at = entry(waiting(1)), .totals = {{{none, 9}}}});
   EXPECT_THAT(cache.gaps(up_to(1)), SizeIs(1));
-  look(cache, {.index = eligible, .after = entry(waiting(1)), .totals = {{{kind({}), 9}}}});
+  look(cache, {.index = eligible, .after = entry(waiting(1)), .totals = {{{none, 9}}}});
   EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty());
 }
 
@@ -177,7 +190,7 @@ TEST(ReadyCache, LooksNoMoreWhenAllThatAreCountedAreKnown) {
   look(cache, {.index = eligible,
                .stopped_at = entry(waiting(9)),
                .found = {waiting(1)},
-               .totals = {{{kind({}), 1}, {kind(gpu), 1'000}}}});
+               .totals = {{{none, 1}, {gpu, 1'000}}}});
   EXPECT_THAT(take(cache, 1), ElementsAre(1));
   EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty());
 }
@@ -187,7 +200,7 @@ TEST(ReadyCache, WorkThatAWorkerMayNotHaveCausesNoLook) {
   look(cache, {.index = eligible,
                .stopped_at = entry(waiting(2)),
                .found = {of(gpu, waiting(1))},
-               .totals = {{{kind(gpu), 3'000}, {kind(costly), 3'000}}}});
+               .totals = {{{gpu, 3'000}, {costly, 3'000}}}});
   auto broke = up_to(1);
   broke.closed.budgets = {costly.budgets.front()};
   EXPECT_THAT(cache.gaps(broke), IsEmpty());
@@ -200,7 +213,7 @@ TEST(ReadyCache, WorkThatAWorkerMayNotHaveCausesNoLook) {
 
 TEST(ReadyCache, ALookGoesOnWhereTheLastOneStopped) {
   ReadyCache cache;
-  const std::map<IndexLook::Kind, std::uint64_t> totals{{kind(gpu), 3'000}, {kind({}), 1}};
+  const std::map<core::Needs, std::uint64_t> totals{{gpu, 3'000}, {none, 1}};
   look(cache, {.index = eligible, .stopped_at = entry(waiting(10)), .totals = totals});
   EXPECT_EQ(cache.gaps(up_to(1)).at(0).after, entry(waiting(10)));
   look(cache, {.index = eligible,
@@ -220,11 +233,11 @@ TEST(ReadyCache, ALookGoesOnWhereTheLastOneStopped) {
 // A look that began further on says nothing of what stands before it.
 TEST(ReadyCache, ALookDoesNotPassOverOthersOfAGroup) {
   ReadyCache cache;
-  const std::map<IndexLook::Kind, std::uint64_t> totals{{kind(gpu), 3'000}, {kind({}), 1}};
+  const std::map<core::Needs, std::uint64_t> totals{{gpu, 3'000}, {none, 1}};
   look(cache, {.index = eligible,
                .stopped_at = entry(waiting(10)),
                .found = {of(gpu, waiting(1))},
-               .cut = {{kind(gpu), entry(waiting(1))}},
+               .cut = {{plain(gpu), entry(waiting(1))}},
                .totals = totals});
   EXPECT_EQ(look(cache, {.index = eligible,
                          .after = entry(waiting(10)),
@@ -236,12 +249,98 @@ TEST(ReadyCache, ALookDoesNotPassOverOthersOfAGroup) {
   EXPECT_EQ(cache.gaps(with_gpu()).at(0).after, entry(waiting(1)));
 }
 
+// ---- Kinds
+
+// Three of the first kind were seen, of ten executions.
+IndexLook start_of_backlog() {
+  return {.index = eligible,
+          .stopped_at = entry(waiting(3)),
+          .found = {of_kind("a", waiting(1)), of_kind("a", waiting(2)), of_kind("a", waiting(3))},
+          .totals = {{{none, 10}}}};
+}
+
+TEST(ReadyCache, AKindBehindOthersIsLookedForByAClaimThatNamesIt) {
+  ReadyCache cache;
+  look(cache, start_of_backlog());
+  EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty()) << "the kind that is known is better";
+  EXPECT_THAT(cache.gaps(for_kind("a")), IsEmpty());
+  ASSERT_THAT(cache.gaps(for_kind("b")), SizeIs(1));
+  EXPECT_EQ(cache.gaps(for_kind("b"))[0].after, entry(waiting(3)));
+  look(cache, {.index = eligible,
+               .after = entry(waiting(3)),
+               .stopped_at = entry(waiting(7)),
+               .found = {of_kind("a", waiting(4)), of_kind("b", waiting(6))},
+               .totals = {{{none, 10}}}});
+  EXPECT_THAT(cache.gaps(for_kind("b")), IsEmpty());
+  EXPECT_THAT(take(cache, for_kind("b")), ElementsAre(6));
+  EXPECT_EQ(cache.gaps(for_kind("b")).at(0).after, entry(waiting(7)));
+}
+
+TEST(ReadyCache, AKindThatWasLookedForToTheEndCausesNoMoreLooks) {
+  ReadyCache cache;
+  look(cache, start_of_backlog());
+  look(cache, {.index = eligible, .after = entry(waiting(3)), .totals = {{{none, 10}}}});
+  EXPECT_THAT(cache.gaps(for_kind("b")), IsEmpty());
+  look(cache, start_of_backlog());
+  EXPECT_THAT(cache.gaps(for_kind("b")), IsEmpty()) << "a sweep saw less than was known";
+  cache.put(of_kind("b", waiting(9)));
+  EXPECT_THAT(take(cache, for_kind("b")), ElementsAre(9));
+}
+
+TEST(ReadyCache, AfterAGapAKindIsLookedForAgain) {
+  for (const bool gap : {true, false}) {
+    ReadyCache cache;
+    look(cache, start_of_backlog());
+    look(cache, {.index = eligible, .after = entry(waiting(3)), .totals = {{{none, 10}}}});
+    gap ? cache.forget_versions() : cache.forget_extents();
+    look(cache, start_of_backlog());
+    EXPECT_THAT(cache.gaps(for_kind("b")), SizeIs(1));
+  }
+}
+
+// There may be older ones of its kind that nobody saw.
+TEST(ReadyCache, AnArrivalOfAnUnseenKindIsLeftToALook) {
+  ReadyCache cache;
+  look(cache, start_of_backlog());
+  cache.put(of_kind("b", waiting(9)));
+  EXPECT_THAT(take(cache, for_kind("b")), IsEmpty());
+  EXPECT_THAT(cache.gaps(for_kind("b")), SizeIs(1));
+  cache.put(of_kind("b", waiting(10, 5)));
+  EXPECT_THAT(take(cache, for_kind("b")), ElementsAre(10)) << "it stands before those";
+  EXPECT_THAT(cache.gaps(for_kind("b")), SizeIs(1));
+}
+
+TEST(ReadyCache, ALookForOneKindKeepsWhereAnotherIsLookedFor) {
+  ReadyCache cache;
+  look(cache, start_of_backlog());
+  look(cache, {.index = eligible,
+               .after = entry(waiting(3)),
+               .stopped_at = entry(waiting(8)),
+               .totals = {{{none, 10}}}});
+  EXPECT_THAT(take(cache, 3), ElementsAre(1, 2, 3));
+  look(cache, {.index = eligible,
+               .after = entry(waiting(3)),
+               .stopped_at = entry(waiting(5)),
+               .found = {of_kind("a", waiting(4)), of_kind("a", waiting(5))},
+               .totals = {{{none, 10}}}});
+  EXPECT_EQ(cache.gaps(for_kind("b")).at(0).after, entry(waiting(8)));
+}
+
+TEST(ReadyCache, ShowsGroupsOfWhichNotEvenTheKindIsKnown) {
+  ReadyCache cache;
+  look(cache, {.index = eligible, .stopped_at = entry(waiting(3)), .totals = {{{costly, 10}}}});
+  const auto groups = cache.peek({.members_max = 1, .needing = {costly.budgets[0]}});
+  ASSERT_THAT(groups, SizeIs(1));
+  EXPECT_EQ(groups[0].kind, std::nullopt);
+  EXPECT_THAT(groups[0].best, SizeIs(1));
+}
+
 TEST(ReadyCache, AnArrivalBehindOthersIsLeftToALook) {
   ReadyCache cache;
   look(cache, {.index = eligible,
                .stopped_at = entry(waiting(5)),
                .found = {waiting(5)},
-               .totals = {{{kind({}), 100}}}});
+               .totals = {{{none, 100}}}});
   cache.put(waiting(9));
   cache.put(waiting(2));
   EXPECT_THAT(take(cache, 9), ElementsAre(2, 5));
@@ -252,7 +351,7 @@ TEST(ReadyCache, AnArrivalBehindOthersIsLeftToALook) {
 TEST(ReadyCache, AnArrivalDuringALookIsKept) {
   ReadyCache cache;
   const IndexLook start{
-      .index = eligible, .stopped_at = entry(waiting(5)), .totals = {{{kind({}), 1}}}};
+      .index = eligible, .stopped_at = entry(waiting(5)), .totals = {{{none, 1}}}};
   look(cache, start);
   {
     ReadyCache::Look looking(cache);
@@ -280,12 +379,12 @@ TEST(ReadyCache, WorkOfOtherNamespacesInAQueueIsFoundThere) {
   ReadyCache cache;
   auto other = waiting(1);
   other.ready.ns = *Namespace::parse("acme");
-  const IndexLook::Kind theirs{.ns = other.ready.ns, .needs = {}};
+  const IndexLook::Traits theirs{.ns = other.ready.ns, .needs = {}, .kind = {}};
   look(cache, {.index = eligible,
                .stopped_at = entry(waiting(2)),
                .found = {other},
                .cut = {{theirs, entry(other)}},
-               .totals = {{{kind({}), 100}}}});
+               .totals = {{{none, 100}}}});
   auto query = up_to(1);
   query.ns = other.ready.ns;
   EXPECT_THAT(cache.take(query), SizeIs(1));

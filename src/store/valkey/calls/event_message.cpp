@@ -140,6 +140,7 @@ std::optional<EventMessage> parse_change(std::string_view text) {
   message.indexed = {.ready = {.id = *id,
                                .ns = *ns,
                                .lane = *lane,
+                               .kind = change.event.kind,
                                .priority = priority_in(std::string(parts[10])),
                                .queued_at = *queued_at,
                                .needs = std::move(needs)},

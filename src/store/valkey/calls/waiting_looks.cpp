@@ -13,8 +13,8 @@ namespace {
 
 // A part of an index, as waiting.look of the function library tells of it.
 constexpr std::size_t look_parts = 8;
-// id, namespace, lane, priority, queued_at, required_capabilities, budget_ids, quota_policy_id
-constexpr std::size_t ready_parts = 8;
+// id, namespace, lane, priority, queued_at, required_capabilities, budget_ids, quota_policy_id, kind
+constexpr std::size_t ready_parts = 9;
 
 std::optional<IndexedReady> read_ready(std::span<const Reply, ready_parts> parts,
                                        const IndexName& index) {
@@ -28,6 +28,7 @@ std::optional<IndexedReady> read_ready(std::span<const Reply, ready_parts> parts
       .ready = {.id = *id,
                 .ns = std::move(*ns),
                 .lane = std::move(*lane),
+                .kind = Kind::parse(text_in(parts[8])).value_or(Kind{}),
                 .priority = priority_in(text_in(parts[3])),
                 .queued_at = since,
                 .needs = needs_in(text_in(parts[5]), text_in(parts[6]), text_in(parts[7]))},
@@ -36,34 +37,36 @@ std::optional<IndexedReady> read_ready(std::span<const Reply, ready_parts> parts
 }
 
 void read_found(const std::vector<Reply>& flat, IndexLook& look) {
-  // By the words that Valkey has for its needs: it counted by them.
+  // By the words that Valkey has for its needs and kind: it counted by them.
   std::map<std::string, std::size_t> counts;
   for (std::size_t i = 0; i + ready_parts <= flat.size(); i += ready_parts) {
     const std::span<const Reply, ready_parts> parts(&flat[i], ready_parts);
     auto ready = read_ready(parts, look.index);
     if (!ready) continue;
-    const auto words = fmt::format("{}\x1f{}\x1f{}\x1f{}", text_in(parts[1]), text_in(parts[5]),
-                                   text_in(parts[6]), text_in(parts[7]));
+    const auto words =
+        fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}", text_in(parts[1]), text_in(parts[5]),
+                    text_in(parts[6]), text_in(parts[7]), text_in(parts[8]));
     if (++counts[words] == found_max) {
       const IndexEntry last{ready->score, ready->ready.id};
+      const auto& group = ready->ready;
       const auto [at, first] =
-          look.cut.try_emplace({.ns = ready->ready.ns, .needs = ready->ready.needs}, last);
+          look.cut.try_emplace({.ns = group.ns, .needs = group.needs, .kind = group.kind}, last);
       if (!first) at->second = std::min(at->second, last);
     }
     look.found.push_back(std::move(*ready));
   }
 }
 
-// `counts` is needs and count of each kind with needs; the rest of the index needs nothing.
-std::map<IndexLook::Kind, std::uint64_t> read_totals(const Namespace& ns, std::uint64_t entries,
-                                                     const std::vector<Reply>& counts) {
-  std::map<IndexLook::Kind, std::uint64_t> totals;
+// `counts` is needs and their count; the rest of the index needs nothing.
+std::map<core::Needs, std::uint64_t> read_totals(std::uint64_t entries,
+                                                 const std::vector<Reply>& counts) {
+  std::map<core::Needs, std::uint64_t> totals;
   for (std::size_t i = 0; i + 1 < counts.size(); i += 2) {
     const auto count = parse_number<std::uint64_t>(text_in(counts[i + 1])).value_or(0);
-    totals[{.ns = ns, .needs = needs_in(text_in(counts[i]))}] += count;
+    totals[needs_in(text_in(counts[i]))] += count;
     entries -= std::min(entries, count);
   }
-  if (entries > 0) totals[{.ns = ns, .needs = {}}] += entries;
+  if (entries > 0) totals[core::Needs{}] += entries;
   return totals;
 }
 
@@ -82,7 +85,7 @@ Result<std::optional<IndexLook>> read_look(PartitionIndex partition,
   const auto last = ExecutionId::parse(text_in(parts[2]));
   if (const auto score = parse_number<double>(text_in(parts[3])); last && score)
     look.stopped_at = IndexEntry{std::llround(*score), *last};
-  if (text_in(parts[5]) == "1") look.totals = read_totals(queue->first, *entries, *counts);
+  if (text_in(parts[5]) == "1") look.totals = read_totals(*entries, *counts);
   read_found(*found, look);
   return look;
 }

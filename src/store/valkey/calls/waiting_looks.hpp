@@ -8,7 +8,7 @@
 
 namespace ff::valkey_store {
 
-// How many executions of one kind a look is told of.
+// How many executions of one group a look is told of.
 inline constexpr std::size_t found_max = 64;
 
 std::string_view name_of(ReadyIndex index);

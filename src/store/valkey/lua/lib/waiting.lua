@@ -112,7 +112,7 @@ local function rank_after(index, id, score)
   return server.call('ZCOUNT', index, '-inf', '(' .. score)
 end
 
--- How many executions a look can want: no more of one kind than there are. Without counts no limit.
+-- How many executions a look can want: no more with the same needs than there are. Without counts no limit.
 local function wanted(entries, counts, most)
   if not counts then return math.huge end
   local sum, plain = 0, entries
@@ -123,28 +123,48 @@ local function wanted(entries, counts, most)
   return sum + math.min(math.max(plain, 0), most)
 end
 
--- Adds an execution to `found`, unless that has `most` of its kind. Returns how many it added.
-local function add_found(found, kinds, tag, id, most)
+local function count_in(counts, group)
+  counts[group] = (counts[group] or 0) + 1
+  return counts[group]
+end
+
+-- Adds an execution to `found`, unless that has look.each of its group. Returns how many it added of those
+-- that the look is for.
+local function add_found(found, counts, tag, id, look)
   local f = server.call('HMGET', keys.of_execution(tag, id, 'core'), 'namespace', 'lane_id', 'priority',
     'created_at', 'queued_at', 'required_capabilities', 'budget_ids', 'quota_policy_id',
-    'grant_expires_at')
+    'grant_expires_at', 'execution_kind')
   if not f[1] or given(f[9]) then return 0 end  -- a grant's timer offers it again
-  local kind = f[1] .. '\31' .. (join(given(f[6]), given(f[7]), given(f[8])) or '')
-  kinds[kind] = (kinds[kind] or 0) + 1
-  if kinds[kind] > most then return 0 end
+  local needs = f[1] .. '\31' .. (join(given(f[6]), given(f[7]), given(f[8])) or '')
+  local kind = look.kinds and (f[10] or '')
+  local group = kind and needs .. '\31' .. kind or needs
+  local number = count_in(counts.of_groups, group)
+  if number > look.each then return 0 end
   local n = #found
   found[n + 1], found[n + 2], found[n + 3], found[n + 4] = id, f[1], f[2], f[3] or '0'
   found[n + 5], found[n + 6] = given(f[5]) or f[4], f[6] or ''
-  found[n + 7], found[n + 8] = f[7] or '', f[8] or ''
-  return 1
+  found[n + 7], found[n + 8], found[n + 9] = f[7] or '', f[8] or '', kind or nil
+  if not kind then return 1 end
+  if not (look.any_kind or look.kinds[kind]) then return 0 end
+  return count_in(counts.of_needs, needs) <= look.each and 1 or 0
+end
+
+-- The set of kinds, joined by byte 31.
+function waiting.kinds_in(joined)
+  local kinds = {}
+  for kind in string.gmatch(joined, '[^\31]+') do kinds[kind] = true end
+  return kinds
 end
 
 -- Looks at an index of a queue, `eligible` or `reclaimable`. `look` has after_id and after_score ('': from
--- the start), entries (how many to look at) and each (how many to find with the same namespace and needs).
--- Appends to `answer`: queue, index, id and score of the last entry that it looked at ('' if that was the
--- last of all), how many entries the index has, whether counts are known (1 or 0), counts, and of each
--- execution found: id, namespace, lane, priority, queued_at, required_capabilities, budget_ids,
+-- the start), entries (how many to look at) and each (how many to find of a group: with the same namespace
+-- and needs). Appends to `answer`: queue, index, id and score of the last entry that it looked at ('' if
+-- that was the last of all), how many entries the index has, whether counts are known (1 or 0), counts, and
+-- of each execution found: id, namespace, lane, priority, queued_at, required_capabilities, budget_ids,
 -- quota_policy_id. Appends nothing if the index is empty.
+--
+-- With look.kinds, a set (and look.any_kind, if that is all), a group has one kind, and each execution found
+-- has its kind as one more value. The look then ends early when it has found enough of those kinds.
 function waiting.look(answer, tag, queue, name, look)
   local index = keys.lane_index(tag, queue, name)
   local entries = server.call('ZCARD', index)
@@ -152,10 +172,11 @@ function waiting.look(answer, tag, queue, name, look)
   local counts = name == 'eligible' and waiting.counts(tag, queue) or nil
   local missing = wanted(entries, counts, look.each)
   local rank = rank_after(index, look.after_id, look.after_score)
-  local stop, last, found, kinds = math.min(rank + look.entries, entries), nil, {}, {}
+  local stop, last, found = math.min(rank + look.entries, entries), nil, {}
+  local found_counts = {of_groups = {}, of_needs = {}}
   while rank < stop and missing > 0 do
     for _, id in ipairs(server.call('ZRANGE', index, rank, math.min(rank + slice, stop) - 1)) do
-      missing = missing - add_found(found, kinds, tag, id, look.each)
+      missing = missing - add_found(found, found_counts, tag, id, look)
       rank, last = rank + 1, id
       if missing <= 0 then break end
     end

@@ -1,7 +1,7 @@
 -- The best of the executions that wait for a worker, in many partitions at once.
 --   keys   none
 --   args   entries_max (of each index to look at), each_max (executions of a queue with the same needs),
---          then tags
+--          then tags; programs that group by kind as well put 'kinds' before the tags
 --   reply  as lib/sweeping.lua, for each partition that has any: tag, a list of the values of waiting.look
 --          for each index
 server.register_function{
@@ -9,8 +9,10 @@ server.register_function{
   callback = function(_, ARGV)
     local entries_max, each_max = tonumber(ARGV[1]), tonumber(ARGV[2])
 
+    local by_kind = ARGV[3] == 'kinds'
     local look = {after_id = '', entries = entries_max, each = each_max}
-    return sweeping.each(ARGV, 3, function(tag, found)
+    if by_kind then look.kinds, look.any_kind = {}, true end
+    return sweeping.each(ARGV, by_kind and 4 or 3, function(tag, found)
       local answer = {}
       for _, queue in ipairs(totals.queues(tag)) do
         waiting.look(answer, tag, queue, 'eligible', look)
