@@ -110,6 +110,9 @@ constexpr std::array rows{
     Row{"known", "It was registered already."},
     Row{"running", "What it holds now.", "array"},
     Row{"ttl_ms", "How long it counts as alive after each sign of life."},
+    Row{"incarnation",
+        "A UUID that the worker mints when it starts. While it is heard of, the same worker with "
+        "another one is refused."},
 
     // Of what keeps an execution from running
     Row{"blocking_detail", "If something keeps it from starting: what."},
