@@ -113,9 +113,14 @@ std::string EngineMetrics::text(const Now& now) const {
   prometheus::Registry moment;
   add(moment, now.scanners);
   auto& executions = gauge(moment, "ff_executions", "Executions by lane and state");
-  for (const auto& [lane, state, count] : now.executions)
-    executions.Add({{"lane", lane.str()}, {"state", std::string(to_string(state))}})
-        .Set(static_cast<double>(count));
+  auto& reclaimable = gauge(moment, "ff_executions_reclaimable",
+                            "Active executions without a worker: the lease expired or was revoked");
+  for (const auto& each : now.executions) {
+    executions.Add({{"lane", each.lane.str()}, {"state", std::string(to_string(each.state))}})
+        .Set(static_cast<double>(each.count));
+    if (each.state == ExecutionState::active)
+      reclaimable.Add({{"lane", each.lane.str()}}).Set(static_cast<double>(each.reclaimable));
+  }
   auto& blocked =
       gauge(moment, "ff_blocked", "Executions that cannot start, by what they wait for");
   for (const auto& [reason, count] : now.blocked)
