@@ -88,11 +88,11 @@ void EngineMetrics::happened(const Event& event) {
     attempt_outcomes_.at({event.lane.str(), outcome}).Increment();
 }
 
-void EngineMetrics::claimed(const Claim& claim, std::chrono::steady_clock::duration took,
-                            std::size_t executions) {
-  const std::string lane = claim.lanes.size() == 1 ? claim.lanes.front().str() : "several";
+void EngineMetrics::looked_for_work(const std::vector<LaneId>& lanes,
+                                    std::chrono::steady_clock::duration took, std::size_t claimed) {
+  const std::string lane = lanes.size() == 1 ? lanes.front().str() : "several";
   claim_seconds_.at({lane}, latency_buckets()).Observe(Seconds(took).count());
-  if (executions > 0) claimed_.at({lane}).Increment(static_cast<double>(executions));
+  if (claimed > 0) claimed_.at({lane}).Increment(static_cast<double>(claimed));
 }
 
 void EngineMetrics::renewed(bool ok) { renewals_.at({ok ? "ok" : "error"}).Increment(); }

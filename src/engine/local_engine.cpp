@@ -3,6 +3,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "base/async/cancellation.hpp"
+#include "base/log.hpp"
 #include "base/try.hpp"
 #include "base/version.hpp"
 #include "core/execution/partitions.hpp"
@@ -66,7 +67,10 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
                      .on_changes = [this](auto changes) { on_changes(changes); },
                      .on_opening = [this](const store::Opening& opening) { on_opening(opening); },
                      .on_gap = [this] { on_gap(); }});
-  if (options_.scan) scanners_.start();
+  if (options_.scan) {
+    log::info("partitions={}", store_->partition_count());
+    scanners_.start();
+  }
 }
 
 LocalEngine::~LocalEngine() {
@@ -375,7 +379,8 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
                               operation.capabilities, wakeup);
     const auto began = SteadyClock::now();
     auto reply = co_await scheduler_.claim(operation);
-    metrics_.claimed(operation, SteadyClock::now() - began, reply ? reply->executions.size() : 0);
+    metrics_.looked_for_work(operation.lanes, SteadyClock::now() - began,
+                             reply ? reply->executions.size() : 0);
     const bool nothing = reply && reply->executions.empty();
     if (offer && (!reply || left_behind(*offer, *reply))) waiting_for_work_.offer(*offer);
     if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return reply;
@@ -396,7 +401,10 @@ Async<GrantReply> LocalEngine::grant(Grant operation) {
   const auto may = co_await may_work(operation, Millis{0});
   FF_CO_TRY(may);
   if (!*may) co_return GrantReply{};
-  co_return co_await scheduler_.grant(operation);
+  const auto began = SteadyClock::now();
+  auto reply = co_await scheduler_.grant(operation);
+  metrics_.looked_for_work(operation.lanes, SteadyClock::now() - began, 0);
+  co_return reply;
 }
 Async<ClaimedExecution> LocalEngine::handle(ClaimGranted operation) {
   co_return co_await without_cancellation_exceptions(scheduler_.claim(std::move(operation)));

@@ -1,9 +1,9 @@
 #include "engine/scanners/unblock_scanner.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "base/try.hpp"
+#include "base/log.hpp"
 
 namespace ff {
 namespace {
@@ -50,9 +50,12 @@ Async<Scan> UnblockScanner::unblock(WaitReasons& reasons, BlockingReason reason)
       if (!*refused && reasons.take_room(each.needs))
         unblocks.push_back({.id = each.id, .reason = reason});
     }
-    const auto unblocked = co_await store_.run_all(std::move(unblocks));
-    scan.changed += static_cast<std::size_t>(std::ranges::count_if(
-        unblocked, [](const auto& reply) { return reply && reply->changed; }));
+    const auto unblocked = co_await store_.run_all(unblocks);
+    for (std::size_t i = 0; i < unblocked.size(); ++i) {
+      if (!unblocked[i] || !unblocked[i]->changed) continue;
+      ++scan.changed;
+      log::info("execution={} unblocked reason={}", unblocks[i].id.str(), to_string(reason));
+    }
     query.after = next_[reason] = page->next;
     if (!page->next) co_return scan;
   }
