@@ -54,7 +54,7 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
           [this](Millis wait) {
             if (options_.scan && openings_handle_) scanners_.due_in(*openings_handle_, wait);
           }),
-      unblock_(*store, workers_),
+      unblock_(*store, workers_, options_.filter),
       outbox_(*store),
       scheduler_(*store, gate_, *options_.random),
       scanners_(
@@ -84,7 +84,8 @@ LocalEngine::~LocalEngine() {
 void LocalEngine::add_scanners() {
   const auto& every = options_.intervals;
   const auto add_timer = [&](core::TimerKind kind, Millis interval) {
-    timer_scanners_[kind] = scanners_.add(std::make_unique<TimerScanner>(*store_, kind), interval);
+    timer_scanners_[kind] =
+        scanners_.add(std::make_unique<TimerScanner>(*store_, kind, options_.filter), interval);
   };
   add_timer(core::TimerKind::lease_expiry, every.lease_expiry);
   add_timer(core::TimerKind::delay, every.delayed_promoter);
@@ -92,7 +93,8 @@ void LocalEngine::add_scanners() {
   add_timer(core::TimerKind::execution_deadline, every.execution_deadline);
   add_timer(core::TimerKind::grant_expiry, every.grant_expiry);
   scanners_.add(std::make_unique<RunsScanner>(outbox_), every.outbox);
-  scanners_.add(std::make_unique<RetentionTrimmer>(*store_), every.retention_trimmer);
+  scanners_.add(std::make_unique<RetentionTrimmer>(*store_, options_.filter),
+                every.retention_trimmer);
   scanners_.add(std::make_unique<IndexReconciler>(*store_), every.index_reconciler);
   unblock_handle_ = scanners_.add(std::make_unique<RunsScanner>(unblock_), every.unblock);
   openings_handle_ = scanners_.add(

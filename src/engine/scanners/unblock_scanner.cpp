@@ -1,9 +1,10 @@
 #include "engine/scanners/unblock_scanner.hpp"
 
 #include <array>
+#include <set>
 
-#include "base/try.hpp"
 #include "base/log.hpp"
+#include "base/try.hpp"
 
 namespace ff {
 namespace {
@@ -42,8 +43,13 @@ Async<Scan> UnblockScanner::unblock(WaitReasons& reasons, BlockingReason reason)
   for (std::size_t pages = 0; pages < pages_max; ++pages) {
     const auto page = co_await store_.run(query);
     FF_CO_TRY(page);
+    std::vector<ExecutionId> ids;
+    for (const auto& each : page->executions) ids.push_back(each.id);
+    const auto own = co_await candidates_.own(std::move(ids));
+    const std::set<ExecutionId> ours(own.begin(), own.end());
     std::vector<core::Unblock> unblocks;
     for (const auto& each : page->executions) {
+      if (!ours.contains(each.id)) continue;
       ++scan.seen;
       const auto refused = co_await reasons.of(each.ns, each.needs);
       if (!refused) continue;  // fail closed: it stays as it is
