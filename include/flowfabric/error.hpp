@@ -57,6 +57,7 @@ enum class Errc : std::uint8_t {
   quota_exceeded,
   admission_expired,
   worker_at_capacity,
+  worker_id_in_use,
   backup_exists,
   // The engine or the way to it is at fault.
   store_locked,

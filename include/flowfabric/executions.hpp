@@ -267,6 +267,8 @@ struct StateCount {
   LaneId lane;
   ExecutionState state{};
   std::uint64_t count = 0;
+  // Of these, active without a worker: the lease expired or was revoked, and nobody has claimed it since.
+  std::uint64_t reclaimable = 0;
   bool operator==(const StateCount&) const = default;
 };
 struct StateCounts {

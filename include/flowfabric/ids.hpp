@@ -55,6 +55,7 @@ class UuidId {
 using LeaseId = UuidId<struct LeaseTag>;
 using AttemptId = UuidId<struct AttemptTag>;
 using RequestId = UuidId<struct RequestTag>;
+using IncarnationId = UuidId<struct IncarnationTag>;  // one run of a worker, from start to stop
 using BudgetId = UuidId<struct BudgetTag>;
 using QuotaId = UuidId<struct QuotaTag>;
 using QuotaTokenId = UuidId<struct QuotaTokenTag>;  // one start that a quota let in

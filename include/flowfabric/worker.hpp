@@ -18,7 +18,9 @@ class Engine;
 using Handler = std::function<Outcome(Task&)>;
 
 struct WorkerOptions {
-  std::string id = {};  // empty: made from the host's name and the process id
+  // Empty: made from the host's name and the process id. Of workers with the same id and namespace only one
+  // works at a time; see Worker::start().
+  std::string id = {};
   std::string ns = "default";
   std::vector<std::string> lanes = {"default"};
   std::vector<std::string> capabilities = {};  // offered by this worker, such as "gpu"
@@ -29,8 +31,8 @@ struct WorkerOptions {
   Millis alive_ttl = std::chrono::seconds{30};
   // How long stop() lets the running handlers go on. 0: not at all; Millis::max(): as long as they take.
   Millis drain_limit = std::chrono::seconds{30};
-  // Called once if the engine refuses the worker for good (unauthenticated, permission_denied) after it
-  // was started. The worker claims nothing more; running handlers finish. Runs on a thread of the engine:
+  // Called once if the engine refuses the worker for good (unauthenticated, permission_denied,
+  // worker_id_in_use) after it was started. The worker claims nothing more; running handlers finish. Runs on a thread of the engine:
   // it must be brief, and must not call stop().
   std::function<void(const Error&)> on_error = {};
 };
@@ -54,6 +56,10 @@ class Worker {
   // Fails with invalid_input if the options are wrong or it is started already, and with
   // unauthenticated or permission_denied if the engine refuses the worker. An engine that cannot be
   // reached is no failure: the worker keeps trying. Waits five seconds at most for the engine's reply.
+  //
+  // If another worker with this id is registered, this one claims nothing and tries again: the other may have
+  // crashed, and then its registration expires (alive_ttl). Once the other gives a sign of life, or if it
+  // takes the id while this one cannot reach the engine, on_error is called with worker_id_in_use.
   Result<void> start();
 
   // For a started worker whose work is chosen elsewhere (WorkerOptions::polls). Each claims one execution;

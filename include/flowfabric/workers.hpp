@@ -31,7 +31,9 @@ struct RegisterReply {
 };
 
 // Makes a worker known, or anew with other lanes and capabilities. A claim does so by itself; a worker
-// that is too busy to claim sends heartbeats.
+// that is too busy to claim sends heartbeats. A registration with an incarnation holds the worker's id until
+// its ttl is over: another incarnation is refused with worker_id_in_use. One without holds nothing and is
+// not refused.
 struct RegisterWorker {
   using Reply = RegisterReply;
   static constexpr OperationRow row{.owner = Owner::worker,
@@ -47,9 +49,11 @@ struct RegisterWorker {
   std::vector<LaneId> lanes = {default_lane()};
   CapabilitySet capabilities = {};
   Millis ttl = std::chrono::seconds{30};
+  std::optional<IncarnationId> incarnation = {};
 };
 
-// Fails with worker_not_found if it is not known, or not any more: then register.
+// Fails with worker_not_found if it is not known, or not any more: then register. Fails with
+// worker_id_in_use if another incarnation holds its id.
 struct HeartbeatWorker {
   using Reply = RegisterReply;
   static constexpr OperationRow row{.owner = Owner::worker,
@@ -62,9 +66,11 @@ struct HeartbeatWorker {
                                              {"alive"}}};
   WorkerId worker;
   Namespace ns = default_namespace();
+  std::optional<IncarnationId> incarnation = {};
 };
 
-// Forgets it, if it is known. What it holds it keeps until its leases run out.
+// Forgets it, if it is known and no other incarnation holds its id. What it holds it keeps until its leases
+// run out.
 struct DeregisterWorker {
   using Reply = Done;
   static constexpr OperationRow row{.owner = Owner::worker,
@@ -77,6 +83,7 @@ struct DeregisterWorker {
                                              {"deregistered"}}};
   WorkerId worker;
   Namespace ns = default_namespace();
+  std::optional<IncarnationId> incarnation = {};
 };
 
 // Gives it no more work, or work again. Heartbeats tell it.

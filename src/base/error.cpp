@@ -51,6 +51,7 @@ constexpr std::array errors{
     ErrcInfo{Errc::quota_exceeded, "quota_exceeded", 409, retryable},
     ErrcInfo{Errc::admission_expired, "admission_expired", 409, retryable},
     ErrcInfo{Errc::worker_at_capacity, "worker_at_capacity", 429, retryable},
+    ErrcInfo{Errc::worker_id_in_use, "worker_id_in_use", 409, retryable},
     ErrcInfo{Errc::backup_exists, "backup_exists", 409, terminal},
     ErrcInfo{Errc::store_locked, "store_locked", 503, terminal},
     ErrcInfo{Errc::store_not_writable, "store_not_writable", 503, terminal},

@@ -51,6 +51,17 @@ std::string percent_encoded(std::string_view text) {
   return encoded;
 }
 
+ScannerFilter scanner_filter(const Settings& settings) {
+  ScannerFilter filter;
+  if (const auto& ns = settings.text(Setting::scanner_namespace); !ns.empty())
+    filter.ns = *Namespace::parse(ns);
+  if (const auto& tag = settings.text(Setting::scanner_tag); !tag.empty()) {
+    const auto equals = tag.find('=');
+    filter.tag = {tag.substr(0, equals), tag.substr(equals + 1)};
+  }
+  return filter;
+}
+
 LocalEngineOptions engine_options(const Settings& settings) {
   return {
       .threads = std::max(2u, std::thread::hardware_concurrency()),
@@ -66,6 +77,7 @@ LocalEngineOptions engine_options(const Settings& settings) {
                     .budget_reset = settings.duration(Setting::budget_reset_interval),
                     .budget_reconciler = settings.duration(Setting::budget_reconciler_interval),
                     .quota_reconciler = settings.duration(Setting::quota_reconciler_interval)},
+      .filter = scanner_filter(settings),
       .retention_default = settings.duration(Setting::retention)};
 }
 
@@ -140,7 +152,9 @@ void add_service_settings(Arguments& arguments) {
                       Setting::unblock_interval,
                       Setting::budget_reset_interval,
                       Setting::budget_reconciler_interval,
-                      Setting::quota_reconciler_interval});
+                      Setting::quota_reconciler_interval,
+                      Setting::scanner_namespace,
+                      Setting::scanner_tag});
 }
 
 void add_access_settings(Arguments& arguments) {

@@ -99,6 +99,18 @@ Refusal too_many_workers(const Namespace& ns) {
                   "start fewer, or wait until those that stopped are forgotten");
 }
 
+Refusal worker_id_in_use(const WorkerId& worker, const Namespace& ns, TimePoint held_until,
+                         Millis wait) {
+  return fail(
+      Errc::worker_id_in_use,
+      fmt::format("another live worker has the id {} in namespace {}; choose another id, stop "
+                  "that worker, or wait {} s for its registration to expire",
+                  worker.str(), ns.str(), std::chrono::ceil<std::chrono::seconds>(wait).count()),
+      {{"worker", worker.str()},
+       {"held_until_ms", std::to_string(held_until.time_since_epoch().count())},
+       {"wait_ms", std::to_string(wait.count())}});
+}
+
 Refusal not_active(const ExecutionId& id, const Standing& standing) {
   const bool has_ended = standing.phase == LifecyclePhase::terminal;
   return fail(Errc::execution_not_active,

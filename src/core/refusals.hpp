@@ -21,6 +21,9 @@ Refusal too_many_dimensions(const BudgetId& id);
 Refusal too_many_budgets(const Namespace& ns);
 Refusal too_many_quotas(const Namespace& ns);
 Refusal too_many_workers(const Namespace& ns);
+// Another incarnation holds the id until `held_until`, which is in `wait`.
+Refusal worker_id_in_use(const WorkerId& worker, const Namespace& ns, TimePoint held_until,
+                         Millis wait);
 
 // An execution that no worker holds, as the error reports it: its state, last lease and attempt.
 struct Standing {

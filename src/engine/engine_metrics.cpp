@@ -88,11 +88,11 @@ void EngineMetrics::happened(const Event& event) {
     attempt_outcomes_.at({event.lane.str(), outcome}).Increment();
 }
 
-void EngineMetrics::claimed(const Claim& claim, std::chrono::steady_clock::duration took,
-                            std::size_t executions) {
-  const std::string lane = claim.lanes.size() == 1 ? claim.lanes.front().str() : "several";
+void EngineMetrics::looked_for_work(const std::vector<LaneId>& lanes,
+                                    std::chrono::steady_clock::duration took, std::size_t claimed) {
+  const std::string lane = lanes.size() == 1 ? lanes.front().str() : "several";
   claim_seconds_.at({lane}, latency_buckets()).Observe(Seconds(took).count());
-  if (executions > 0) claimed_.at({lane}).Increment(static_cast<double>(executions));
+  if (claimed > 0) claimed_.at({lane}).Increment(static_cast<double>(claimed));
 }
 
 void EngineMetrics::renewed(bool ok) { renewals_.at({ok ? "ok" : "error"}).Increment(); }
@@ -113,9 +113,14 @@ std::string EngineMetrics::text(const Now& now) const {
   prometheus::Registry moment;
   add(moment, now.scanners);
   auto& executions = gauge(moment, "ff_executions", "Executions by lane and state");
-  for (const auto& [lane, state, count] : now.executions)
-    executions.Add({{"lane", lane.str()}, {"state", std::string(to_string(state))}})
-        .Set(static_cast<double>(count));
+  auto& reclaimable = gauge(moment, "ff_executions_reclaimable",
+                            "Active executions without a worker: the lease expired or was revoked");
+  for (const auto& each : now.executions) {
+    executions.Add({{"lane", each.lane.str()}, {"state", std::string(to_string(each.state))}})
+        .Set(static_cast<double>(each.count));
+    if (each.state == ExecutionState::active)
+      reclaimable.Add({{"lane", each.lane.str()}}).Set(static_cast<double>(each.reclaimable));
+  }
   auto& blocked =
       gauge(moment, "ff_blocked", "Executions that cannot start, by what they wait for");
   for (const auto& [reason, count] : now.blocked)

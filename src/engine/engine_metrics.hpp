@@ -19,8 +19,9 @@ class EngineMetrics {
   EngineMetrics();
 
   void happened(const Event& event);
-  void claimed(const Claim& claim, std::chrono::steady_clock::duration took,
-               std::size_t executions);
+  // A look for work in these lanes, by a claim or for a grant; a claim got so many executions.
+  void looked_for_work(const std::vector<LaneId>& lanes, std::chrono::steady_clock::duration took,
+                       std::size_t claimed);
   void renewed(bool ok);
   // A candidate was refused: by a budget's limit in this dimension, by a quota's rate or cap.
   void budget_hit(const std::string& dimension);

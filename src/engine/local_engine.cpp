@@ -3,6 +3,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "base/async/cancellation.hpp"
+#include "base/log.hpp"
 #include "base/try.hpp"
 #include "base/version.hpp"
 #include "core/execution/partitions.hpp"
@@ -60,7 +61,7 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
           [this](Millis wait) {
             if (options_.scan && openings_handle_) scanners_.due_in(*openings_handle_, wait);
           }),
-      unblock_(*store, workers_),
+      unblock_(*store, workers_, options_.filter),
       outbox_(*store),
       scheduler_(*store, gate_, *options_.random),
       scanners_(
@@ -73,7 +74,10 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
                      .on_changes = [this](auto changes) { on_changes(changes); },
                      .on_opening = [this](const store::Opening& opening) { on_opening(opening); },
                      .on_gap = [this] { on_gap(); }});
-  if (options_.scan) scanners_.start();
+  if (options_.scan) {
+    log::info("partitions={}", store_->partition_count());
+    scanners_.start();
+  }
 }
 
 LocalEngine::~LocalEngine() {
@@ -87,7 +91,8 @@ LocalEngine::~LocalEngine() {
 void LocalEngine::add_scanners() {
   const auto& every = options_.intervals;
   const auto add_timer = [&](core::TimerKind kind, Millis interval) {
-    timer_scanners_[kind] = scanners_.add(std::make_unique<TimerScanner>(*store_, kind), interval);
+    timer_scanners_[kind] =
+        scanners_.add(std::make_unique<TimerScanner>(*store_, kind, options_.filter), interval);
   };
   add_timer(core::TimerKind::lease_expiry, every.lease_expiry);
   add_timer(core::TimerKind::delay, every.delayed_promoter);
@@ -95,7 +100,8 @@ void LocalEngine::add_scanners() {
   add_timer(core::TimerKind::execution_deadline, every.execution_deadline);
   add_timer(core::TimerKind::grant_expiry, every.grant_expiry);
   scanners_.add(std::make_unique<RunsScanner>(outbox_), every.outbox);
-  scanners_.add(std::make_unique<RetentionTrimmer>(*store_), every.retention_trimmer);
+  scanners_.add(std::make_unique<RetentionTrimmer>(*store_, options_.filter),
+                every.retention_trimmer);
   scanners_.add(std::make_unique<IndexReconciler>(*store_), every.index_reconciler);
   unblock_handle_ = scanners_.add(std::make_unique<RunsScanner>(unblock_), every.unblock);
   openings_handle_ = scanners_.add(
@@ -384,7 +390,8 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
     WorkWaiters::Waiter place(waiting_for_work_, operation, wakeup);
     const auto began = SteadyClock::now();
     auto reply = co_await scheduler_.claim(operation);
-    metrics_.claimed(operation, SteadyClock::now() - began, reply ? reply->executions.size() : 0);
+    metrics_.looked_for_work(operation.lanes, SteadyClock::now() - began,
+                             reply ? reply->executions.size() : 0);
     const bool nothing = reply && reply->executions.empty();
     if (offer && (!reply || left_behind(*offer, *reply))) waiting_for_work_.offer(*offer);
     if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return reply;
@@ -406,7 +413,10 @@ Async<GrantReply> LocalEngine::grant(Grant operation) {
   const auto may = co_await may_work(operation, Millis{0});
   FF_CO_TRY(may);
   if (!*may) co_return GrantReply{};
-  co_return co_await scheduler_.grant(operation);
+  const auto began = SteadyClock::now();
+  auto reply = co_await scheduler_.grant(operation);
+  metrics_.looked_for_work(operation.lanes, SteadyClock::now() - began, 0);
+  co_return reply;
 }
 Async<ClaimedExecution> LocalEngine::handle(ClaimGranted operation) {
   co_return co_await without_cancellation_exceptions(scheduler_.claim(std::move(operation)));

@@ -43,6 +43,8 @@ struct LocalEngineOptions {
   std::size_t threads = 2;
   bool scan = true;  // run the scanners; tests run them by hand
   ScanIntervals intervals = {};
+  // Of executions; scanners of indexes, effects, budgets and quotas look after all of them.
+  ScannerFilter filter = {};
   Millis retention_default = limits::retention_default;
   std::size_t events_max = 65'536;  // that are remembered for those who follow them
   // Every lifecycle event, from any thread; must not block.

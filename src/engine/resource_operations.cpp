@@ -11,8 +11,8 @@
 namespace ff {
 namespace {
 
-// Upper bound on running executions scanned to find those of each worker of a namespace.
-constexpr std::size_t running_seen_max = 10'000;
+// Upper bound on the running executions that are listed with the workers of a namespace.
+constexpr std::size_t running_max = 10'000;
 
 }  // namespace
 
@@ -106,34 +106,34 @@ Async<WorkerList> LocalEngine::handle(ListWorkers operation) {
   core::LiveWorkers alive{operation.ns};
   auto workers = co_await store_->run(std::move(alive));
   FF_CO_TRY(workers);
+  store::FindHeld query{.ns = operation.ns, .max = running_max};
+  auto held = co_await store_->run(std::move(query));
+  FF_CO_TRY(held);
+  std::ranges::sort(*held);
   WorkerList list;
-  for (auto& info : *workers) list.workers.push_back({.info = std::move(info)});
-
-  ListExecutions query{
-      .ns = operation.ns, .state = ExecutionState::active, .limit = limits::list_page_max};
-  for (std::size_t seen = 0; seen < running_seen_max;) {
-    const auto page = co_await store_->run(query);
-    FF_CO_TRY(page);
-    for (const auto& execution : page->executions) {
-      const auto holder = std::ranges::find_if(list.workers, [&](const WorkerStatus& each) {
-        return execution.worker == each.info.worker;
-      });
-      if (holder != list.workers.end()) holder->running.push_back(execution.id);
-    }
-    if (!page->next) break;
-    seen += page->executions.size();
-    query.cursor = page->next;
+  for (auto& info : *workers) {
+    WorkerStatus status{.info = std::move(info)};
+    for (const auto& each :
+         std::ranges::equal_range(*held, status.info.worker, {}, &store::HeldExecution::worker))
+      status.running.push_back(each.id);
+    list.workers.push_back(std::move(status));
   }
   co_return list;
 }
 
 Async<WorkerStatus> LocalEngine::handle(GetWorker operation) {
-  ListWorkers all{operation.ns};
-  auto list = co_await handle(std::move(all));
-  FF_CO_TRY(list);
-  for (auto& each : list->workers)
-    if (each.info.worker == operation.worker) co_return std::move(each);
-  co_return core::refusals::not_found(operation.worker, operation.ns);
+  core::LiveWorkers alive{operation.ns};
+  auto workers = co_await store_->run(std::move(alive));
+  FF_CO_TRY(workers);
+  const auto found = std::ranges::find(*workers, operation.worker, &WorkerInfo::worker);
+  if (found == workers->end()) co_return core::refusals::not_found(operation.worker, operation.ns);
+  WorkerStatus status{.info = std::move(*found)};
+  store::FindHeld query{.ns = operation.ns, .worker = operation.worker, .max = running_max};
+  auto held = co_await store_->run(std::move(query));
+  FF_CO_TRY(held);
+  std::ranges::sort(*held);
+  for (const auto& each : *held) status.running.push_back(each.id);
+  co_return status;
 }
 
 // ---- Why ----------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #include "engine/supervisor.hpp"
 
+#include <fmt/format.h>
 #include <boost/asio/strand.hpp>
 
 #include "base/log.hpp"
@@ -33,6 +34,10 @@ Supervisor::Handle Supervisor::add(std::unique_ptr<Scanner> scanner, Millis inte
 }
 
 void Supervisor::start() {
+  std::vector<std::string> names;
+  for (const auto& each : supervised_)
+    names.push_back(fmt::format("{} {} ms", each->status.name, each->interval.count()));
+  log::info("scanners={}: {}", names.size(), fmt::join(names, ", "));
   for (auto& each : supervised_) spawn_loop(*each);
   loops_.spawn(asio::make_strand(executor_), [this] { return watch(); });
 }

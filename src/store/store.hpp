@@ -95,6 +95,22 @@ struct CountWaiting {
   std::optional<Namespace> ns = {};
 };
 
+struct HeldExecution {
+  WorkerId worker;
+  ExecutionId id;
+  auto operator<=>(const HeldExecution&) const = default;
+};
+
+// Executions that the workers of a namespace hold, or that one of them holds; at most `max`. Costs what the
+// live leases cost.
+struct FindHeld {
+  using Reply = std::vector<HeldExecution>;
+  static constexpr OperationRow row{};
+  Namespace ns;
+  std::optional<WorkerId> worker = {};
+  std::size_t max;
+};
+
 struct BlockedExecution {
   ExecutionId id;
   Namespace ns;
@@ -215,16 +231,16 @@ struct ReadResult {
 // ---- The store -----------------------------------------------------------------------------------
 
 // The operations that an engine hands on as they are, and those that only the engine asks for.
-using StoreOperations =
-    Joined<Filtered<EngineOperations, []<class Op>() { return Op::row.is_stored; }>,
-           OperationList<
-               core::Create, core::GrantIssue, core::LeaseGrant, core::TimerFire, core::Remove,
-               core::Unblock, core::CheckLease, core::HoldsToken, ReadResult, FindEffects,
-               SettleEffects, TakeReady, PutBack, TimersDue, RetentionDue, Reconcile, CountAll,
-               Probe, PeekReady, CountWaiting, FindBlocked, CountBlocked, core::LiveWorkers,
-               core::Admit, core::ReleaseToken, core::HeldTokens, core::CheckBudget,
-               core::ResetsDue, core::ResetIfDue, core::LedgerOf, core::ForgetSpending,
-               core::ReconcileBudgets, core::ReconcileQuotas, core::AllBudgets, core::AllQuotas>>;
+using StoreOperations = Joined<
+    Filtered<EngineOperations, []<class Op>() { return Op::row.is_stored; }>,
+    OperationList<core::Create, core::GrantIssue, core::LeaseGrant, core::TimerFire, core::Remove,
+                  core::Unblock, core::CheckLease, core::HoldsToken, ReadResult, FindEffects,
+                  SettleEffects, TakeReady, PutBack, TimersDue, RetentionDue, Reconcile, CountAll,
+                  Probe, PeekReady, CountWaiting, FindHeld, FindBlocked, CountBlocked,
+                  core::LiveWorkers, core::Admit, core::ReleaseToken, core::HeldTokens,
+                  core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,
+                  core::ForgetSpending, core::ReconcileBudgets, core::ReconcileQuotas,
+                  core::AllBudgets, core::AllQuotas>>;
 using AnyCall = AnyCallOf<StoreOperations>;
 
 template <class Op, class... Ops>

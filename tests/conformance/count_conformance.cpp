@@ -57,6 +57,31 @@ TEST_P(Conformance, LostExecutionCountsAsActiveUntilItIsTaken) {
   EXPECT_EQ(counts(), "default active 1");
 }
 
+TEST_P(Conformance, ActiveExecutionsWithoutAWorkerAreCountedAsReclaimable) {
+  const auto reclaimable = [&] {
+    const auto counts = must(run(CountExecutions{})).counts;
+    return counts.size() == 1 ? counts.front().reclaimable : 99;
+  };
+  const auto shown = [&](const char* line) {
+    EXPECT_THAT(must(run(GetMetrics{})).bytes, ::testing::HasSubstr(line));
+  };
+  for (int i = 0; i < 3; ++i) submit();
+  const auto claimed = claim_many(3);
+  EXPECT_EQ(reclaimable(), 0u);
+  shown("ff_executions_reclaimable{lane=\"default\"} 0\n");
+  must(run(RevokeLease{.id = claimed[0].id}));
+  EXPECT_EQ(reclaimable(), 1u);
+  pass(lease_ttl);
+  EXPECT_EQ(reclaimable(), 3u) << "no worker is there";
+  shown("ff_executions_reclaimable{lane=\"default\"} 3\n");
+  EXPECT_THAT(must(run(ExplainExecution{claimed[1].id})).summary,
+              ::testing::StartsWith("the lease of its last worker expired"));
+  home_->restart();
+  EXPECT_EQ(reclaimable(), 3u);
+  claim("heir");
+  EXPECT_EQ(reclaimable(), 2u);
+}
+
 TEST_P(Conformance, DuplicatesAndRefusalsAreNotCounted) {
   const Submit submit_once{.idempotency_key = key("k"), .kind = greet};
   for (int i = 0; i < 3; ++i) must(run(submit_once));

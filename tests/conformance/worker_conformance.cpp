@@ -3,6 +3,7 @@
 namespace ff::conformance {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -11,6 +12,23 @@ class Workers : public Conformance {
  protected:
   RegisterWorker registration(const char* name, std::vector<std::string> tokens = {}) {
     return {.worker = worker(name), .capabilities = caps(std::move(tokens)), .ttl = 30s};
+  }
+  static IncarnationId incarnation_id(std::uint8_t number) {
+    Uuid::Bytes bytes{};
+    bytes.back() = number;
+    return IncarnationId{Uuid{bytes}};
+  }
+  RegisterWorker incarnation(const char* name, std::uint8_t number) {
+    auto made = registration(name);
+    made.incarnation = incarnation_id(number);
+    return made;
+  }
+  HeartbeatWorker heartbeat(const char* name, std::uint8_t number) {
+    return {.worker = worker(name), .incarnation = incarnation_id(number)};
+  }
+  Error failure_of(RegisterWorker operation) {
+    const auto reply = run(std::move(operation));
+    return reply ? Error{} : reply.error();
   }
   void add(const char* name, std::vector<std::string> tokens = {}) {
     must(run(registration(name, std::move(tokens))));
@@ -161,6 +179,69 @@ TEST_P(Workers, BadOnesAreRefused) {
   EXPECT_EQ(error_of(no_time), Errc::invalid_input);
   EXPECT_EQ(error_of(RegisterWorker{.worker = {}}), Errc::invalid_input);
   EXPECT_THAT(names(), IsEmpty());
+}
+
+// ---- One worker per id ----------------------------------------------------------------------------
+
+TEST_P(Workers, AnotherIncarnationIsRefusedWhileTheFirstLives) {
+  must(run(incarnation("w1", 1)));
+  advance(10s);
+  const auto refused = failure_of(incarnation("w1", 2));
+  EXPECT_EQ(refused.code, Errc::worker_id_in_use);
+  EXPECT_THAT(refused.message, HasSubstr("w1 in namespace default"));
+  EXPECT_THAT(refused.message, HasSubstr("wait 20 s"));
+  EXPECT_THAT(refused.details, Contains(Error::Detail{"wait_ms", "20000"}));
+  EXPECT_EQ(error_of(heartbeat("w1", 2)), Errc::worker_id_in_use);
+
+  auto elsewhere = incarnation("w1", 2);
+  elsewhere.ns = ns("other");
+  must(run(elsewhere));
+  must(run(incarnation("w2", 2)));
+}
+
+TEST_P(Workers, AnIncarnationKeepsItsIdByEverySignOfLife) {
+  EXPECT_FALSE(must(run(incarnation("w1", 1))).known);
+  EXPECT_TRUE(must(run(incarnation("w1", 1))).known) << "its first answer may have been lost";
+  advance(20s);
+  must(run(heartbeat("w1", 1)));
+  advance(20s);
+  EXPECT_EQ(error_of(incarnation("w1", 2)), Errc::worker_id_in_use);
+  advance(10s);
+  must(run(incarnation("w1", 2)));
+  EXPECT_EQ(error_of(heartbeat("w1", 1)), Errc::worker_id_in_use) << "the second has the id";
+}
+
+TEST_P(Workers, AnIncarnationFreesOnlyItsOwnId) {
+  must(run(incarnation("w1", 1)));
+  must(run(DeregisterWorker{.worker = worker("w1"), .incarnation = incarnation_id(2)}));
+  EXPECT_EQ(error_of(incarnation("w1", 2)), Errc::worker_id_in_use);
+  must(run(DeregisterWorker{.worker = worker("w1"), .incarnation = incarnation_id(1)}));
+  EXPECT_FALSE(must(run(incarnation("w1", 2))).known);
+}
+
+TEST_P(Workers, WithoutAnIncarnationNoneIsRefusedAndNoIdIsHeld) {
+  must(run(incarnation("w1", 1)));
+  must(run(registration("w1", {"gpu"})));
+  must(run(HeartbeatWorker{.worker = worker("w1")}));
+  EXPECT_EQ(must(run(GetWorker{.worker = worker("w1")})).info.capabilities, caps({"gpu"}));
+  EXPECT_EQ(error_of(incarnation("w1", 2)), Errc::worker_id_in_use) << "the first still lives";
+  advance(20s);
+  must(run(registration("w1")));
+  must(run(HeartbeatWorker{.worker = worker("w1")}));
+  advance(10s);
+  must(run(incarnation("w1", 2)));
+  must(run(DeregisterWorker{.worker = worker("w1")}));
+  EXPECT_THAT(names(), IsEmpty());
+}
+
+TEST_P(Workers, AClaimDoesNotShortenTheLifeOfARegisteredWorker) {
+  auto patient = incarnation("w1", 1);
+  patient.ttl = 5min;
+  must(run(patient));
+  must(run(claim_by("w1")));
+  advance(4min);
+  EXPECT_THAT(names(), ElementsAre("w1"));
+  EXPECT_EQ(must(run(heartbeat("w1", 1))).expires_at, now() + 5min);
 }
 
 // ---- Waiting for one that is capable --------------------------------------------------------------

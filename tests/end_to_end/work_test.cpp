@@ -176,6 +176,26 @@ TEST_F(WorkTest, AKindThatNobodyRunsWaits) {
   EXPECT_THAT(out({"get", id, "--json"}), HasSubstr(R"("state":"waiting")"));
 }
 
+TEST_F(WorkTest, SecondWorkerWithTheSameIdEndsAndTheFirstWorksOn) {
+  const Words same{"--id", "same", "--alive-ttl", "1s"};
+  const auto first = work("echo first", same);
+  const auto second = work("echo second", same);
+  const auto ended = second->wait();
+  EXPECT_EQ(ended.exit_code, 4);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("worker_id_in_use: another live worker has the id same"),
+                               HasSubstr("choose another id")));
+  EXPECT_EQ(out({"submit", "k", "--wait"}), "first\n");
+}
+
+TEST_F(WorkTest, WorkerThatWasKilledGetsItsIdBack) {
+  const Words same{"--id", "same", "--alive-ttl", "1s"};
+  const auto first = work("echo first", same);
+  first->signal(SIGKILL);
+  first->wait();
+  const auto second = work("echo second", same);
+  EXPECT_EQ(out({"submit", "k", "--wait"}), "second\n");
+}
+
 TEST_F(WorkTest, WrongInputIsRefused) {
   for (const Words& wrong : {Words{"work"},
                              {"work", "true", "--concurrency", "0"},

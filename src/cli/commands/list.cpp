@@ -15,6 +15,14 @@ struct ListArguments {
   bool all = false;
 };
 
+// An active execution that no worker holds says so.
+void show_reclaimable(json::object& row) {
+  const auto ownership = row.at("state_vector").at("ownership_state").as_string();
+  if (ownership == to_string(OwnershipState::lease_expired_reclaimable) ||
+      ownership == to_string(OwnershipState::lease_revoked))
+    row["state"] = "active (reclaimable)";
+}
+
 // Page after page, until there are `limit` or no more.
 Result<ExitCode> run(const Context& context, const ListArguments& given) {
   auto request = given.request;
@@ -33,10 +41,12 @@ Result<ExitCode> run(const Context& context, const ListArguments& given) {
     FF_TRY(page);
     seen += page->executions.size();
     for (auto& row : fields_of(page->executions)) {
-      if (context.json)
+      if (context.json) {
         print_json(row);
-      else
-        rows.push_back(std::move(row));
+        continue;
+      }
+      show_reclaimable(row);
+      rows.push_back(std::move(row));
     }
     list->cursor = page->next;
   } while (list->cursor && (given.all || seen < given.limit));

@@ -18,6 +18,14 @@ void exchange_credentials(const Settings& settings, http::Server& server) {
   }
 }
 
+void warn_of_open_access(const std::string& url) {
+  log::warn(
+      "no token is set (FF_API_TOKEN, FF_TOKENS_FILE): everybody who reaches {} may submit, "
+      "claim, cancel, revoke leases, reset budgets and make backups",
+      url);
+  log::warn("no token is set: everybody who reaches {} may read payloads and results", url);
+}
+
 }  // namespace
 
 Run setup_server(Arguments& arguments) {
@@ -33,9 +41,11 @@ Run setup_server(Arguments& arguments) {
     const auto& settings = context.settings;
     auto access = service_access(settings);
     FF_TRY(access);
+    const bool is_open = access->server.credentials.access->is_open();
     auto service = Service::start(settings, std::move(*access));
     FF_TRY(service);
     auto& server = service->server();
+    if (is_open) warn_of_open_access(server.url());
     log::info("FlowFabric {} serves {} at {}", version, service->store(), server.url());
     auto stopped = service->wait_for_stop([&] { exchange_credentials(settings, server); });
     log::info("stopping");

@@ -222,7 +222,11 @@ Run setup_work(Arguments& arguments) {
   arguments.option("--concurrency", given->concurrency, "Commands at a time (default: 1)");
   arguments.option("--lease-ttl", worker.lease_ttl,
                    "How long the engine waits for a worker that vanished (default: 30s)");
-  arguments.option("--id", worker.id, "NAME", "The worker's name (default: host and process id)");
+  arguments.option(
+      "--id", worker.id, "NAME",
+      "The worker's name, which no other live worker has (default: host and process id)");
+  arguments.option("--alive-ttl", worker.alive_ttl,
+                   "How long a worker that crashed keeps its name from others (default: 30s)");
   arguments.option("--max", given->max, "End after so many executions");
   arguments.flag("--once", given->once, "The same as --max 1");
   arguments.option("--delay", given->delay,

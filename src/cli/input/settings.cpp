@@ -1,5 +1,7 @@
 #include "cli/input/settings.hpp"
 
+#include <flowfabric/ids.hpp>
+
 #include <array>
 
 #include <fmt/format.h>
@@ -54,6 +56,19 @@ Result<void> a_partition_count(std::string_view text) {
   const auto count = parse_number(text, NumberRange{1, 32'767});
   FF_TRY(count);
   return {};
+}
+
+// Empty: all of them.
+Result<void> a_namespace(std::string_view text) {
+  if (text.empty()) return {};
+  FF_TRY(Namespace::parse(std::string(text)));
+  return {};
+}
+Result<void> a_tag(std::string_view text) {
+  const auto equals = text.find('=');
+  if (text.empty() || (equals != std::string_view::npos && equals > 0)) return {};
+  return fail(Errc::invalid_input,
+              fmt::format("'{}' is not a tag; write it as KEY=VALUE", printable(text)));
 }
 
 Result<void> one_of(std::string_view text, std::string_view choices) {
@@ -168,12 +183,18 @@ constexpr std::array table{
     SettingInfo{Setting::quota_reconciler_interval, "quota-reconciler-interval",
                 "FF_QUOTA_RECONCILER_INTERVAL_S", "30s", "DURATION",
                 "So often: give back slots that nobody holds", an_interval<1000>},
+    SettingInfo{Setting::scanner_namespace, "scanner-namespace", "FF_SCANNER_NAMESPACE", "", "NAME",
+                "The only namespace whose executions the scanners of a server look after; another "
+                "server must look after the others",
+                a_namespace},
+    SettingInfo{Setting::scanner_tag, "scanner-tag", "FF_SCANNER_TAG", "", "KEY=VALUE",
+                "The same for executions with this tag", a_tag},
 };
 
 constexpr bool table_follows_enum() {
   for (std::size_t i = 0; i < table.size(); ++i)
     if (static_cast<std::size_t>(table[i].setting) != i) return false;
-  return static_cast<std::size_t>(Setting::quota_reconciler_interval) + 1 == table.size();
+  return static_cast<std::size_t>(Setting::scanner_tag) + 1 == table.size();
 }
 static_assert(table_follows_enum(), "a row per Setting, in the order of the enum");
 

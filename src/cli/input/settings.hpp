@@ -53,6 +53,8 @@ enum class Setting : std::uint8_t {
   budget_reset_interval,
   budget_reconciler_interval,
   quota_reconciler_interval,
+  scanner_namespace,
+  scanner_tag,
 };
 
 struct SettingInfo {

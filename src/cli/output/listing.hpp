@@ -18,7 +18,8 @@ inline constexpr std::array execution_columns{FieldColumn{"id", Column::Fit::kee
 inline constexpr const char* state_choices =
     "waiting|delayed|waiting_children|active|completed|failed|cancelled|expired|rate_limited";
 
-// A row per lane, a column per state that occurs.
+// A row per lane, a column per state that occurs. If any worker lost its lease: how many of the active
+// executions no worker holds.
 std::string counts_table(const StateCounts& counts, const Screen& screen);
 
 }  // namespace ff::cli

@@ -231,6 +231,11 @@ bool waits_for_needs(const Execution& execution) {
          !needs_of(execution.policy).empty();
 }
 
+bool is_reclaimable(const Execution& execution) {
+  return public_state(execution) == ExecutionState::active &&
+         !std::holds_alternative<Active>(execution.state);
+}
+
 bool may_show(const Execution& execution, ExecutionState state) {
   const auto stored = public_state(execution);
   if (stored == state) return true;

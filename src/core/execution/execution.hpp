@@ -121,6 +121,9 @@ bool is_pause(BlockingReason reason);
 // its quota let it start is not stored, but derived when somebody asks.
 bool waits_for_needs(const Execution& execution);
 
+// True while it counts as active but no worker holds it: its lease expired or was revoked.
+bool is_reclaimable(const Execution& execution);
+
 // Whether it may be shown in this state: which of `waiting` and `rate_limited` it is may have to be derived.
 bool may_show(const Execution& execution, ExecutionState state);
 

@@ -5,14 +5,16 @@
 namespace ff {
 
 Async<Scan> RetentionTrimmer::run_once() {
-  const auto over = co_await store_.run(store::RetentionDue{batch_max});
+  const store::RetentionDue query{candidates_.batch(batch_max)};
+  const auto over = co_await store_.run(query);
   FF_CO_TRY(over);
 
+  const auto due = co_await candidates_.own(over->due);
   std::vector<core::Remove> commands;
-  for (const auto& id : over->due) commands.push_back({.id = id});
+  for (const auto& id : due) commands.push_back({.id = id});
   const auto replies = co_await store_.run_all(std::move(commands));
 
-  Scan scan{.seen = over->due.size()};
+  Scan scan{.seen = due.size()};
   std::optional<Error> failure;
   for (const auto& reply : replies) {
     if (!reply && reply.error().code != Errc::execution_not_found) failure = reply.error();
@@ -20,6 +22,8 @@ Async<Scan> RetentionTrimmer::run_once() {
   }
   if (failure && scan.changed == 0) co_return std::unexpected(std::move(*failure));
   scan.more = scan.seen >= batch_max && scan.changed > 0;
+  const bool full_of_others = due.empty() && over->due.size() >= query.max;
+  if (full_of_others) scan.next_in = Millis{0};
   co_return scan;
 }
 

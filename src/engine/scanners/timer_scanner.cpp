@@ -16,14 +16,16 @@ std::string_view TimerScanner::name() const {
 }
 
 Async<Scan> TimerScanner::run_once() {
-  const auto timers = co_await store_.run(store::TimersDue{.kind = kind_, .max = batch_max});
+  const store::TimersDue query{.kind = kind_, .max = candidates_.batch(batch_max)};
+  const auto timers = co_await store_.run(query);
   FF_CO_TRY(timers);
 
+  const auto due = co_await candidates_.own(timers->due);
   std::vector<core::TimerFire> commands;
-  for (const auto& id : timers->due) commands.push_back({.id = id, .kind = kind_});
+  for (const auto& id : due) commands.push_back({.id = id, .kind = kind_});
   const auto replies = co_await store_.run_all(std::move(commands));
 
-  Scan scan{.seen = timers->due.size()};
+  Scan scan{.seen = due.size()};
   if (timers->next) scan.next_in = *timers->next - store_.now();
   std::optional<Error> failure;
   for (const auto& reply : replies) {

@@ -1,8 +1,9 @@
 #include "engine/scanners/unblock_scanner.hpp"
 
-#include <algorithm>
 #include <array>
+#include <set>
 
+#include "base/log.hpp"
 #include "base/try.hpp"
 
 namespace ff {
@@ -42,17 +43,25 @@ Async<Scan> UnblockScanner::unblock(WaitReasons& reasons, BlockingReason reason)
   for (std::size_t pages = 0; pages < pages_max; ++pages) {
     const auto page = co_await store_.run(query);
     FF_CO_TRY(page);
+    std::vector<ExecutionId> ids;
+    for (const auto& each : page->executions) ids.push_back(each.id);
+    const auto own = co_await candidates_.own(std::move(ids));
+    const std::set<ExecutionId> ours(own.begin(), own.end());
     std::vector<core::Unblock> unblocks;
     for (const auto& each : page->executions) {
+      if (!ours.contains(each.id)) continue;
       ++scan.seen;
       const auto refused = co_await reasons.of(each.ns, each.needs);
       if (!refused) continue;  // fail closed: it stays as it is
       if (!*refused && reasons.take_room(each.needs))
         unblocks.push_back({.id = each.id, .reason = reason});
     }
-    const auto unblocked = co_await store_.run_all(std::move(unblocks));
-    scan.changed += static_cast<std::size_t>(std::ranges::count_if(
-        unblocked, [](const auto& reply) { return reply && reply->changed; }));
+    const auto unblocked = co_await store_.run_all(unblocks);
+    for (std::size_t i = 0; i < unblocked.size(); ++i) {
+      if (!unblocked[i] || !unblocked[i]->changed) continue;
+      ++scan.changed;
+      log::info("execution={} unblocked reason={}", unblocks[i].id.str(), to_string(reason));
+    }
     query.after = next_[reason] = page->next;
     if (!page->next) co_return scan;
   }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "engine/scanner.hpp"
+#include "engine/scanners/scanner_filter.hpp"
 #include "engine/starting/wait_reasons.hpp"
 
 namespace ff {
@@ -13,7 +14,8 @@ namespace ff {
 // workers of the published contract find only what stands among the eligible executions.
 class UnblockScanner final : public Scanner {
  public:
-  UnblockScanner(store::Store& store, WorkerCache& workers) : store_(store), workers_(workers) {}
+  UnblockScanner(store::Store& store, WorkerCache& workers, ScannerFilter filter = {})
+      : store_(store), workers_(workers), candidates_(store, std::move(filter)) {}
 
   std::string_view name() const override { return "unblock"; }
   Async<Scan> run_once() override;
@@ -29,6 +31,7 @@ class UnblockScanner final : public Scanner {
 
   store::Store& store_;
   WorkerCache& workers_;
+  FilteredCandidates candidates_;
   std::atomic<bool> look_ = true;
   TimePoint look_again_at_{};
   std::map<BlockingReason, std::optional<std::string>> next_;  // where to go on

@@ -108,6 +108,16 @@ Async<void> add_quota(store::Store& store, const QuotaId& quota, std::vector<Obs
   co_return Result<void>{};
 }
 
+std::string_view lost_lease(OwnershipState ownership) {
+  switch (ownership) {
+    case OwnershipState::unowned:
+    case OwnershipState::leased: break;
+    case OwnershipState::lease_expired_reclaimable: return "the lease of its last worker expired";
+    case OwnershipState::lease_revoked: return "the lease of its last worker was revoked";
+  }
+  return {};
+}
+
 // Of one that nobody has and that is not kept back by itself.
 Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const ExecutionInfo& info,
                             Why& why) {
@@ -136,6 +146,8 @@ Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const Exe
                     able == 1 ? "worker" : "workers");
   else
     why.summary = fmt::format("it waits: {}", why.obstacles.front().detail);
+  if (const auto lost = lost_lease(info.state_vector.ownership_state); !lost.empty())
+    why.summary = fmt::format("{}, and no worker has claimed it again; {}", lost, why.summary);
   co_return Result<void>{};
 }
 

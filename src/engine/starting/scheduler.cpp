@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/log.hpp"
+#include "base/text/hash.hpp"
 #include "base/try.hpp"
 
 namespace ff {
@@ -50,6 +52,17 @@ bool is_refused(const Error& error) {
     case Errc::internal: return false;
     default: return true;
   }
+}
+
+// Another worker was faster: that happens all the time. Capabilities can be long, their digest is not.
+void log_refused(const auto& wanted, const ExecutionId& id, const Error& error) {
+  if (error.code == Errc::capability_mismatch)
+    log::info("execution={} worker={} capabilities={} mismatch: {}", id.str(), wanted.worker.str(),
+              fnv1a_xor8hex(wanted.capabilities.csv()), error.message);
+  else
+    log::at(is_gone(error) ? log::Level::debug : log::Level::warn,
+            "execution={} worker={} start refused: {}", id.str(), wanted.worker.str(),
+            error.message);
 }
 
 store::TakeReady take_for(const auto& wanted, std::size_t max, const StartGate::Cycle& cycle) {
@@ -111,7 +124,7 @@ Async<void> Scheduler::lease_within_bytes(const Claim& claim, std::span<const Ch
                                    chosen.begin() + static_cast<std::ptrdiff_t>(size));
     chosen = chosen.subspan(size);
     auto leased = co_await store_.run_all(leases_for(claim, part, core::LeaseSource::ready));
-    co_await give_back_unused(part, leased);
+    co_await give_back_unused(claim, part, leased);
     const auto before = reply.executions.size();
     auto collected = collect(std::move(leased), reply);
     if (!collected) {
@@ -159,7 +172,7 @@ Async<GrantReply> Scheduler::grant(const Grant& grant) {
                                           .grant_ttl = grant.grant_ttl}};
     auto granted = co_await store_.run_all(std::move(issues));
     if (granted.front()) co_return GrantReply{std::move(*granted.front())};
-    co_await give_back_unused(chosen, granted);
+    co_await give_back_unused(grant, chosen, granted);
     static_cast<void>(co_await store_.run(store::PutBack{id}));
     if (is_gone(granted.front().error())) continue;
     cycle.failure = granted.front().error();
@@ -193,26 +206,28 @@ Async<ClaimedExecution> Scheduler::claim(ClaimExecution claim) {
   std::vector<core::LeaseGrant> leases{
       {.id = claim.id,
        .source = core::LeaseSource::ready,
-       .worker = std::move(claim.worker),
-       .capabilities = std::move(claim.capabilities),
+       .worker = claim.worker,
+       .capabilities = claim.capabilities,
        .token = chosen.front().token,
        .lease_id = claim.lease_id ? *claim.lease_id : mint<LeaseId>(),
        .attempt_id = mint<AttemptId>(),
        .lease_ttl = claim.lease_ttl}};
   auto leased = co_await store_.run_all(std::move(leases));
-  co_await give_back_unused(chosen, leased);
+  co_await give_back_unused(claim, chosen, leased);
   co_return std::move(leased.front());
 }
 
 // An execution that was let in but not started gives back its slot and its place. If the start is uncertain,
 // the reconciler finds out, and other claims may try.
-template <class Reply>
-asio::awaitable<void> Scheduler::give_back_unused(const std::vector<Chosen>& chosen,
+template <class Op, class Reply>
+asio::awaitable<void> Scheduler::give_back_unused(const Op& wanted,
+                                                  const std::vector<Chosen>& chosen,
                                                   const std::vector<Result<Reply>>& started) {
   std::vector<Chosen> unused;
   std::vector<store::PutBack> unknown;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (started[i]) continue;
+    log_refused(wanted, chosen[i].id, started[i].error());
     if (!is_refused(started[i].error()))
       unknown.push_back({chosen[i].id});
     else if (chosen[i].token)

@@ -50,8 +50,9 @@ class Scheduler {
   asio::awaitable<void> put_back(std::span<const Chosen> chosen);
   std::vector<core::LeaseGrant> leases_for(const Claim& claim, const std::vector<Chosen>& chosen,
                                            core::LeaseSource source);
-  template <class Reply>
-  asio::awaitable<void> give_back_unused(const std::vector<Chosen>& chosen,
+  // `wanted` is the claim or grant that they were chosen for.
+  template <class Op, class Reply>
+  asio::awaitable<void> give_back_unused(const Op& wanted, const std::vector<Chosen>& chosen,
                                          const std::vector<Result<Reply>>& started);
   Result<void> collect(std::vector<Result<ClaimedExecution>> leased, ClaimReply& reply);
   template <class Id>

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.hpp"
 #include "base/try.hpp"
 #include "core/refusals.hpp"
 
@@ -17,6 +18,7 @@ constexpr Millis remembered_for{60'000};
 constexpr std::size_t refusals_max = 100'000;
 constexpr Millis attachable_for{5'000};
 constexpr std::size_t attachable_max = 100'000;
+constexpr Millis told_for{60'000};
 
 bool is_plain(const store::Candidate& candidate) {
   return candidate.needs.budgets.empty() && !candidate.needs.quota;
@@ -24,6 +26,21 @@ bool is_plain(const store::Candidate& candidate) {
 
 std::string_view name_of(core::QuotaRefusal refusal) {
   return refusal == core::QuotaRefusal::rate ? "rate" : "concurrency";
+}
+
+std::string name_of(const StartGate::Resource& what) {
+  if (const auto* budget = std::get_if<BudgetId>(&what)) return "budget=" + budget->str();
+  return "quota=" + std::get<QuotaId>(what).str();
+}
+
+// Of many executions that one budget or quota refuses, one is news.
+void log_blocked(const std::vector<std::pair<ExecutionId, Refused>>& all) {
+  std::set<std::string_view> told;
+  for (const auto& [id, refused] : all) {
+    const bool is_news = refused.is_news && told.insert(refused.detail).second;
+    log::at(is_news ? log::Level::info : log::Level::debug, "execution={} blocked reason={}: {}",
+            id.str(), to_string(refused.reason), refused.detail);
+  }
 }
 
 }  // namespace
@@ -99,12 +116,16 @@ asio::awaitable<std::vector<Chosen>> StartGate::admit(Cycle& cycle,
   for (auto& each : taken) {
     const auto refused_by = std::ranges::find_if(
         each.needs.budgets, [&](const BudgetId& id) { return refusals.contains(id); });
-    if (refused_by != each.needs.budgets.end())
-      asked.refused.emplace_back(each.id, refusals.at(*refused_by));
-    else
+    if (refused_by == each.needs.budgets.end()) {
       wanting.push_back(std::move(each));
+      continue;
+    }
+    const auto& refused = refusals.at(*refused_by);
+    if (refused.dimension) metrics_.budget_hit(*refused.dimension);
+    asked.refused.emplace_back(each.id, refused);
   }
   co_await ask_quotas(cycle, std::move(wanting), asked);
+  log_blocked(asked.refused);
   std::vector<ExecutionId> refused;
   for (const auto& [id, why] : asked.refused) refused.push_back(id);
   co_await put_back(std::move(refused));
@@ -121,10 +142,8 @@ asio::awaitable<StartGate::BudgetRefusals> StartGate::check_budgets(
   std::vector<core::CheckBudget> checks;
   for (const auto& budget : unknown) checks.push_back({budget});
   auto refusals = co_await look_at(cycle, std::move(checks));
-  for (const auto& [budget, refused] : refusals) {
-    if (refused.dimension) metrics_.budget_hit(*refused.dimension);
-    if (!refused.unreadable) note_refusal(cycle, budget, refused.until);
-  }
+  for (auto& [budget, refused] : refusals)
+    refused.is_news = refused.unreadable || note_refusal(cycle, budget, refused.until);
   co_return refusals;
 }
 
@@ -173,10 +192,12 @@ asio::awaitable<void> StartGate::ask_quotas(Cycle& cycle, std::vector<store::Can
     }
     if (reply) metrics_.quota_hit(name_of(reply->refusal));
     cycle.closed.quotas.insert(quota);
-    if (refused->unreadable)
+    if (refused->unreadable) {
+      refused->is_news = true;
       cycle.failure = std::move(reply.error());
-    else
-      note_refusal(cycle, quota, reply ? reply->retry_at : std::nullopt);
+    } else {
+      refused->is_news = note_refusal(cycle, quota, reply ? reply->retry_at : std::nullopt);
+    }
     asked.refused.emplace_back(each.id, std::move(*refused));
   }
 }
@@ -186,6 +207,8 @@ Async<Chosen> StartGate::admit_one(const Namespace& ns, ExecutionId id, core::Ne
   std::vector<store::Candidate> candidates{{.id = id, .needs = std::move(needs)}};
   const auto refusals = co_await check_budgets(cycle, candidates);
   if (cycle.failure) co_return std::unexpected(std::move(*cycle.failure));
+  if (!refusals.empty() && refusals.begin()->second.dimension)
+    metrics_.budget_hit(*refusals.begin()->second.dimension);
   if (!refusals.empty())
     co_return fail(
         Errc::budget_exceeded,
@@ -205,8 +228,12 @@ asio::awaitable<void> StartGate::give_back(std::vector<Chosen> unused) {
   for (const auto& each : unused)
     if (each.token)
       releases.push_back({.quota = *each.quota, .token = each.token->id, .unused = true});
-  // Tokens whose release fails are found by the reconciler.
-  co_await store_.run_all(std::move(releases));
+  const auto released = co_await store_.run_all(releases);
+  for (std::size_t i = 0; i < releases.size(); ++i)
+    if (!released[i])
+      log::warn(
+          "quota={} a slot of work that did not start is not released, the reconciler will: {}",
+          releases[i].quota.str(), released[i].error().message);
 }
 
 asio::awaitable<void> StartGate::put_back(std::vector<ExecutionId> ids) {
@@ -215,18 +242,27 @@ asio::awaitable<void> StartGate::put_back(std::vector<ExecutionId> ids) {
   co_await store_.run_all(std::move(back));
 }
 
-void StartGate::note_refusal(const Cycle& cycle, const Resource& what,
+bool StartGate::note_refusal(const Cycle& cycle, const Resource& what,
                              std::optional<TimePoint> until) {
   const auto now = store_.now();
+  bool is_news = false;
   {
     const std::lock_guard lock(mutex_);
     if (refusals_.size() >= refusals_max)
       std::erase_if(refusals_,
                     [&](const auto& each) { return now - each.second.at > remembered_for; });
-    refusals_[what] = {.ns = cycle.ns, .at = now, .looked_at = now, .until = until};
+    auto& refusal = refusals_[what];
+    is_news = !refusal.told_at || now - *refusal.told_at >= told_for;
+    refusal = {.ns = cycle.ns,
+               .at = now,
+               .looked_at = now,
+               .until = until,
+               .told_at = is_news ? now : refusal.told_at,
+               .told = is_news || refusal.told};
   }
   if (std::holds_alternative<QuotaId>(what))
     on_closed_(until ? std::max(Millis{0}, *until - now) : ask_again_after);
+  return is_news;
 }
 
 void StartGate::expect_opening(const QuotaId& quota) {
@@ -239,6 +275,8 @@ bool StartGate::end_refusal(const Resource& what) {
   const auto refusal = refusals_.find(what);
   if (refusal == refusals_.end()) return false;
   refusal->second.over = true;
+  if (std::exchange(refusal->second.told, false))
+    log::info("{} has room again, so its work is unblocked", name_of(what));
   return true;
 }
 

@@ -20,6 +20,7 @@ struct Refused {
   bool unreadable = false;                    // nobody knows whether there is room
   std::optional<std::string> dimension = {};  // of a budget, that is used up
   std::optional<TimePoint> until = {};        // of a budget: its next reset
+  bool is_news = false;                       // worth a line in the log
 };
 
 // The reason why a budget or a quota refuses a start, as a sentence. None: there is room.
@@ -91,7 +92,9 @@ class StartGate {
     TimePoint at;
     TimePoint looked_at;  // that it has no room; later than `at` if nobody wanted it then
     std::optional<TimePoint> until = {};
-    bool over = false;  // it may have room again
+    bool over = false;                      // it may have room again
+    std::optional<TimePoint> told_at = {};  // when the log last said so
+    bool told = false;                      // and has not said since that there is room again
   };
   // Questions under way. An opening may be heard before the refusal that it makes out of date.
   struct Questions {
@@ -125,7 +128,8 @@ class StartGate {
   asio::awaitable<void> ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting,
                                    Asked& asked);
   asio::awaitable<void> put_back(std::vector<ExecutionId> ids);
-  void note_refusal(const Cycle& cycle, const Resource& what, std::optional<TimePoint> until);
+  // True if the log should tell of it: once a minute is enough for a quota that fills up all the time.
+  bool note_refusal(const Cycle& cycle, const Resource& what, std::optional<TimePoint> until);
   bool end_refusal(const Resource& what);  // under the lock; false: it refused nothing
 
   store::Store& store_;

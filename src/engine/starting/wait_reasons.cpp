@@ -142,8 +142,8 @@ asio::awaitable<void> WaitReasons::show(std::span<ExecutionInfo> infos) {
 asio::awaitable<std::map<BlockingReason, std::uint64_t>> WaitReasons::show(
     StateCounts& counts, const std::vector<store::WaitingCount>& waiting) {
   std::map<BlockingReason, std::uint64_t> held_back;
-  std::map<std::pair<LaneId, ExecutionState>, std::uint64_t> shown;
-  for (const auto& each : counts.counts) shown[{each.lane, each.state}] = each.count;
+  std::map<std::pair<LaneId, ExecutionState>, StateCount> shown;
+  for (const auto& each : counts.counts) shown[{each.lane, each.state}] = each;
   std::vector<core::Needs> all;
   for (const auto& group : waiting) all.push_back(group.needs);
   co_await look_up(all);
@@ -153,15 +153,17 @@ asio::awaitable<std::map<BlockingReason, std::uint64_t>> WaitReasons::show(
     held_back[(*refused)->reason] += group.count;
     if ((*refused)->reason == BlockingReason::waiting_for_capable_worker) continue;
     // The two were counted one after the other: some of the group may have started in between.
-    auto& from = shown[{group.lane, ExecutionState::waiting}];
+    auto& from = shown[{group.lane, ExecutionState::waiting}].count;
     const auto moved = std::min(from, group.count);
     from -= moved;
-    shown[{group.lane, ExecutionState::rate_limited}] += moved;
+    shown[{group.lane, ExecutionState::rate_limited}].count += moved;
   }
   counts.counts.clear();
-  for (const auto& [key, count] : shown)
-    if (count > 0)
-      counts.counts.push_back({.lane = key.first, .state = key.second, .count = count});
+  for (auto& [key, each] : shown) {
+    if (each.count == 0) continue;
+    std::tie(each.lane, each.state) = key;
+    counts.counts.push_back(std::move(each));
+  }
   co_return held_back;
 }
 

@@ -35,6 +35,9 @@ constexpr std::array rows{
     Row{"payload_base64", "The bytes it is given, if they are not text."},
     Row{"priority", "0 to 9000; higher runs first, then older."},
     Row{"progress", "How far the newest attempt says it is."},
+    Row{"reclaimable",
+        "Of these, active without a worker: the lease expired or was revoked, and no worker has "
+        "claimed it since."},
     Row{"reclaims", "Attempts after a lost lease, since the last replay."},
     Row{"replays", "How often it was run again after its end."},
     Row{"result",
@@ -107,6 +110,9 @@ constexpr std::array rows{
     // Of workers
     Row{"draining", "It gets no more work, and finishes what it has."},
     Row{"expires_at_ms", "Unless it is heard of before, it counts as dead from then on."},
+    Row{"incarnation",
+        "A UUID that the worker mints when it starts. While it is heard of, the same worker with "
+        "another one is refused."},
     Row{"known", "It was registered already."},
     Row{"running", "What it holds now.", "array"},
     Row{"ttl_ms", "How long it counts as alive after each sign of life."},

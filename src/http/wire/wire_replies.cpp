@@ -86,6 +86,7 @@ void describe(Fields& fields, StateCount& count) {
   fields.required("lane", count.lane);
   fields.required("state", count.state);
   fields.required("count", count.count);
+  fields.defaulted("reclaimable", count.reclaimable);
 }
 
 void describe(Fields& fields, StateCounts& reply) { fields.required("counts", reply.counts); }

@@ -136,15 +136,18 @@ void describe(Fields& fields, RegisterWorker& worker) {
   fields.defaulted("lanes", worker.lanes);
   fields.defaulted("capabilities", worker.capabilities);
   fields.defaulted("ttl_ms", worker.ttl);
+  fields.optional("incarnation", worker.incarnation);
 }
 
 void describe(Fields& fields, HeartbeatWorker& operation) {
   fields.required("worker", operation.worker);
   fields.defaulted("namespace", operation.ns);
+  fields.optional("incarnation", operation.incarnation);
 }
 void describe(Fields& fields, DeregisterWorker& operation) {
   fields.required("worker", operation.worker);
   fields.defaulted("namespace", operation.ns);
+  fields.optional("incarnation", operation.incarnation);
 }
 void describe(Fields& fields, GetWorker& operation) {
   fields.required("worker", operation.worker);

@@ -1,5 +1,8 @@
 #include "sdk/worker/registration.hpp"
 
+#include <algorithm>
+#include <charconv>
+
 #include <fmt/format.h>
 
 #include "sdk/worker/retry_pause.hpp"
@@ -10,6 +13,14 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr Millis register_pause_min{100};
+
+std::int64_t number_in(const Error& error, std::string_view detail) {
+  const auto found = std::ranges::find(error.details, detail, &Error::Detail::name);
+  std::int64_t number = 0;
+  if (found != error.details.end())
+    std::from_chars(found->value.data(), found->value.data() + found->value.size(), number);
+  return number;
+}
 
 }  // namespace
 
@@ -29,26 +40,51 @@ asio::awaitable<void> Registration::keep(Result<RegisterReply> reply) {
   registered_ = reply.has_value();
   while (!ending_) {
     auto wait = interval;
+    bool is_final = false;
     if (reply) {
       outage_.over();
       pause.reset();
-      if (std::exchange(draining_, reply->draining) != reply->draining) callbacks_.on_change();
-    } else if (is_denied(reply.error())) {
+      heard(*reply);
+    } else {
+      wait = pause.next();
+      is_final = is_denied(reply.error());
+      if (reply.error().code == Errc::worker_id_in_use) {
+        const auto for_id = wait_for_id(reply.error());
+        is_final = !for_id;
+        wait = std::min(wait, for_id.value_or(wait));
+      }
+      if (!is_final) outage_.failed(reply.error());
+    }
+    if (is_final) {
       callbacks_.on_denied(reply.error());
       break;
-    } else {
-      outage_.failed(reply.error());
-      wait = pause.next();
     }
     const auto until = Steady::now() + wait;
     while (!ending_ && Steady::now() < until) co_await wakeup_.wait_until(until);
     if (!ending_) reply = co_await give_sign_of_life();
   }
-  DeregisterWorker deregister{.worker = worker_.worker, .ns = worker_.ns};
+  DeregisterWorker deregister{
+      .worker = worker_.worker, .ns = worker_.ns, .incarnation = worker_.incarnation};
   // If it cannot be told, the engine forgets the worker when its ttl is over.
   if (registered_) co_await engine_.run(std::move(deregister));
   ended_ = true;
   callbacks_.on_change();
+}
+
+void Registration::heard(const RegisterReply& reply) {
+  const bool could = may_claim();
+  draining_ = reply.draining;
+  held_until_.reset();
+  if (may_claim() != could) callbacks_.on_change();
+}
+
+std::optional<Millis> Registration::wait_for_id(const Error& in_use) {
+  const auto held_until = number_in(in_use, "held_until_ms");
+  if (registered_ || (held_until_ && held_until > *held_until_)) return std::nullopt;
+  const bool could = may_claim();
+  held_until_ = held_until;
+  if (may_claim() != could) callbacks_.on_change();
+  return Millis{number_in(in_use, "wait_ms")};
 }
 
 void Registration::end() {
@@ -58,7 +94,8 @@ void Registration::end() {
 
 Async<RegisterReply> Registration::give_sign_of_life() {
   if (registered_) {
-    HeartbeatWorker heartbeat{.worker = worker_.worker, .ns = worker_.ns};
+    HeartbeatWorker heartbeat{
+        .worker = worker_.worker, .ns = worker_.ns, .incarnation = worker_.incarnation};
     auto alive = co_await engine_.run(std::move(heartbeat));
     const bool forgotten = !alive && alive.error().code == Errc::worker_not_found;
     if (!forgotten) co_return alive;

@@ -15,7 +15,7 @@ namespace ff {
 class Registration {
  public:
   struct Callbacks {
-    std::function<void()> on_change;              // draining() or ended() have changed
+    std::function<void()> on_change;              // may_claim() or ended() have changed
     std::function<void(const Error&)> on_denied;  // the engine refuses the worker for good
   };
   Registration(Engine& engine, Random& random, RegisterWorker worker,
@@ -23,16 +23,21 @@ class Registration {
 
   // `first` is the reply to a registration that was made before. Registers whenever the engine does not
   // know the worker; sends a heartbeat three times in its ttl. After end() it deregisters and returns.
-  // Cancelled, it returns as soon as it can.
+  // Cancelled, it returns as soon as it can. While another incarnation holds the worker's id it tries again:
+  // that one may have crashed. When it gives a sign of life, or takes the id of a registered worker, the
+  // refusal is final.
   asio::awaitable<void> keep(Result<RegisterReply> first);
 
   void end();
   bool ended() const { return ended_; }
 
-  // An operator wants the worker to claim nothing more.
-  bool draining() const { return draining_; }
+  // False while an operator drains the worker, or another incarnation holds its id.
+  bool may_claim() const { return !draining_ && !held_until_; }
 
  private:
+  void heard(const RegisterReply& reply);
+  // How long the other incarnation holds the id unless it is heard of; none if it was.
+  std::optional<Millis> wait_for_id(const Error& in_use);
   Async<RegisterReply> give_sign_of_life();
 
   Engine& engine_;
@@ -43,6 +48,7 @@ class Registration {
   Outage outage_;
   bool registered_ = false;
   bool draining_ = false;
+  std::optional<std::int64_t> held_until_;  // by another incarnation, in the engine's time
   bool ending_ = false;
   bool ended_ = false;
 };

@@ -4,6 +4,7 @@
 #include <flowfabric/limits.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <unistd.h>
 
@@ -46,10 +47,14 @@ constexpr Millis claim_limit = std::chrono::seconds{30};
 // Most executions are over sooner; only for those that are not, events are followed.
 constexpr Millis follow_after{250};
 
+// Differs between the workers of a process.
 std::string default_worker_id() {
+  static std::atomic<int> workers = 0;
   char host[256] = {};
-  if (::gethostname(host, sizeof host - 1) != 0) return fmt::format("worker-{}", ::getpid());
-  return fmt::format("{}-{}", host, ::getpid());
+  if (::gethostname(host, sizeof host - 1) != 0) std::ranges::copy("worker", host);
+  const auto number = ++workers;
+  return number == 1 ? fmt::format("{}-{}", host, ::getpid())
+                     : fmt::format("{}-{}-{}", host, ::getpid(), number);
 }
 
 // The kinds that a claim names. None, which is all, if some handler takes any kind, or if there are more
@@ -72,7 +77,7 @@ bool knows_no_kinds(const Error& error) {
 }
 
 Result<Claim> claim_template(const WorkerOptions& options, const Handlers& handlers) {
-  auto worker = WorkerId::parse(options.id.empty() ? default_worker_id() : options.id);
+  auto worker = WorkerId::parse(options.id);
   FF_TRY(worker);
   auto ns = Namespace::parse(options.ns);
   FF_TRY(ns);
@@ -173,8 +178,8 @@ class Worker::Running {
     RetryPause pause(random_, pause_min, pause_max);
     std::optional<Claim> unanswered;
     while (!stopping_ && !denied_) {
-      const bool drained = registration_.draining() && !unanswered;
-      if (free_slots() == 0 || drained) {
+      const bool pauses = !registration_.may_claim() && !unanswered;
+      if (free_slots() == 0 || pauses) {
         co_await slots_.wait_until(Steady::time_point::max());
         continue;
       }
@@ -185,7 +190,7 @@ class Worker::Running {
       const bool repeated = unanswered.has_value();
       if (!repeated) unanswered = next_claim();
       Claim claim = *unanswered;
-      if (registration_.draining()) claim.wait = Millis{0};
+      if (!registration_.may_claim()) claim.wait = Millis{0};
       broken_off_ = false;
       auto reply = co_await asio::co_spawn(
           strand_, claim_until_broken_off(std::move(claim)),
@@ -235,7 +240,7 @@ class Worker::Running {
   }
 
   void registration_changed() {
-    if (registration_.draining()) break_off_claim();
+    if (!registration_.may_claim()) break_off_claim();
     slots_.wake();
     settled_.wake();
   }
@@ -475,7 +480,9 @@ class Worker::Running {
 };
 
 Worker::Worker(Engine& engine, WorkerOptions options)
-    : engine_(engine), options_(std::move(options)) {}
+    : engine_(engine), options_(std::move(options)) {
+  if (options_.id.empty()) options_.id = default_worker_id();
+}
 
 Worker::~Worker() { stop(); }
 
@@ -493,11 +500,14 @@ Result<void> Worker::start() {
     return fail(Errc::invalid_input, "a worker's concurrency must be at least 1");
   if (options_.drain_limit < Millis{0})
     return fail(Errc::invalid_input, "a worker's drain limit must not be negative");
+  SystemClock clock;
+  SystemRandom random;
   RegisterWorker worker{.worker = claim->worker,
                         .ns = claim->ns,
                         .lanes = claim->lanes,
                         .capabilities = claim->capabilities,
-                        .ttl = options_.alive_ttl};
+                        .ttl = options_.alive_ttl,
+                        .incarnation = IncarnationId{make_uuid(clock.now(), random)}};
   if (worker.ttl < limits::worker_ttl_min || worker.ttl > limits::worker_ttl_max)
     return fail(Errc::invalid_input,
                 fmt::format("a worker's alive_ttl must be from {} to {} ms",

@@ -435,6 +435,11 @@ TEST(HandBack, HasAGrowingPause) {
 class FaultyWorkerTest : public ::testing::Test {
  protected:
   LocalHome home_;
+  static Uuid some_uuid() {
+    SystemRandom random;
+    return make_uuid(TimePoint{}, random);
+  }
+
   FaultyEngine engine_{home_.engine()};
   Client client_{engine_};
 };
@@ -551,6 +556,66 @@ TEST_F(FaultyWorkerTest, RefusedHeartbeatReachesOnErrorAndRunningHandlersFinish)
   const auto id = must(client_.submit({.kind = "k"})).id;
   must(worker.start());
   EXPECT_EQ(client_.result(id, wait_max), "finished");
+}
+
+// ---- One worker per id --------------------------------------------------------------------------
+
+TEST_F(FaultyWorkerTest, SecondWorkerWithTheSameIdIsRefusedWhileTheFirstLives) {
+  Worker first(engine_, {.id = "w", .alive_ttl = limits::worker_ttl_min});
+  first.handle("k", [](Task&) { return "first"; });
+  must(first.start());
+
+  FaultyEngine engine(home_.engine());
+  std::promise<Error> told;
+  Worker second(engine, {.id = "w",
+                         .alive_ttl = limits::worker_ttl_min,
+                         .on_error = [&](const Error& error) { told.set_value(error); }});
+  second.handle("k", [](Task&) { return "second"; });
+  must(second.start());
+  home_.clock().advance(100ms);  // the first one's next heartbeat is a sign of life
+  const auto error = told.get_future().get();
+  EXPECT_EQ(error.code, Errc::worker_id_in_use);
+  EXPECT_THAT(error.message, HasSubstr("choose another id"));
+  second.stop();
+  EXPECT_EQ(engine.calls<Claim>(), 0);
+  EXPECT_EQ(engine.calls<DeregisterWorker>(), 0);
+  EXPECT_EQ(client_.result(must(client_.submit({.kind = "k"})).id, wait_max), "first");
+}
+
+TEST_F(FaultyWorkerTest, RestartedWorkerGetsTheIdOfItsCrashedPredecessorWhenThatExpires) {
+  const RegisterWorker crashed{
+      .worker = *WorkerId::parse("w"), .ttl = 10min, .incarnation = IncarnationId{some_uuid()}};
+  must(run_blocking(engine_, crashed));
+  Worker worker(engine_, {.id = "w", .alive_ttl = limits::worker_ttl_min});
+  worker.handle("k", [](Task&) { return "done"; });
+  must(worker.start());
+  const auto id = must(client_.submit({.kind = "k"})).id;
+  wait_until([&] { return engine_.calls<RegisterWorker>() >= 3; });
+  EXPECT_EQ(engine_.calls<Claim>(), 0) << "the crashed one may be alive";
+  home_.clock().advance(10min);
+  EXPECT_EQ(client_.result(id, wait_max), "done");
+}
+
+TEST_F(FaultyWorkerTest, WorkerWhoseIdWasTakenWhileItWasAwayEnds) {
+  std::promise<Errc> told;
+  Worker worker(engine_, {.id = "w",
+                          .alive_ttl = limits::worker_ttl_min,
+                          .on_error = [&](const Error& error) { told.set_value(error.code); }});
+  engine_.fail_next<HeartbeatWorker>(1'000'000, Errc::unreachable);
+  must(worker.start());
+  home_.clock().advance(limits::worker_ttl_min);
+  const RegisterWorker other{.worker = *WorkerId::parse("w"),
+                             .incarnation = IncarnationId{some_uuid()}};
+  must(run_blocking(engine_, other));
+  engine_.fail_next<HeartbeatWorker>(0, Errc::unreachable);
+  EXPECT_EQ(told.get_future().get(), Errc::worker_id_in_use);
+}
+
+TEST_F(FaultyWorkerTest, WorkersWithoutAnIdHaveDifferentOnes) {
+  Worker one(engine_), another(engine_);
+  must(one.start());
+  must(another.start());
+  EXPECT_THAT(must(client_.workers()), SizeIs(2));
 }
 
 TEST_F(FaultyWorkerTest, StopEndsAlthoughNothingCanBeReported) {

@@ -1,5 +1,7 @@
 #include "store/embedded/embedded_store.hpp"
 
+#include <ranges>
+
 #include <boost/asio/post.hpp>
 
 #include "base/assert.hpp"
@@ -212,6 +214,17 @@ void EmbeddedStore::route(store::Call<store::TimersDue>& call, Mail& mail) {
 
 void EmbeddedStore::route(store::Call<store::CountWaiting>& call, Mail& mail) {
   ask_all(call.operation, call, mail, sum_waiting);
+}
+
+void EmbeddedStore::route(store::Call<store::FindHeld>& call, Mail& mail) {
+  const auto max = call.operation.max;
+  ask_all(call.operation, call, mail,
+          [max](const std::vector<std::vector<store::HeldExecution>>& shares) {
+            std::vector<store::HeldExecution> all;
+            for (const auto& each : shares | std::views::join) all.push_back(each);
+            if (all.size() > max) all.resize(max);
+            return all;
+          });
 }
 
 // No other scheduler shares this store, and the engine stores nothing as blocked.

@@ -62,19 +62,24 @@ Async<StateCounts> Sweeps::count(std::optional<Namespace> ns, std::optional<Lane
   Question question{.function = "ff_count"};
   auto answers = co_await parts_.functions.ask(std::move(question));
   FF_CO_TRY(answers);
-  std::map<std::pair<LaneId, ExecutionState>, std::uint64_t> sums;
+  std::map<std::pair<LaneId, ExecutionState>, StateCount> sums;
   for (const auto& answer : answers->of_nodes)
     for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
       const auto queue = parse_queue(text_in(answer[i]));
-      const auto state = from_name<ExecutionState>(text_in(answer[i + 1]));
+      const auto what = text_in(answer[i + 1]);
       const auto number = parse_number<std::uint64_t>(text_in(answer[i + 2]));
-      if (!queue || !state || !number) continue;
+      if (!queue || !number) continue;
       if ((ns && queue->first != *ns) || (lane && queue->second != *lane)) continue;
-      sums[{queue->second, *state}] += *number;
+      if (what == "reclaimable")
+        sums[{queue->second, ExecutionState::active}].reclaimable += *number;
+      else if (const auto state = from_name<ExecutionState>(what))
+        sums[{queue->second, *state}].count += *number;
     }
   StateCounts counts;
-  for (const auto& [key, number] : sums)
-    counts.counts.push_back({.lane = key.first, .state = key.second, .count = number});
+  for (auto& [key, sum] : sums) {
+    std::tie(sum.lane, sum.state) = key;
+    counts.counts.push_back(std::move(sum));
+  }
   co_return counts;
 }
 
@@ -96,6 +101,24 @@ Async<std::vector<store::WaitingCount>> Sweeps::answer(store::CountWaiting query
     counts.push_back({.ns = ns, .lane = lane, .needs = needs, .count = number});
   }
   co_return counts;
+}
+
+Async<std::vector<store::HeldExecution>> Sweeps::answer(store::FindHeld query) {
+  Question question{
+      .function = "ff_sweep_held",
+      .arguments = {query.ns.str(), query.worker ? query.worker->str() : std::string{},
+                    std::to_string(query.max)},
+      .moving = Moving::skip};
+  const auto answers = co_await parts_.functions.ask(std::move(question));
+  FF_CO_TRY(answers);
+  std::vector<store::HeldExecution> found;
+  for (const auto& answer : answers->of_nodes)
+    for (std::size_t i = 0; i + 1 < answer.size() && found.size() < query.max; i += 2) {
+      auto worker = WorkerId::parse(text_in(answer[i]));
+      const auto id = ExecutionId::parse(text_in(answer[i + 1]));
+      if (worker && id) found.push_back({.worker = std::move(*worker), .id = *id});
+    }
+  co_return found;
 }
 
 Async<std::vector<store::BlockedCount>> Sweeps::answer(store::CountBlocked) {

@@ -25,6 +25,7 @@ class Sweeps {
   Async<StateCounts> answer(CountExecutions query);
   Async<StateCounts> answer(store::CountAll query);
   Async<std::vector<store::WaitingCount>> answer(store::CountWaiting query);
+  Async<std::vector<store::HeldExecution>> answer(store::FindHeld query);
   Async<std::vector<store::BlockedCount>> answer(store::CountBlocked query);
   Async<store::BlockedPage> answer(store::FindBlocked query);
   Async<store::DueReply> answer(store::RetentionDue query);

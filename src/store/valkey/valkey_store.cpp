@@ -70,6 +70,8 @@ Async<void> ValkeyStore::prepare() {
   FF_CO_TRY(booted);
   if (options_.sweep)
     for (const auto& loss : booted->losses) log::info("valkey={}", loss);
+  log::info("valkey partitions: executions={} budgets={} quotas={}", booted->partitions.executions,
+            booted->partitions.budgets, booted->partitions.quotas);
   keys::Places places;
   options_.partitions = booted->partitions;
   for (PartitionIndex i = 0; i < booted->partitions.executions; ++i)

@@ -2,58 +2,83 @@
 
 #include <flowfabric/limits.hpp>
 
-#include "core/refusals.hpp"
-
 namespace ff::embedded {
 
-WorkerInfo* Workers::find(const Namespace& ns, const WorkerId& worker, TimePoint now) {
+Workers::Worker* Workers::find(const Namespace& ns, const WorkerId& worker, TimePoint now) {
   const auto there = workers_.find(ns);
   if (there == workers_.end()) return nullptr;
   const auto found = there->second.find(worker);
-  const bool lives = found != there->second.end() && found->second.expires_at > now;
+  const bool lives = found != there->second.end() && found->second.info.expires_at > now;
   return lives ? &found->second : nullptr;
+}
+
+bool Workers::is_taken(const Worker& worker, const std::optional<IncarnationId>& incarnation,
+                       TimePoint now) {
+  const auto& hold = worker.hold;
+  return incarnation && hold && hold->by != *incarnation && hold->until > now;
+}
+
+core::refusals::Refusal Workers::id_in_use(const Worker& worker, TimePoint now) {
+  const auto until = worker.hold->until;
+  return core::refusals::worker_id_in_use(worker.info.worker, worker.info.ns, until, until - now);
 }
 
 Workers::ByName& Workers::alive(const Namespace& ns, TimePoint now) {
   auto& there = workers_[ns];
-  std::erase_if(there, [&](const auto& each) { return each.second.expires_at <= now; });
+  std::erase_if(there, [&](const auto& each) { return each.second.info.expires_at <= now; });
   return there;
 }
 
 Result<RegisterReply> Workers::execute(const RegisterWorker& command, Turn& turn) {
   const auto now = turn.now();
-  WorkerInfo info{.worker = command.worker,
-                  .ns = command.ns,
-                  .lanes = command.lanes,
-                  .capabilities = command.capabilities,
-                  .registered_at = now,
-                  .last_seen_at = now,
-                  .expires_at = now + command.ttl};
-  if (auto* known = find(command.ns, command.worker, now)) {
-    info.registered_at = known->registered_at;
-    info.draining = known->draining;
-    *known = std::move(info);
+  auto* known = find(command.ns, command.worker, now);
+  if (known && is_taken(*known, command.incarnation, now)) return id_in_use(*known, now);
+  Worker worker{.info = {.worker = command.worker,
+                         .ns = command.ns,
+                         .lanes = command.lanes,
+                         .capabilities = command.capabilities,
+                         .registered_at = now,
+                         .last_seen_at = now,
+                         .expires_at = now + command.ttl},
+                .ttl = command.ttl};
+  auto& info = worker.info;
+  if (command.incarnation) worker.hold = Hold{.by = *command.incarnation, .until = info.expires_at};
+  if (known) {
+    info.registered_at = known->info.registered_at;
+    info.draining = known->info.draining;
+    // A claim tells of lanes and capabilities; how long the worker lives its own registration says.
+    if (!command.incarnation && known->hold) {
+      worker.hold = known->hold;
+      worker.ttl = known->ttl;
+      info.expires_at = std::max(info.expires_at, known->info.expires_at);
+    }
+    *known = std::move(worker);
     return RegisterReply{
-        .known = true, .draining = known->draining, .expires_at = known->expires_at};
+        .known = true, .draining = known->info.draining, .expires_at = known->info.expires_at};
   }
   auto& others = workers_[command.ns];
   if (others.size() >= limits::workers_max && alive(command.ns, now).size() >= limits::workers_max)
     return core::refusals::too_many_workers(command.ns);
   const RegisterReply reply{.expires_at = info.expires_at};
-  others.insert_or_assign(command.worker, std::move(info));
+  others.insert_or_assign(command.worker, std::move(worker));
   return reply;
 }
 
 Result<RegisterReply> Workers::execute(const HeartbeatWorker& command, Turn& turn) {
-  auto* known = find(command.ns, command.worker, turn.now());
+  const auto now = turn.now();
+  auto* known = find(command.ns, command.worker, now);
   if (!known) return core::refusals::not_found(command.worker, command.ns);
-  const auto ttl = known->expires_at - known->last_seen_at;
-  known->last_seen_at = turn.now();
-  known->expires_at = turn.now() + ttl;
-  return RegisterReply{.known = true, .draining = known->draining, .expires_at = known->expires_at};
+  if (is_taken(*known, command.incarnation, now)) return id_in_use(*known, now);
+  auto& info = known->info;
+  info.last_seen_at = now;
+  info.expires_at = now + known->ttl;
+  if (command.incarnation) known->hold = Hold{.by = *command.incarnation, .until = info.expires_at};
+  return RegisterReply{.known = true, .draining = info.draining, .expires_at = info.expires_at};
 }
 
-Result<Done> Workers::execute(const DeregisterWorker& command, Turn&) {
+Result<Done> Workers::execute(const DeregisterWorker& command, Turn& turn) {
+  const auto* known = find(command.ns, command.worker, turn.now());
+  if (known && is_taken(*known, command.incarnation, turn.now())) return Done{};
   const auto there = workers_.find(command.ns);
   if (there == workers_.end()) return Done{};
   there->second.erase(command.worker);
@@ -64,14 +89,14 @@ Result<Done> Workers::execute(const DeregisterWorker& command, Turn&) {
 Result<WorkerInfo> Workers::execute(const DrainWorker& command, Turn& turn) {
   auto* known = find(command.ns, command.worker, turn.now());
   if (!known) return core::refusals::not_found(command.worker, command.ns);
-  known->draining = command.draining;
-  return *known;
+  known->info.draining = command.draining;
+  return known->info;
 }
 
 Result<std::vector<WorkerInfo>> Workers::execute(const core::LiveWorkers& query, Turn& turn) {
   std::vector<WorkerInfo> found;
   const auto& there = alive(query.ns, turn.now());
-  for (const auto& [name, info] : there) found.push_back(info);
+  for (const auto& [name, worker] : there) found.push_back(worker.info);
   if (there.empty()) workers_.erase(query.ns);
   return found;
 }

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "core/refusals.hpp"
 #include "store/embedded/resources/turn.hpp"
 
 namespace ff::embedded {
@@ -17,10 +18,24 @@ class Workers {
   Result<std::vector<WorkerInfo>> execute(const core::LiveWorkers& query, Turn& turn);
 
  private:
-  using ByName = std::map<WorkerId, WorkerInfo>;
+  // The incarnation that has a worker's id to itself for a time.
+  struct Hold {
+    IncarnationId by;
+    TimePoint until;
+  };
+  struct Worker {
+    WorkerInfo info;
+    Millis ttl;
+    std::optional<Hold> hold = {};
+  };
+  using ByName = std::map<WorkerId, Worker>;
 
   // Null if it is not known, or counts as dead.
-  WorkerInfo* find(const Namespace& ns, const WorkerId& worker, TimePoint now);
+  Worker* find(const Namespace& ns, const WorkerId& worker, TimePoint now);
+  // Whether another incarnation than this one has the id of the worker.
+  static bool is_taken(const Worker& worker, const std::optional<IncarnationId>& incarnation,
+                       TimePoint now);
+  static core::refusals::Refusal id_in_use(const Worker& worker, TimePoint now);
   // Those of a namespace that are alive; the others are forgotten.
   ByName& alive(const Namespace& ns, TimePoint now);
 

@@ -33,7 +33,23 @@ void Indexes::add(const core::Execution& execution) {
   const QueueKey queue{execution.ns, execution.lane};
   ++counts_[queue][state_index(execution)];
   if (core::waits_for_needs(execution)) ++waiting_[queue][core::needs_of(execution.policy)];
+  if (core::is_reclaimable(execution)) ++reclaimable_[queue];
+  add_holder(execution);
   place(execution);
+}
+
+void Indexes::add_holder(const core::Execution& execution) {
+  if (const auto* active = std::get_if<core::Active>(&execution.state))
+    held_[{execution.ns, active->lease.worker}].insert(execution.id);
+}
+
+void Indexes::remove_holder(const core::Execution& execution) {
+  const auto* active = std::get_if<core::Active>(&execution.state);
+  if (!active) return;
+  const auto holder = held_.find({execution.ns, active->lease.worker});
+  FF_ASSERT(holder != held_.end());
+  holder->second.erase(execution.id);
+  if (holder->second.empty()) held_.erase(holder);
 }
 
 void Indexes::place(const core::Execution& execution) {
@@ -50,13 +66,16 @@ void Indexes::remove_timer(const core::Timer& timer, const ExecutionId& id) {
 }
 
 void Indexes::remove(const core::Execution& execution) {
-  const auto counts = counts_.try_emplace({execution.ns, execution.lane}).first;
+  const QueueKey queue{execution.ns, execution.lane};
+  const auto counts = counts_.try_emplace(queue).first;
   auto& count = counts->second[state_index(execution)];
   FF_ASSERT(count > 0 || core::has_ended(execution));
   --count;
   if (std::ranges::all_of(counts->second, [](auto each) { return each == 0; }))
     counts_.erase(counts);
   if (core::waits_for_needs(execution)) remove_waiting(execution);
+  if (core::is_reclaimable(execution) && --reclaimable_[queue] == 0) reclaimable_.erase(queue);
+  remove_holder(execution);
   if (is_ready(execution)) ready_.remove(ready_of(execution));
   if (const auto timer = core::next_timer(execution)) remove_timer(*timer, execution.id);
 }
@@ -98,21 +117,48 @@ std::vector<LaneCount> Indexes::counts(const std::optional<Namespace>& ns,
   std::vector<LaneCount> found;
   for (const auto& [queue, counts] : counts_)
     if ((!ns || queue.first == *ns) && (!lane || queue.second == *lane))
-      found.push_back({.lane = queue.second, .counts = counts});
+      found.push_back(
+          {.lane = queue.second, .counts = counts, .reclaimable = reclaimable_in(queue)});
+  return found;
+}
+
+std::uint64_t Indexes::reclaimable_in(const QueueKey& queue) const {
+  const auto found = reclaimable_.find(queue);
+  return found == reclaimable_.end() ? 0 : found->second;
+}
+
+std::vector<store::HeldExecution> Indexes::held(const store::FindHeld& query) const {
+  std::vector<store::HeldExecution> found;
+  for (auto holder = held_.lower_bound({query.ns, query.worker.value_or(WorkerId{})});
+       holder != held_.end() && holder->first.first == query.ns; ++holder) {
+    const auto& worker = holder->first.second;
+    if (query.worker && worker != *query.worker) break;
+    for (const auto& id : holder->second) {
+      if (found.size() == query.max) return found;
+      found.push_back({.worker = worker, .id = id});
+    }
+  }
   return found;
 }
 
 StateCounts sum(const std::vector<std::vector<LaneCount>>& shares) {
-  std::map<LaneId, CountByState> lanes;
-  for (const auto& [lane, counts] : shares | std::views::join)
-    for (std::size_t state = 0; state < counts.size(); ++state) lanes[lane][state] += counts[state];
+  std::map<LaneId, LaneCount> lanes;
+  for (const auto& [lane, counts, reclaimable] : shares | std::views::join) {
+    auto& all = lanes[lane];
+    for (std::size_t state = 0; state < counts.size(); ++state) all.counts[state] += counts[state];
+    all.reclaimable += reclaimable;
+  }
   StateCounts total;
-  for (const auto& [lane, counts] : lanes)
-    for (std::size_t state = 0; state < counts.size(); ++state)
-      if (counts[state] > 0)
-        total.counts.push_back({.lane = lane,
-                                .state = static_cast<ExecutionState>(state),
-                                .count = static_cast<std::uint64_t>(counts[state])});
+  for (const auto& [lane, all] : lanes)
+    for (std::size_t index = 0; index < all.counts.size(); ++index) {
+      if (all.counts[index] <= 0) continue;
+      const auto state = static_cast<ExecutionState>(index);
+      total.counts.push_back(
+          {.lane = lane,
+           .state = state,
+           .count = static_cast<std::uint64_t>(all.counts[index]),
+           .reclaimable = state == ExecutionState::active ? all.reclaimable : 0});
+    }
   return total;
 }
 

@@ -1,5 +1,5 @@
-// In-memory indexes by which a shard finds executions: the ready queue, the timers by time, and the
-// number of executions in each state.
+// In-memory indexes by which a shard finds executions: the ready queue, the timers by time, the executions
+// that each worker holds, and the number of executions in each state.
 #pragma once
 
 #include <flowfabric/ids.hpp>
@@ -23,6 +23,7 @@ bool is_ready(const core::Execution& execution);
 struct LaneCount {
   LaneId lane;
   CountByState counts;
+  std::uint64_t reclaimable = 0;
 };
 // Over the shares of all shards; zeros are left out.
 StateCounts sum(const std::vector<std::vector<LaneCount>>& shares);
@@ -51,6 +52,7 @@ class Indexes {
   CountByState counts_of(const QueueKey& lane) const;
 
   std::vector<store::WaitingCount> waiting(const std::optional<Namespace>& ns) const;
+  std::vector<store::HeldExecution> held(const store::FindHeld& query) const;
 
   // Puts right what is wrong about the live executions of a partition, which are `executions`.
   // Returns how much that was.
@@ -65,12 +67,17 @@ class Indexes {
   bool has_timer(const core::Execution& execution) const;
   void place(const core::Execution& execution);
   void remove_waiting(const core::Execution& execution);
+  std::uint64_t reclaimable_in(const QueueKey& queue) const;
+  void add_holder(const core::Execution& execution);
+  void remove_holder(const core::Execution& execution);
 
   store::ReadyQueue& ready_;
   std::map<core::TimerKind, Timers> timers_;
   std::map<PartitionIndex, std::size_t> timer_counts_;
   std::map<QueueKey, std::map<core::Needs, std::uint64_t>> waiting_;  // that need anything
   std::map<QueueKey, CountByState> counts_;
+  std::map<QueueKey, std::uint64_t> reclaimable_;
+  std::map<std::pair<Namespace, WorkerId>, std::set<ExecutionId>> held_;
 };
 
 }  // namespace ff::embedded

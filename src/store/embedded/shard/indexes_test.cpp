@@ -189,5 +189,22 @@ TEST_F(IndexesTest, SumTheCountsOfAllShards) {
   EXPECT_THAT(sum_waiting({{gpu}, {}, {gpu}}), ElementsAre(both));
 }
 
+TEST_F(IndexesTest, ExecutionsAreFoundByTheWorkerThatHoldsThem) {
+  const auto held = [&](std::optional<WorkerId> worker = {}, std::size_t max = 100) {
+    std::vector<int> numbers;
+    for (const auto& each :
+         indexes_.held({.ns = default_namespace(), .worker = std::move(worker), .max = max}))
+      numbers.push_back(each.id.partition());
+    return numbers;
+  };
+  add({leased(1, t0 + 1s), leased(2, t0 + 2s), execution(3), completed(4)});
+  EXPECT_THAT(held(), ElementsAre(1, 2));
+  EXPECT_THAT(held(*WorkerId::parse("w")), ElementsAre(1, 2));
+  EXPECT_THAT(held(*WorkerId::parse("v")), IsEmpty());
+  EXPECT_THAT(held({}, 1), ElementsAre(1));
+  indexes_.remove(leased(1, t0 + 1s));
+  EXPECT_THAT(held(), ElementsAre(2));
+}
+
 }  // namespace
 }  // namespace ff::embedded

@@ -328,6 +328,12 @@ Result<std::vector<store::WaitingCount>> Shard::execute(const store::CountWaitin
   return indexes_.waiting(query.ns);
 }
 
+Result<std::vector<store::HeldExecution>> Shard::execute(const store::FindHeld& query,
+                                                         Batch& batch) {
+  based_on_unsynced_ = !all_synced(batch);
+  return indexes_.held(query);
+}
+
 Result<store::EffectPage> Shard::execute(const store::FindEffects& query, Batch& batch) {
   based_on_unsynced_ = !all_synced(batch);
   store::EffectPage page;

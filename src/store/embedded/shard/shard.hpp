@@ -32,10 +32,10 @@ inline constexpr auto is_about_execution = []<class Op>() {
   // No other scheduler shares this store, so nothing is ever blocked here.
   return Op::row.owner == Owner::execution && !std::same_as<Op, core::Unblock>;
 };
-using ShardCall =
-    store::AnyCallOf<Joined<Filtered<store::StoreOperations, is_about_execution>,
-                            OperationList<store::TimersDue, store::Reconcile, store::FindEffects,
-                                          store::SettleEffects, CountShare, store::CountWaiting>>>;
+using ShardCall = store::AnyCallOf<
+    Joined<Filtered<store::StoreOperations, is_about_execution>,
+           OperationList<store::TimersDue, store::Reconcile, store::FindEffects,
+                         store::SettleEffects, CountShare, store::CountWaiting, store::FindHeld>>>;
 
 // Drains its mailbox, applies the calls, writes them as one batch, and lets the committer answer those
 // that wait for the disk (group commit). start() may be called from any thread.
@@ -90,6 +90,7 @@ class Shard final : core::PartitionView {
   Result<bool> execute(const core::HoldsToken& query, Batch& batch);
   Result<store::DueReply> execute(const store::TimersDue& query, Batch& batch);
   Result<std::vector<store::WaitingCount>> execute(const store::CountWaiting& query, Batch& batch);
+  Result<std::vector<store::HeldExecution>> execute(const store::FindHeld& query, Batch& batch);
   Result<store::ReconcileReply> execute(const store::Reconcile& query, Batch& batch);
   Result<store::EffectPage> execute(const store::FindEffects& query, Batch& batch);
   Result<Done> execute(const store::SettleEffects& command, Batch& batch);

@@ -1,6 +1,7 @@
 #include "store/valkey/boot/boot.hpp"
 
 #include <array>
+#include <set>
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -70,11 +71,14 @@ Async<void> check_versions(Client& client) {
   std::vector<std::string> command{"INFO", "server"};
   auto infos = co_await ask_all(client, std::move(command));
   FF_CO_TRY(infos);
+  std::set<std::string> versions;
   for (const auto& info : *infos) {
     const auto* text = info.as_text();
     if (!text) co_return unexpected_reply("INFO server", info);
     FF_CO_TRY(check_version(*text));
+    versions.insert(std::string(line_value(*text, "valkey_version")));
   }
+  log::info("valkey version={}", fmt::join(versions, ", "));
   co_return Result<void>{};
 }
 

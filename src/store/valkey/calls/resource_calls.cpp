@@ -15,6 +15,9 @@ constexpr char lane_separator = '\x1e';
 std::string number_text(std::uint64_t number) { return std::to_string(number); }
 std::string number_text(Millis duration) { return std::to_string(duration.count()); }
 std::string flag_text(bool flag) { return flag ? "1" : "0"; }
+std::string incarnation_text(const std::optional<IncarnationId>& incarnation) {
+  return incarnation ? incarnation->str() : std::string{};
+}
 
 template <class Name>
 std::string name_text(Name name) {
@@ -101,13 +104,13 @@ FunctionCall call_for(const core::ReleaseToken& op) {
 FunctionCall call_for(const RegisterWorker& op) {
   return {"ff_worker_register",
           {op.worker.str(), joined(op.lanes), op.capabilities.csv(), number_text(op.ttl),
-           std::to_string(limits::workers_max)}};
+           std::to_string(limits::workers_max), incarnation_text(op.incarnation)}};
 }
 FunctionCall call_for(const HeartbeatWorker& op) {
-  return {"ff_worker_heartbeat", {op.worker.str()}};
+  return {"ff_worker_heartbeat", {op.worker.str(), incarnation_text(op.incarnation)}};
 }
 FunctionCall call_for(const DeregisterWorker& op) {
-  return {"ff_worker_deregister", {op.worker.str()}};
+  return {"ff_worker_deregister", {op.worker.str(), incarnation_text(op.incarnation)}};
 }
 FunctionCall call_for(const DrainWorker& op) {
   return {"ff_worker_drain", {op.worker.str(), flag_text(op.draining)}};
@@ -349,6 +352,17 @@ std::unexpected<Error> refused(const ResourceContext& context, const std::vector
     case Errc::worker_not_found:
       if (context.worker) return refusals::not_found(*context.worker, context.ns);
       break;
+    case Errc::worker_id_in_use: {
+      const auto number_at = [&](std::size_t at) {
+        return reply.size() > at ? parse_number<std::int64_t>(text_in(reply[at])) : std::nullopt;
+      };
+      const auto held_until = number_at(2);
+      const auto wait = number_at(3);
+      if (context.worker && held_until && wait)
+        return refusals::worker_id_in_use(*context.worker, context.ns,
+                                          TimePoint{Millis{*held_until}}, Millis{*wait});
+      break;
+    }
     case Errc::duplicate_mismatch:
       if (budget && context.dedup_key)
         return refusals::duplicate_mismatch(*budget, *context.dedup_key);

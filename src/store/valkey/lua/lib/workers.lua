@@ -1,21 +1,28 @@
--- The workers of a namespace: one hash, worker → record. A record is seven texts, joined by byte 31: lanes
+-- The workers of a namespace: one hash, worker → record. A record is nine texts, joined by byte 31: lanes
 -- (joined by byte 30), capabilities (CSV), draining (1 or 0), registered_at, last_seen_at, expires_at,
--- ttl_ms. An expired worker counts as absent; its record is removed when one is looked for or all are listed.
+-- ttl_ms, incarnation, held_until. The last two may be missing or empty: no incarnation holds the worker's id.
+-- An expired worker counts as absent; its record is removed when one is looked for or all are listed.
 local workers = {}
 
 local fields = {
   'lanes', 'capabilities', 'draining', 'registered_at', 'last_seen_at', 'expires_at', 'ttl_ms',
+  'incarnation', 'held_until',
 }
+local shown = 7  -- of these, to callers
 
 local function digits(number)
   return string.format('%.0f', number)
 end
 
--- In the order of a record.
-function workers.values(worker)
+local function values_to(last, worker)
   local values = {}
-  for i, field in ipairs(fields) do values[i] = worker[field] end
+  for i = 1, last do values[i] = worker[fields[i]] or '' end
   return values
+end
+
+-- In the order of a record, without the incarnation.
+function workers.values(worker)
+  return values_to(shown, worker)
 end
 
 local function unpacked(record)
@@ -39,11 +46,25 @@ function workers.forget(key, name)
 end
 
 function workers.save(key, name, worker)
-  server.call('HSET', key, name, table.concat(workers.values(worker), '\31'))
+  server.call('HSET', key, name, table.concat(values_to(#fields, worker), '\31'))
 end
 
-function workers.see(worker, now)
+-- A sign of life; that of an incarnation holds the worker's id.
+function workers.see(worker, incarnation, now)
   worker.last_seen_at, worker.expires_at = digits(now), digits(now + worker.ttl_ms)
+  if incarnation ~= '' then
+    worker.incarnation, worker.held_until = incarnation, worker.expires_at
+  end
+end
+
+-- Whether another incarnation than this one has the id of the worker; nil and '' are none.
+function workers.is_taken(worker, incarnation, now)
+  return (incarnation or '') ~= '' and worker.incarnation ~= incarnation
+    and (tonumber(worker.held_until) or 0) > now
+end
+
+function workers.refuse_taken(worker, now)
+  return reply.refuse('worker_id_in_use', worker.held_until, digits(worker.held_until - now))
 end
 
 -- Calls visit(name, worker) for each that is alive. Returns the names of the expired ones.

@@ -1,10 +1,11 @@
 -- How many executions there are in each state, in many partitions at once.
 --   keys   none
 --   args   tags
---   reply  as lib/sweeping.lua, for each queue and state of each partition: queue, state, count
+--   reply  as lib/sweeping.lua, for each queue and state of each partition: queue, state, count; also with
+--          `reclaimable` instead of a state: how many of the active ones no worker holds
 local live = {
   waiting = 'eligible', delayed = 'delayed', waiting_children = 'blocked:dependencies',
-  active = 'active',
+  active = 'active', reclaimable = 'reclaimable',
 }
 local blocked = {
   ['blocked:budget'] = 'rate_limited', ['blocked:quota'] = 'rate_limited',
