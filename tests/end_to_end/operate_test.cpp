@@ -72,7 +72,7 @@ TEST_F(OperateTest, BackupRestoreAndCheck) {
 }
 
 TEST_F(OperateTest, BenchMeasures) {
-  for (const char* mode : {"lifecycle", "latency"})
+  for (const char* mode : {"lifecycle", "latency", "retention"})
     EXPECT_THAT(
         out({"bench", mode, "--tasks", "20", "--workers", "2", "--payload-bytes", "10", "--json"}),
         AllOf(HasSubstr(R"("tasks":20)"), HasSubstr(mode)));

@@ -1,4 +1,5 @@
 // A worker that runs shell commands.
+#include <chrono>
 #include <csignal>
 
 #include "tests/end_to_end/cli_test.hpp"
@@ -137,6 +138,19 @@ TEST_F(WorkTest, WorkerThatStopsGivesBackWhatItRuns) {
   worker->signal(SIGTERM);
   EXPECT_EQ(worker->wait().exit_code, 0);
   EXPECT_THAT(out({"get", id, "--json"}), HasSubstr(R"("eligibility_state":"eligible_now")"));
+}
+
+TEST_F(WorkTest, WorkerStopsAlthoughItsServerIsSilent) {
+  auto worker =
+      work("trap '' TERM; echo started >&2; while :; do sleep 1000; done", {"--grace", "1ms"});
+  submit({"k"});
+  worker->wait_for_output("started");
+  server_->signal(SIGSTOP);
+  const auto begin = std::chrono::steady_clock::now();
+  worker->signal(SIGTERM);
+  worker->wait();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{15});
+  server_->signal(SIGCONT);
 }
 
 TEST_F(WorkTest, CommandsRunSideBySideUpToAMaximum) {

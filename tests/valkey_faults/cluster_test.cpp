@@ -97,6 +97,32 @@ TEST(ValkeyClusterFault, ASlotMovesUnderLoad) {
   EXPECT_EQ(load.finish(), "");
 }
 
+// One that does not have the numbers of partitions, without which no program can start.
+TEST(ValkeyClusterFault, AProgramStartsWhileAPrimaryIsDownAndServesTheOthers) {
+  constexpr std::size_t lost = 2;
+  ValkeyCluster cluster;
+  for (std::size_t i = 0; i < ValkeyCluster::primary_count; ++i)
+    cluster.primary(i).call({"CONFIG", "SET", "cluster-require-full-coverage", "no"});
+  auto engine = open_engine(cluster.client_options());
+  std::set<ExecutionId> elsewhere;
+  for (int i = 0; i < 30; ++i) {
+    const auto id = must(run_blocking(*engine, Submit{.kind = kind})).id;
+    const auto slot = valkey::slot_of(fmt::format("{{fp:{}}}", id.partition()));
+    if (ValkeyCluster::first_owner_of(slot) != lost) elsewhere.insert(id);
+  }
+  engine.reset();
+  cluster.kill_primary(lost);
+
+  engine = open_engine(cluster.client_options());
+  std::set<ExecutionId> claimed;
+  while (claimed.size() < elsewhere.size()) {
+    Claim claim{.worker = *WorkerId::parse("w"), .max = 100, .lease_ttl = 1min, .wait = 1s};
+    for (const auto& each : must(run_blocking(*engine, std::move(claim))).executions)
+      claimed.insert(each.id);
+  }
+  EXPECT_EQ(claimed, elsewhere);
+}
+
 // ---- One primary of three is down, and has no replica --------------------------------------------
 
 enum class Loss { killed, silent };

@@ -134,6 +134,24 @@ TEST_F(LostAnswer, AReplaySucceeds) {
   EXPECT_EQ(must(run_blocking(engine_, GetExecution{id})).replays, 1u);
 }
 
+TEST_F(LostAnswer, ABudgetIsDeletedOnce) {
+  const auto id = make_budget();
+  run_twice(DeleteBudget{id});
+  EXPECT_EQ(run_blocking(engine_, DeleteBudget{id}).error().code, Errc::budget_not_found)
+      << "another call finds it gone";
+}
+
+TEST_F(LostAnswer, ALeaseIsRevokedOnce) {
+  const auto id = must(run_blocking(engine_, Submit{.kind = kind})).id;
+  const auto fence = claim().fence;
+  const auto revoked = run_twice(RevokeLease{.id = id});
+  EXPECT_EQ(revoked.status, RevokeStatus::revoked);
+  EXPECT_EQ(revoked.lease_epoch, fence.lease_epoch);
+  EXPECT_EQ(must(run_blocking(engine_, RevokeLease{.id = id})).status,
+            RevokeStatus::already_revoked)
+      << "another call finds it revoked";
+}
+
 TEST_F(LostAnswer, AGrantIsNotLost) {
   const Grant grant{.worker = worker_, .grant_ttl = 1min};
   must(run_blocking(engine_, grant));  // registers the worker

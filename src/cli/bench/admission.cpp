@@ -1,5 +1,3 @@
-#include <future>
-
 #include "base/try.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/bench/valkey_meter.hpp"
@@ -9,18 +7,6 @@ namespace ff::cli::bench {
 namespace {
 
 using Steady = std::chrono::steady_clock;
-
-// Submits and works at the same time.
-Result<double> end_to_end_per_s(Engine& engine, const Settings& settings) {
-  const auto start = Steady::now();
-  auto submitting =
-      std::async(std::launch::async, [&] { return submit_all(engine, settings, settings.tasks); });
-  const auto drained = drain(engine, settings, settings.tasks);
-  const auto submitted = submitting.get();
-  FF_TRY(submitted);
-  FF_TRY(drained);
-  return settings.tasks / seconds_since(start);
-}
 
 // Two budgets and a quota, none of which refuses anything.
 Result<Policy> with_room(Engine& engine) {

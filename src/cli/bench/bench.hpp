@@ -51,6 +51,10 @@ Result<Figures> admission(const Settings& settings);
 // Submits, one at a time, beside many followers of an execution to which nothing happens: what these cost.
 Result<Figures> events(const Settings& settings);
 
+// Many ended executions whose retention is over: how fast they are removed, and whether removal keeps up
+// with others that end meanwhile. Only for a store that this process opens itself.
+Result<Figures> retention(const Settings& settings);
+
 // ---- What they share -----------------------------------------------------------------------------
 
 boost::json::object percentiles(std::vector<double> milliseconds);
@@ -76,7 +80,10 @@ Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t 
 // reports their results together. An execution counts once its result is on disk.
 Result<void> drain(Engine& engine, const Settings& settings, std::uint32_t count);
 
-// The two halves of it, by one worker: all are claimed, and stay so; then all are completed.
+// Submits and works at the same time; how many executions end per second.
+Result<double> end_to_end_per_s(Engine& engine, const Settings& settings);
+
+// The two halves of a drain, by one worker: all are claimed, and stay so; then all are completed.
 Result<std::vector<ClaimedExecution>> claim_all(Engine& engine, std::uint32_t count);
 Result<void> complete_all(Engine& engine, const std::vector<ClaimedExecution>& claimed);
 

@@ -1,6 +1,3 @@
-
-#include <future>
-
 #include "base/try.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/bench/valkey_meter.hpp"
@@ -49,14 +46,9 @@ Result<Figures> lifecycle(const Settings& settings) {
 
   const auto before = *meter ? (*meter)->read() : ValkeyUse{};
   FF_TRY(before);
-  start = std::chrono::steady_clock::now();
-  auto submitting = std::async(std::launch::async,
-                               [&] { return submit_all(**engine, settings, settings.tasks); });
-  const auto drained = drain(**engine, settings, settings.tasks);
-  const auto submitted = submitting.get();
-  FF_TRY(submitted);
-  FF_TRY(drained);
-  figures["end_to_end_per_s"] = settings.tasks / seconds_since(start);
+  const auto end_to_end = end_to_end_per_s(**engine, settings);
+  FF_TRY(end_to_end);
+  figures["end_to_end_per_s"] = *end_to_end;
   if (*meter) {
     FF_TRY(add_use(figures, **meter, *before, settings.tasks));
     FF_TRY(add_time_per_function(figures, **engine, settings, **meter));

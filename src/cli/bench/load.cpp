@@ -166,4 +166,15 @@ Result<void> drain(Engine& engine, const Settings& settings, std::uint32_t count
                         [&](std::uint32_t number) { return worker(shared, number); });
 }
 
+Result<double> end_to_end_per_s(Engine& engine, const Settings& settings) {
+  const auto start = std::chrono::steady_clock::now();
+  auto submitting =
+      std::async(std::launch::async, [&] { return submit_all(engine, settings, settings.tasks); });
+  const auto drained = drain(engine, settings, settings.tasks);
+  const auto submitted = submitting.get();
+  FF_TRY(submitted);
+  FF_TRY(drained);
+  return settings.tasks / seconds_since(start);
+}
+
 }  // namespace ff::cli::bench

@@ -63,7 +63,8 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"waiting", 1, 16, bench::waiting},
                            Mode{"routing", 1'000, 100, bench::routing},
                            Mode{"admission", 50'000, 16, bench::admission},
-                           Mode{"events", 50'000, 16, bench::events}};
+                           Mode{"events", 50'000, 16, bench::events},
+                           Mode{"retention", 100'000, 16, bench::retention}};
 
 Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mode) {
   const auto tasks =
@@ -105,7 +106,7 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
     return fail(
         Errc::invalid_input,
         fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory, waiting, "
-                    "routing, admission and events",
+                    "routing, admission, events and retention",
                     given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
@@ -137,12 +138,12 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
 Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
   arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
-                       "lifecycle|latency|memory|waiting|routing|admission|events");
+                       "lifecycle|latency|memory|waiting|routing|admission|events|retention");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,
                    "How many executions (default: 50000, 1000 for latency and routing, "
-                   "100000 for memory)");
+                   "100000 for memory and retention)");
   arguments.option("--workers", given->workers,
                    "How many workers, or handlers at a time (default: 16, 100 for routing)");
   arguments.option("--payload-bytes", given->payload_bytes,
@@ -156,6 +157,7 @@ Run setup_bench(Arguments& arguments) {
       "  ff bench memory --tasks 1000000 --payload-bytes 100\n"
       "  ff bench routing --json\n"
       "  ff bench events --followers 1000\n"
+      "  ff bench retention --tasks 1000000 --payload-bytes 100\n"
       "  ff bench waiting --store http://127.0.0.1:9090 --workers 1000");
   return [given](const Context& context) { return run(context, *given); };
 }

@@ -176,7 +176,9 @@ class ShellWorker {
 
 Result<ExitCode> run(const Context& context, WorkArguments given) {
   set_log_level(context.settings);
-  StopSignals signals;
+  constexpr Millis time_to_report = std::chrono::seconds{3};
+  constexpr Millis time_to_end = std::chrono::seconds{2};
+  StopSignals signals(given.grace + time_to_report + time_to_end);
   const auto engine = open_engine(context.settings);
   FF_TRY(engine);
 
@@ -186,7 +188,7 @@ Result<ExitCode> run(const Context& context, WorkArguments given) {
   given.worker.concurrency =
       given.max > 0 ? std::min(given.concurrency, given.max) : given.concurrency;
   // A command that is stopped has its grace; what it says in it is still reported.
-  given.worker.drain_limit = given.grace + std::chrono::seconds{5};
+  given.worker.drain_limit = given.grace + time_to_report;
   std::optional<Error> denied;
   given.worker.on_error = [&](const Error& error) {
     denied = error;

@@ -1,6 +1,8 @@
 // SIGINT and SIGTERM as a stop token.
 #pragma once
 
+#include <flowfabric/time.hpp>
+
 #include <atomic>
 #include <condition_variable>
 #include <functional>
@@ -10,15 +12,18 @@
 
 namespace ff::cli {
 
+// A process that is told to stop ends within this time, whatever it waits for.
+inline constexpr Millis stop_max_default = std::chrono::seconds{15};
+
 // From here on SIGINT and SIGTERM, which must be blocked, end the process at once, with its running
-// commands.
+// commands; so does the end of stop_max_default.
 void end_at_next_signal();
 
 // Takes the signals from every thread that is started later, so it must come before the engine. The second
-// signal ends the process at once, with its running commands.
+// signal, or the end of `stop_max` after the first, ends the process at once, with its running commands.
 class StopSignals {
  public:
-  StopSignals();
+  explicit StopSignals(Millis stop_max = stop_max_default);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
@@ -32,6 +37,7 @@ class StopSignals {
  private:
   void receive();
 
+  Millis stop_max_;
   std::stop_source source_;
   std::atomic<bool> closing_ = false;
   std::mutex mutex_;

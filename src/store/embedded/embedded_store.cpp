@@ -2,9 +2,11 @@
 
 #include <ranges>
 
+#include <fmt/format.h>
 #include <boost/asio/post.hpp>
 
 #include "base/assert.hpp"
+#include "base/log.hpp"
 #include "base/try.hpp"
 #include "store/embedded/disk/format.hpp"
 #include "store/embedded/disk/keys.hpp"
@@ -12,6 +14,18 @@
 #include "store/embedded/tools/backup.hpp"
 
 namespace ff::embedded {
+namespace {
+
+// Of the times at which something happened to it.
+TimePoint newest_time(const core::Execution& execution) {
+  auto newest = execution.created_at;
+  if (execution.attempt) newest = std::max(newest, execution.attempt->started_at);
+  if (const auto* active = std::get_if<core::Active>(&execution.state))
+    newest = std::max(newest, active->lease.acquired_at);
+  return newest;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<store::Store>> open(Options options) {
   return EmbeddedStore::open(std::move(options));
@@ -38,6 +52,7 @@ Result<std::unique_ptr<store::Store>> EmbeddedStore::open(Options options) {
 EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
                              std::unique_ptr<Database> database, PartitionIndex partition_count)
     : options_(std::move(options)),
+      clock_(options_.clock),
       lock_(std::move(lock)),
       partition_count_(partition_count),
       database_(std::move(database)),
@@ -48,7 +63,7 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
                      .database = *database_,
                      .committer = committer_,
                      .fault = fault_,
-                     .clock = *options_.clock,
+                     .clock = clock_,
                      .sinks = sinks_,
                      .ready = ready_,
                      .retention_mark = retention_mark_,
@@ -60,13 +75,15 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
                                        .fault = fault_,
                                        .sinks = sinks_,
                                        .durability = options_.durability},
-                           .clock = *options_.clock});
+                           .clock = clock_});
 }
 
 EmbeddedStore::~EmbeddedStore() {
   reader_.join();
   for (auto& shard : shards_) shard->stop();
   resources_->stop();
+  if (!in_use_ || fault_.get()) return;
+  if (const auto ended = end_use(*database_, now()); !ended) log::warn("{}", ended.error().message);
 }
 
 Result<void> EmbeddedStore::restore() {
@@ -74,6 +91,11 @@ Result<void> EmbeddedStore::restore() {
   if (auto restored = restore_live(); !restored) return restored;
   if (auto restored = restore_ended_counts(); !restored) return restored;
   if (auto restored = restore_effects(); !restored) return restored;
+  const auto past = begin_use(*database_);
+  FF_TRY(past);
+  in_use_ = true;
+  if (auto begun = begin_time(past->closed_at); !begun) return begun;
+  skip_lost_epochs(past->crash_count);
   for (auto& shard : shards_) shard->run();
   resources_->run();
   return {};
@@ -87,10 +109,38 @@ Result<void> EmbeddedStore::restore_live() {
         FF_TRY(id);
         const auto execution = decode(*id, value);
         FF_TRY(execution);
+        newest_seen_ = std::max(newest_seen_, newest_time(*execution));
         shards_[shard_of(id->partition())]->indexes().add(*execution);
         resources_->hold(*execution);
         return Database::Next::go_on;
       });
+}
+
+Result<void> EmbeddedStore::begin_time(TimePoint closed_at) {
+  constexpr Millis ahead_max = std::chrono::days{1};
+  constexpr Millis worth_telling = std::chrono::seconds{1};
+  const auto ahead = clock_.begin_at(std::max(newest_seen_, closed_at));
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(ahead).count();
+  if (ahead > ahead_max)
+    return fail(Errc::store_unavailable,
+                fmt::format("the machine's clock is {} s behind the times in {}; set the clock, "
+                            "then start again",
+                            seconds, options_.directory.string()));
+  if (ahead >= worth_telling)
+    log::warn(
+        "the machine's clock is {} s behind the times in {}: it was set back. Time goes on from "
+        "the stored times: leases and delays last as long as they should, and all times are ahead "
+        "of the clock by as much",
+        seconds, options_.directory.string());
+  return {};
+}
+
+// Leases are not synced before their workers hear of them, so a crash may have lost some. No execution gets
+// as many leases as there are epochs between two floors.
+void EmbeddedStore::skip_lost_epochs(std::uint64_t crash_count) {
+  constexpr int epochs_per_crash_bits = 20;
+  for (auto& shard : shards_)
+    shard->set_epoch_floor(LeaseEpoch{crash_count << epochs_per_crash_bits}, now());
 }
 
 Result<void> EmbeddedStore::restore_ended_counts() {

@@ -11,6 +11,7 @@
 #include "store/embedded/embedded.hpp"
 #include "store/embedded/resources/resource_shard.hpp"
 #include "store/embedded/shard/shard.hpp"
+#include "store/embedded/store_clock.hpp"
 #include "store/store.hpp"
 
 namespace ff::embedded {
@@ -24,7 +25,7 @@ class EmbeddedStore final : public store::Store {
   void set_sinks(store::Sinks sinks) override { sinks_ = std::move(sinks); }
   std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override;
   PartitionIndex partition_count() const override { return partition_count_; }
-  TimePoint now() const override { return options_.clock->now(); }
+  TimePoint now() const override { return clock_.now(); }
   Result<void> health() const override;
 
  private:
@@ -38,6 +39,8 @@ class EmbeddedStore final : public store::Store {
                 PartitionIndex partition_count);
   Result<void> restore();
   Result<void> restore_live();
+  Result<void> begin_time(TimePoint closed_at);
+  void skip_lost_epochs(std::uint64_t crash_count);
   Result<void> restore_ended_counts();
   Result<void> restore_effects();
 
@@ -73,9 +76,12 @@ class EmbeddedStore final : public store::Store {
 
   // In the order in which they may go: each uses those above it.
   Options options_;
+  StoreClock clock_;
   DirectoryLock lock_;
   PartitionIndex partition_count_;
   std::unique_ptr<Database> database_;
+  TimePoint newest_seen_{};  // of the times in what was restored
+  bool in_use_ = false;
   Fault fault_;
   store::Sinks sinks_;
   store::ReadyQueue ready_;

@@ -2,6 +2,7 @@
 
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/test_support.hpp"
+#include "tests/support/log_capture.hpp"
 
 namespace ff::embedded {
 namespace {
@@ -350,6 +351,44 @@ TEST_F(EmbeddedStoreTest, KeepsALeaseAsLongAsItIsWhenTheClockGoesBackAndForth) {
   clock_->advance(-5s);
   EXPECT_EQ(run(Complete{.id = id, .fence = leased.fence}).error().code, Errc::lease_expired)
       << "what has run out does not come back to life";
+}
+
+TEST_F(EmbeddedStoreTest, TimeGoesOnFromTheStoredOneWhenTheClockWasSetBackMeanwhile) {
+  open();
+  const auto id = submit();
+  const auto leased = must(run(lease_grant(id, 10s)));
+  close();
+  clock_->advance(-1h);
+  const test::LogCapture log;
+  open();
+  EXPECT_THAT(log.text(), HasSubstr("clock is 3600 s behind"));
+  EXPECT_GE(must(run(GetExecution{submit()})).created_at, must(run(GetExecution{id})).created_at);
+  const store::TimersDue due{.kind = core::TimerKind::lease_expiry, .max = 10};
+  clock_->advance(9s);
+  EXPECT_THAT(must(run(due)).due, IsEmpty());
+  clock_->advance(1s);
+  EXPECT_THAT(must(run(due)).due, ElementsAre(id)) << "at the time that the lease was given for";
+}
+
+TEST_F(EmbeddedStoreTest, KnowsTheTimeOfAnEmptyStore) {
+  open();
+  const auto before = store_->now();
+  close();
+  clock_->advance(-1h);
+  open();
+  EXPECT_EQ(store_->now(), before);
+}
+
+TEST_F(EmbeddedStoreTest, RefusesAClockThatIsFarBehind) {
+  open();
+  submit();
+  close();
+  clock_->advance(-25h);
+  EXPECT_EQ(error_at_open(), Errc::store_unavailable);
+  EXPECT_THAT(last_message_, HasSubstr("clock is 90000 s behind"));
+  clock_->advance(25h);
+  open();
+  EXPECT_EQ(counts(), "waiting 1");
 }
 
 TEST_F(EmbeddedStoreTest, CountsWaitingExecutionsByTheirNeedsOverAllShards) {

@@ -117,6 +117,7 @@ asio::awaitable<void> ValkeyStore::follow_server() {
     co_await stopped_.wait_until(std::chrono::steady_clock::now() + options_.server_interval);
     if (background_.is_stopping()) co_return;
     static_cast<void>(co_await set_clock());
+    static_cast<void>(co_await ensure_library(*client_));  // a node may have been down before
     const auto fixed = co_await fix_partition_counts(*client_, options_.partitions);
     if (!fixed && fixed.error().code == Errc::invalid_input)
       log::error("valkey: {}; stop the programs that use one of the two numbers",
@@ -126,8 +127,12 @@ asio::awaitable<void> ValkeyStore::follow_server() {
 
 Async<void> ValkeyStore::set_clock() {
   if (clock_.is_simulated()) co_return Result<void>{};
-  Request request{.command = {"TIME"}, .route = functions_.places().executions.front().slot};
-  const auto reply = co_await client_->run(std::move(request));
+  Result<Reply> reply = fail(Errc::store_unavailable, "no node of Valkey is known");
+  for (const auto& node : client_->nodes()) {
+    auto request = functions_.unless_down({.command = {"TIME"}, .route = node.name});
+    reply = co_await client_->run(std::move(request));
+    if (reply) break;
+  }
   FF_CO_TRY(reply);
   const auto* parts = reply->as_array();
   if (!parts || parts->size() != 2) co_return malformed("TIME");

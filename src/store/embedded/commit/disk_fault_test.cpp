@@ -180,6 +180,20 @@ TEST_F(DiskFaultTest, AFailedSyncStopsTheStoreForGood) {
   expect_all_there("what the failed sync was for may be gone, the rest not");
 }
 
+// A disk may drop what it could not write, and then report that all is well.
+TEST_F(DiskFaultTest, ASyncThatWorksAfterOneThatFailedAcknowledgesNothing) {
+  open_faulty();
+  ASSERT_TRUE(work(10));
+  disk_.fail(DiskFault::sync_fails);
+  auto lost = start(*store_, create());
+  EXPECT_EQ(lost.get().error().code, Errc::store_unavailable);
+  disk_.power_on(Unsynced::kept);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(run(create()).error().code, Errc::store_unavailable) << "although syncs work again";
+  EXPECT_FALSE(run(store::Probe{}));
+  expect_stopped();
+}
+
 TEST_F(DiskFaultTest, AFailedSyncOfAProbeStopsTheStoreForGood) {
   open_faulty();
   ASSERT_TRUE(work(10));
@@ -255,6 +269,32 @@ TEST_F(DiskFaultTest, APowerCutMayCostAClaimButNotWhatItClaimed) {
   EXPECT_EQ(state_of(id), ExecutionState::waiting);
   EXPECT_FALSE(run(Complete{.id = id, .fence = fence}));
   complete(id);
+}
+
+TEST_F(DiskFaultTest, NoLeaseEpochIsGivenTwiceWhateverAPowerCutCosts) {
+  open_faulty();
+  const auto id = submit();
+  std::set<LeaseEpoch> epochs{claim(id).lease_epoch};
+  for (int cut = 0; cut < 2; ++cut) {
+    disk_.fail(DiskFault::power_cut);
+    close();
+    disk_.power_on(Unsynced::lost);
+    open_faulty();
+    ASSERT_EQ(state_of(id), ExecutionState::waiting);
+    const auto last = *epochs.rbegin();
+    EXPECT_TRUE(epochs.insert(claim(id).lease_epoch).second);
+    EXPECT_GT(*epochs.rbegin(), last);
+  }
+}
+
+TEST_F(DiskFaultTest, LeaseEpochsGoOnAfterAStoreWasClosed) {
+  open_faulty();
+  const auto id = submit();
+  const auto first = claim(id, 1s);
+  open_faulty();
+  clock_->advance(2s);
+  must(run(core::TimerFire{.id = id, .kind = core::TimerKind::lease_expiry}));
+  EXPECT_EQ(std::to_underlying(claim(id).lease_epoch), std::to_underlying(first.lease_epoch) + 1);
 }
 
 TEST_F(DiskFaultTest, StrictDurabilityKeepsClaimsToo) {

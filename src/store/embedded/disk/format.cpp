@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/assert.hpp"
 #include "base/try.hpp"
 #include "base/version.hpp"
 #include "core/execution/partitions.hpp"
@@ -81,6 +82,27 @@ Result<Format> load_format(Database& database, TimePoint now) {
   wanted.set_format_version(format_version);
   FF_TRY(write(database, wanted));
   return format_of(wanted);
+}
+
+Result<PastUse> begin_use(Database& database) {
+  auto record = read(database);
+  FF_TRY(record);
+  FF_ASSERT(*record);
+  auto& store = **record;
+  if (store.in_use()) store.set_crash_count(store.crash_count() + 1);
+  store.set_in_use(true);
+  FF_TRY(write(database, store));
+  return PastUse{.crash_count = store.crash_count(),
+                 .closed_at = TimePoint{Millis{store.closed_at_ms()}}};
+}
+
+Result<void> end_use(Database& database, TimePoint now) {
+  auto record = read(database);
+  FF_TRY(record);
+  FF_ASSERT(*record);
+  (*record)->set_in_use(false);
+  (*record)->set_closed_at_ms(now.time_since_epoch().count());
+  return write(database, **record);
 }
 
 }  // namespace ff::embedded

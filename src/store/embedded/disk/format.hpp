@@ -23,4 +23,15 @@ Result<std::optional<Format>> read_format(const Database& database);
 // The same; makes a new store in an empty database, and brings an older one to this version first.
 Result<Format> load_format(Database& database, TimePoint now);
 
+// What is known of the program that had the store open before.
+struct PastUse {
+  std::uint64_t
+      crash_count;      // programs that ended without closing the store, including the last one
+  TimePoint closed_at;  // by the last one that did
+};
+// Notes that the store is in use from now on.
+Result<PastUse> begin_use(Database& database);
+// Notes that everything is on disk, and nobody uses it any more.
+Result<void> end_use(Database& database, TimePoint now);
+
 }  // namespace ff::embedded

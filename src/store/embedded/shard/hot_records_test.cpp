@@ -1,5 +1,7 @@
 #include "store/embedded/shard/hot_records.hpp"
 
+#include <malloc.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,6 +57,26 @@ TEST(HotRecords, LetTheLeastUsedGoWhenTheyAreTooMany) {
   records.shrink(all_batches, all_batches);
   EXPECT_LE(records.bytes(), 35'000u);
   EXPECT_THAT(numbers_in(records), ::testing::ElementsAre(1, 3, 4));
+}
+
+TEST(HotRecords, BoundTheMemoryOfTags) {
+  constexpr std::size_t bytes_max = 4 << 20;
+  constexpr std::size_t tags = 250;
+  for (const std::size_t tag_bytes : {1, 1'000}) {
+    const auto allocated = [] { return ::mallinfo2().uordblks + ::mallinfo2().hblkhd; };
+    const auto before = allocated();
+    std::size_t most = 0;
+    HotRecords records(bytes_max);
+    for (std::uint8_t number = 0; number < 200; ++number) {
+      auto next = record(number);
+      for (std::size_t tag = 0; tag < tags; ++tag)
+        next.execution.tags.emplace("app.tag" + std::to_string(tag), std::string(tag_bytes, 'v'));
+      records.put(std::move(next));
+      records.shrink(all_batches, all_batches);
+      most = std::max(most, allocated() - before);
+    }
+    EXPECT_LE(most, bytes_max + bytes_max / 4) << tag_bytes;
+  }
 }
 
 TEST(HotRecords, StayAsTheyAreBelowTheLimit) {

@@ -81,6 +81,7 @@ void Shard::finish(Batch batch) {
 Result<ClaimedExecution> Shard::execute(core::LeaseGrant command, Batch& batch) {
   const auto id = command.id;
   const bool is_ready_claim = command.source == core::LeaseSource::ready;
+  skip_lost_epochs(id);
   auto claimed = change(std::move(command), batch);
   if (!claimed) {
     // The failed claim returns the execution to the ready queue; if it is free, other claims can take it.
@@ -93,6 +94,17 @@ Result<ClaimedExecution> Shard::execute(core::LeaseGrant command, Batch& batch) 
   FF_TRY(payload);
   claimed->payload = std::move(*payload);
   return claimed;
+}
+
+// A power cut may have lost leases that workers have heard of: their epochs are not given again.
+void Shard::skip_lost_epochs(const ExecutionId& id) {
+  if (epoch_floor_ == LeaseEpoch{}) return;
+  const auto record = find_record(id);
+  if (!record || !*record) return;
+  auto& execution = (*record)->execution;
+  if (execution.created_at > epoch_floor_until_) return;
+  if (std::holds_alternative<core::Active>(execution.state)) return;  // it gets no other lease now
+  execution.last_epoch = std::max(execution.last_epoch, epoch_floor_);
 }
 
 template <class Command>

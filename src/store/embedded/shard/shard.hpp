@@ -59,6 +59,11 @@ class Shard final : core::PartitionView {
   // Before run(): fills the indexes with what is on disk.
   Indexes& indexes() { return indexes_; }
   PendingEffects& effects() { return effects_; }
+  // Executions that are older than `until` get leases with epochs above `floor`.
+  void set_epoch_floor(LeaseEpoch floor, TimePoint until) {
+    epoch_floor_ = floor;
+    epoch_floor_until_ = until;
+  }
   void run() {
     mailbox_.run([this](std::vector<ShardCall> calls) { process(std::move(calls)); });
   }
@@ -95,6 +100,7 @@ class Shard final : core::PartitionView {
   Result<store::EffectPage> execute(const store::FindEffects& query, Batch& batch);
   Result<Done> execute(const store::SettleEffects& command, Batch& batch);
 
+  void skip_lost_epochs(const ExecutionId& id);
   template <class Command>
   Result<typename Command::Reply> change(Command command, Batch& batch);
   struct Decided {
@@ -132,9 +138,11 @@ class Shard final : core::PartitionView {
   std::set<Indexes::QueueKey> ended_changed_;  // lanes whose count of ended ones must be written
   std::map<std::string, IdempotencyEntry> new_keys_;  // of this batch, not written yet
   std::set<ExecutionId> removed_;                     // likewise
-  TimePoint last_now_{};                              // time never runs backwards in here
-  bool based_on_unsynced_ = false;                    // what the current call answers must wait
-  Mailbox<ShardCall> mailbox_;                        // last: its thread uses all of the above
+  LeaseEpoch epoch_floor_{};
+  TimePoint epoch_floor_until_{};
+  TimePoint last_now_{};            // time never runs backwards in here
+  bool based_on_unsynced_ = false;  // what the current call answers must wait
+  Mailbox<ShardCall> mailbox_;      // last: its thread uses all of the above
 };
 
 }  // namespace ff::embedded

@@ -28,17 +28,36 @@ asio::awaitable<void> pause(Millis duration) {
   co_await timer.async_wait(asio::use_awaitable);
 }
 
-// A command to every primary; all must give an answer that is not an error.
+// The primaries that answer: of a cluster, the others may be down. Fails if none answers.
+Async<std::vector<NodeName>> answering(Client& client) {
+  std::vector<NodeName> found;
+  std::optional<Error> failure;
+  const auto nodes = client.nodes();
+  for (const auto& node : nodes) {
+    Request request{.command = {"PING"}, .route = node.name};
+    if (nodes.size() > 1) request.patience = Patience::brief;
+    auto reply = co_await client.run(std::move(request));
+    if (reply)
+      found.push_back(node.name);
+    else
+      failure = std::move(reply.error());
+  }
+  if (found.empty() && failure) co_return std::unexpected(std::move(*failure));
+  co_return found;
+}
+
+// A command to every primary that answers; no answer may be an error.
 Async<std::vector<Reply>> ask_all(Client& client, std::vector<std::string> command) {
   std::vector<Reply> replies;
-  auto nodes = client.nodes();
-  for (const auto& node : nodes) {
-    Request request{.command = command, .route = node.name};
+  const auto nodes = co_await answering(client);
+  FF_CO_TRY(nodes);
+  for (const auto& node : *nodes) {
+    Request request{.command = command, .route = node};
     auto reply = co_await client.run(std::move(request));
     FF_CO_TRY(reply);
     if (const auto* error = reply->as_error())
       co_return fail(Errc::malformed_response,
-                     fmt::format("Valkey at {} refused {}: {}", node.name.text, command.front(),
+                     fmt::format("Valkey at {} refused {}: {}", node.text, command.front(),
                                  printable(error->text)));
     replies.push_back(std::move(*reply));
   }
@@ -154,15 +173,17 @@ std::string loss_of(const std::vector<Reply>& config, std::string_view replicati
 // Managed servers may forbid CONFIG: then nothing is known, and that is said.
 Async<std::vector<std::string>> losses(Client& client) {
   std::vector<std::string> all;
-  for (const auto& node : client.nodes()) {
+  const auto nodes = co_await answering(client);
+  FF_CO_TRY(nodes);
+  for (const auto& node : *nodes) {
     Request ask_config{.command = {"CONFIG", "GET", "appendonly", "appendfsync", "save"},
-                       .route = node.name};
+                       .route = node};
     auto config = co_await client.run(std::move(ask_config));
-    Request ask_info{.command = {"INFO", "replication"}, .route = node.name};
+    Request ask_info{.command = {"INFO", "replication"}, .route = node};
     auto info = co_await client.run(std::move(ask_info));
     const auto* pairs = config ? config->as_array() : nullptr;
     const auto* replication = info ? info->as_text() : nullptr;
-    all.push_back(fmt::format("{}: {}", node.name.text,
+    all.push_back(fmt::format("{}: {}", node.text,
                               pairs && replication
                                   ? loss_of(*pairs, *replication)
                                   : std::string("its persistence settings cannot be read")));
@@ -283,20 +304,21 @@ Async<PartitionCounts> fix_partition_counts(Client& client, PartitionCounts want
 }
 
 Async<void> ensure_library(Client& client) {
-  for (const auto& node : client.nodes()) {
-    const auto found = co_await look_at_library(client, node.name);
+  const auto nodes = co_await answering(client);
+  FF_CO_TRY(nodes);
+  for (const auto& node : *nodes) {
+    const auto found = co_await look_at_library(client, node);
     FF_CO_TRY(found);
     if (*found == Found::serves) continue;
     if (*found == Found::missing) {
       FF_CO_TRY(co_await check_not_outdated(client));
     }
-    FF_CO_TRY(co_await load_library(client, node.name));
-    const auto now = co_await look_at_library(client, node.name);
+    FF_CO_TRY(co_await load_library(client, node));
+    const auto now = co_await look_at_library(client, node);
     FF_CO_TRY(now);
     if (*now != Found::serves)
-      co_return fail(
-          Errc::store_not_writable,
-          fmt::format("Valkey at {} does not keep the function library", node.name.text));
+      co_return fail(Errc::store_not_writable,
+                     fmt::format("Valkey at {} does not keep the function library", node.text));
   }
   co_return Result<void>{};
 }

@@ -22,14 +22,15 @@ struct Booted {
   std::vector<std::string> losses;  // what a crash or a failover could lose, in sentences
 };
 
-// Checks the version, fixes or verifies the numbers of partitions, loads the function library.
+// Checks the version, fixes or verifies the numbers of partitions, loads the function library. Nodes of a
+// cluster that are down are left out, unless one of them has the numbers of partitions.
 Async<Booted> boot(Client& client, BootOptions options);
 
 // The numbers of partitions that are stored; those that are not are stored as wanted. Fails if they are not
 // what is wanted.
 Async<PartitionCounts> fix_partition_counts(Client& client, PartitionCounts wanted);
 
-// Loads the library unless one that serves is there.
+// Loads the library into the nodes that answer, unless one that serves is there.
 Async<void> ensure_library(Client& client);
 
 // INFO's version: of Valkey, and 8.0 or later.

@@ -73,6 +73,12 @@ local function holds(f)
 end
 budgets.holds = holds
 
+-- Where the reply to a call is kept, for as long as a client sends a call again.
+budgets.call_ms = 60000
+function budgets.call_key(tag, call)
+  return 'ff:usagecall:' .. tag .. ':' .. call
+end
+
 -- ---- Making and removing --------------------------------------------------------------------------
 
 -- A number that no budget or period of this partition had before.

@@ -21,8 +21,6 @@ local function known_signature(b, dedup_key)
   return at and at + budgets.dedup_ms > b.now and signature or nil
 end
 
-local call_ms = 60000
-
 local function is_call(dedup_name)
   return string.sub(dedup_name, 1, 1) == '\31'
 end
@@ -76,12 +74,12 @@ commands.register('ff_budget_report', function(KEYS, ARGV)
   local b = budgets.load(key, arguments.now(now_text))
   if not b then return reply.refuse('budget_not_found') end
   if not is_call(dedup_name) then return report_usage(ARGV, b, dedup_name) end
-  local call_key = table.concat({'ff:usagecall', b.tag, string.sub(dedup_name, 2)}, ':')
+  local call_key = budgets.call_key(b.tag, string.sub(dedup_name, 2))
   local first = server.call('GET', call_key)
   if first then return stored_reply(first) end
   local answer = report_usage(ARGV, b, '')
   if answer[1] == 1 then
-    server.call('SET', call_key, table.concat(answer, '\31', 3), 'PX', call_ms)
+    server.call('SET', call_key, table.concat(answer, '\31', 3), 'PX', budgets.call_ms)
   end
   return answer
 end)
