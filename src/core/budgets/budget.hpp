@@ -30,7 +30,7 @@ BudgetInfo info_of(const Budget& budget, TimePoint now);
 BudgetCheck check(const Budget& budget, TimePoint now);
 bool is_reset_due(const Budget& budget, TimePoint now);
 
-// All that was spent is forgotten; whoever keeps the ledgers empties them.
+// All that was spent is forgotten: a ledger's entries count only for the reset count of their time.
 void reset(Budget& budget, TimePoint now);
 
 // The same, and the schedule goes on by whole periods. Only of a budget whose reset is due.

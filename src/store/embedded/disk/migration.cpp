@@ -6,6 +6,7 @@
 #include "base/try.hpp"
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/records.hpp"
+#include "store/embedded/disk/resource_records.hpp"
 
 namespace ff::embedded {
 namespace {
@@ -58,12 +59,41 @@ class Migration {
   std::map<std::pair<Namespace, LaneId>, CountByState> ended_;
 };
 
+// What a ledger had was spent since the budget's last reset.
+Result<void> number_ledgers(Database& database) {
+  Changes changes;
+  std::optional<core::Budget> budget;
+  auto visited = database.for_each(
+      {.prefix = std::string(keys::ledger_prefix)},
+      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
+        const auto entry = keys::parse_ledger(key);
+        FF_TRY(entry);
+        auto spending = decode_spending(value);
+        FF_TRY(spending);
+        if (!budget || budget->id != entry->budget) {
+          const auto stored = database.get(keys::budget(entry->budget));
+          FF_TRY(stored);
+          if (!*stored) return Database::Next::go_on;
+          auto decoded = decode_budget(entry->budget, **stored);
+          FF_TRY(decoded);
+          budget = std::move(*decoded);
+        }
+        spending->reset_count = budget->reset_count;
+        changes.put(key, encode(*spending));
+        return Database::Next::go_on;
+      });
+  FF_TRY(visited);
+  FF_TRY(database.write(changes));
+  return database.sync();
+}
+
 }  // namespace
 
 Result<void> migrate(Database& database, std::uint32_t from_format) {
   // Formats 3 and 4 added what a record may say and new kinds of records; older records stay as they
   // are.
-  return from_format >= 2 ? Result<void>{} : Migration(database).run();
+  if (from_format < 2) FF_TRY(Migration(database).run());
+  return number_ledgers(database);
 }
 
 }  // namespace ff::embedded

@@ -129,16 +129,17 @@ Result<core::Quota> decode_quota(const QuotaId& id, std::string_view bytes) {
   return quota;
 }
 
-std::string encode_spending(const Amounts& amounts) {
+std::string encode(const Spending& spending) {
   proto::Spending out;
-  write(amounts, *out.mutable_amounts());
+  write(spending.amounts, *out.mutable_amounts());
+  out.set_reset_count(spending.reset_count);
   return out.SerializeAsString();
 }
 
-Result<Amounts> decode_spending(std::string_view bytes) {
+Result<Spending> decode_spending(std::string_view bytes) {
   proto::Spending stored;
   if (!parse(stored, bytes)) return damaged("a record of what an execution spent");
-  return amounts_of(stored.amounts());
+  return Spending{.amounts = amounts_of(stored.amounts()), .reset_count = stored.reset_count()};
 }
 
 std::string encode(const KnownReport& report) {

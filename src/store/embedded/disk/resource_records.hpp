@@ -16,9 +16,13 @@ Result<core::Budget> decode_budget(const BudgetId& id, std::string_view bytes);
 std::string encode(const core::Quota& quota);
 Result<core::Quota> decode_quota(const QuotaId& id, std::string_view bytes);
 
-// Amounts that one execution spent.
-std::string encode_spending(const Amounts& amounts);
-Result<Amounts> decode_spending(std::string_view bytes);
+// Amounts that one execution spent of a budget. They count until the budget is reset once more.
+struct Spending {
+  Amounts amounts;
+  std::uint64_t reset_count = 0;  // of the budget at that time
+};
+std::string encode(const Spending& spending);
+Result<Spending> decode_spending(std::string_view bytes);
 
 // A report that was applied under a dedup key.
 struct KnownReport {

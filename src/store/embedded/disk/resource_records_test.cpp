@@ -65,7 +65,9 @@ TEST(ResourceRecords, BringBackQuotas) {
 
 TEST(ResourceRecords, BringBackSpendingAndReports) {
   const Amounts amounts{{"cents", 1}, {"tokens", 2}};
-  EXPECT_EQ(decode_spending(encode_spending(amounts)), amounts);
+  const auto spending = must(decode_spending(encode(Spending{amounts, 3})));
+  EXPECT_EQ(spending.amounts, amounts);
+  EXPECT_EQ(spending.reset_count, 3u);
   for (const auto& execution :
        {std::optional<ExecutionId>{}, std::optional(ExecutionId{70, uuid_of(3)})}) {
     const auto report = must(decode_report(

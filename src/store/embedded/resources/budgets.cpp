@@ -27,10 +27,16 @@ Result<std::vector<std::string>> keys_of(const std::string& prefix, Turn& turn) 
   return found;
 }
 
-Result<Amounts> spending_of(const BudgetId& budget, const ExecutionId& execution, Turn& turn) {
-  const auto stored = turn.get(keys::ledger(budget, execution));
+// Amounts of an earlier reset count for nothing. They stay until their execution is removed: a reset that
+// erased them all would take as long as there are executions.
+Result<Amounts> spending_of(const core::Budget& budget, const ExecutionId& execution, Turn& turn) {
+  const auto stored = turn.get(keys::ledger(budget.id, execution));
   FF_TRY(stored);
-  return *stored ? decode_spending(**stored) : Amounts{};
+  if (!*stored) return Amounts{};
+  auto spending = decode_spending(**stored);
+  FF_TRY(spending);
+  if (spending->reset_count != budget.reset_count) return Amounts{};
+  return std::move(spending->amounts);
 }
 
 Result<std::optional<KnownReport>> known_report(const ReportUsage& report, Turn& turn) {
@@ -85,9 +91,6 @@ void Budgets::save(Entry& entry, core::Budget next, Turn& turn) {
 Result<void> Budgets::reset(Entry& entry, Reset when, Turn& turn) {
   const bool due = core::is_reset_due(entry.thing, turn.now());
   if (when == Reset::if_due && !due) return {};
-  const auto spendings = keys_of(keys::ledger_of(entry.thing.id), turn);
-  FF_TRY(spendings);
-  for (const auto& key : *spendings) turn.erase(key);
   auto next = entry.thing;
   if (due)
     core::reset_by_schedule(next, turn.now());
@@ -145,7 +148,8 @@ Result<UsageReply> Budgets::execute(const ReportUsage& command, Turn& turn) {
   }
   FF_TRY(reset(**entry, Reset::if_due, turn));
 
-  auto spent = command.execution ? spending_of(command.id, *command.execution, turn) : Amounts{};
+  const auto& before = (*entry)->thing;
+  auto spent = command.execution ? spending_of(before, *command.execution, turn) : Amounts{};
   FF_TRY(spent);
   auto next = (*entry)->thing;
   auto reported = core::report(next, command.amounts, turn.now());
@@ -158,21 +162,21 @@ Result<UsageReply> Budgets::execute(const ReportUsage& command, Turn& turn) {
   save(**entry, std::move(next), turn);
   if (!reported->applied) return std::move(reported->reply);
   remember(command, *known, turn);
-  note_spending(command, std::move(*spent), turn);
+  note_spending(command, {std::move(*spent), (*entry)->thing.reset_count}, turn);
   return std::move(reported->reply);
 }
 
-void Budgets::note_spending(const ReportUsage& report, Amounts spent, Turn& turn) {
+void Budgets::note_spending(const ReportUsage& report, Spending before, Turn& turn) {
   if (!report.execution) return;
-  core::add(spent, report.amounts);
-  if (!spent.empty()) turn.put(keys::ledger(report.id, *report.execution), encode_spending(spent));
+  core::add(before.amounts, report.amounts);
+  if (!before.amounts.empty()) turn.put(keys::ledger(report.id, *report.execution), encode(before));
 }
 
 Result<ReleaseUsageReply> Budgets::execute(const ReleaseUsage& command, Turn& turn) {
   const auto entry = load(command.id, turn);
   FF_TRY(entry);
   FF_TRY(reset(**entry, Reset::if_due, turn));
-  auto spent = spending_of(command.id, command.execution, turn);
+  auto spent = spending_of((*entry)->thing, command.execution, turn);
   FF_TRY(spent);
   if (spent->empty()) return ReleaseUsageReply{};
   auto next = (*entry)->thing;

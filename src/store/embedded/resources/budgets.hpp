@@ -38,7 +38,7 @@ class Budgets {
   void save(Entry& entry, core::Budget next, Turn& turn);
   Result<void> reset(Entry& entry, Reset when, Turn& turn);
 
-  void note_spending(const ReportUsage& report, Amounts spent, Turn& turn);
+  void note_spending(const ReportUsage& report, Spending before, Turn& turn);
 
   Shelf<core::Budget> shelf_;
   std::set<std::pair<TimePoint, BudgetId>> resets_;  // by when they are due

@@ -4,6 +4,9 @@
 
 #include <latch>
 
+#include "core/execution/partitions.hpp"
+#include "records.pb.h"
+#include "store/embedded/disk/keys.hpp"
 #include "store/embedded/resources/test_support.hpp"
 
 namespace ff::embedded {
@@ -203,7 +206,7 @@ TEST_F(BudgetsTest, PagesThroughALedger) {
   EXPECT_THAT(found, ::testing::ElementsAreArray(spent));
 }
 
-TEST_F(BudgetsTest, AResetEmptiesTheLedgers) {
+TEST_F(BudgetsTest, AResetForgetsWhatWasSpent) {
   open();
   const auto id = budget({.hard_limits = {{"t", 10}}});
   report(id, {{"t", 10}}, {}, work_);
@@ -214,6 +217,38 @@ TEST_F(BudgetsTest, AResetEmptiesTheLedgers) {
   EXPECT_THAT(release(id, work_), IsEmpty()) << "what the reset took away is not taken twice";
   EXPECT_EQ(usage(id), (Amounts{{"t", 6}}));
   EXPECT_EQ(must(run(GetBudget{id})).reset_count, 1u);
+}
+
+// It would take as long as there are executions that spent something.
+TEST_F(BudgetsTest, AResetErasesNoLedger) {
+  open();
+  const auto id = budget();
+  report(id, {{"t", 10}}, {}, work_);
+  must(run(ResetBudget{id}));
+  EXPECT_THAT(must(run(core::LedgerOf{.budget = id})), ElementsAre(work_));
+  report(id, {{"t", 1}}, {}, work_);
+  EXPECT_EQ(release(id, work_), (Amounts{{"t", 1}})) << "only what was spent after the reset";
+  report(id, {{"t", 2}}, {}, work_);
+  must(run(ResetBudget{id}));
+  must(run(core::ForgetSpending{.budget = id, .execution = work_}));
+  EXPECT_THAT(must(run(core::LedgerOf{.budget = id})), IsEmpty());
+}
+
+TEST_F(BudgetsTest, LedgerOfAnOlderFormatCountsSinceTheLastReset) {
+  open();
+  const auto id = budget();
+  must(run(ResetBudget{id}));
+  report(id, {{"t", 10}}, {}, work_);
+  close();
+  edit([&](Database&, Changes& changes) {
+    proto::Store store;
+    store.set_format_version(4);
+    store.set_partition_count(core::partition_count_default);
+    changes.put(keys::store, store.SerializeAsString());
+    changes.put(keys::ledger(id, work_), encode(Spending{{{"t", 10}}, 0}));
+  });
+  open();
+  EXPECT_EQ(release(id, work_), (Amounts{{"t", 10}}));
 }
 
 TEST_F(BudgetsTest, ResetsBudgetsWhenTheirTimeHasCome) {
