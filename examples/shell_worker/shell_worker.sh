@@ -7,10 +7,10 @@ directory=$(mktemp -d)
 cd "$directory"
 trap 'kill "${worker:-}" "${server:-}" 2> /dev/null || true; wait; rm -rf "$directory"' EXIT
 
-# A server on any free port. It says where, once it serves.
+# A server on any free port. A line of its log says where, once it serves.
 exec 3< <("$ff" server --store embedded:./data --listen 127.0.0.1:0 2>&1)
 server=$!
-read -r line <&3
+until [[ ${line:-} = *" serves "* ]]; do read -r line <&3; done
 FF_URL=${line##* }
 export FF_URL
 

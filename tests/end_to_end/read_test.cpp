@@ -104,7 +104,8 @@ TEST_F(ReadTest, CountsAreByLaneAndState) {
             "a           1        0    1\n"
             "b           0        1    1\n");
   EXPECT_EQ(out({"counts", "--lane", "b", "--json"}),
-            "{\"lane\":\"b\",\"state\":\"delayed\",\"count\":1}\n");
+            R"({"lane":"b","state":"delayed","count":1,"reclaimable":0})"
+            "\n");
 }
 
 TEST_F(ReadTest, HistoryIsThere) {

@@ -126,8 +126,9 @@ TEST_F(SubmitTest, LinesOfAFileAreAnExecutionEach) {
   const auto ids = out({"submit", "k", "--lines", "--lane", "many"}, lines);
   EXPECT_EQ(std::ranges::count(ids, '\n'), 1'500);
   EXPECT_EQ(out({"payload", ids.substr(0, ids.find('\n'))}), "0");
-  EXPECT_EQ(out({"counts", "--json"}), R"({"lane":"many","state":"waiting","count":1500})"
-                                       "\n");
+  EXPECT_EQ(out({"counts", "--json"}),
+            R"({"lane":"many","state":"waiting","count":1500,"reclaimable":0})"
+            "\n");
 
   const auto some =
       ff({"submit", "k", "--lines"}, "a\n" + std::string(1024 * 1024 + 1, 'x') + "\nb\n");

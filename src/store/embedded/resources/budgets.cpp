@@ -13,6 +13,7 @@ using Next = Database::Next;
 
 // How many known reports are forgotten in one turn, so that nobody waits long.
 constexpr std::size_t reports_forgotten_max = 5'000;
+constexpr std::size_t ledger_entries_tidied_max = 5'000;
 
 store::Opening opening_of(const core::Budget& budget) { return {.ns = budget.ns, .of = budget.id}; }
 
@@ -27,8 +28,8 @@ Result<std::vector<std::string>> keys_of(const std::string& prefix, Turn& turn) 
   return found;
 }
 
-// Amounts of an earlier reset count for nothing. They stay until their execution is removed: a reset that
-// erased them all would take as long as there are executions.
+// Amounts of an earlier reset count for nothing. They are erased later, in slices: a reset that did it would take
+// as long as there are executions.
 Result<Amounts> spending_of(const core::Budget& budget, const ExecutionId& execution, Turn& turn) {
   const auto stored = turn.get(keys::ledger(budget.id, execution));
   FF_TRY(stored);
@@ -70,6 +71,7 @@ Result<void> Budgets::restore(const Database& database) {
                              auto budget = decode_budget(*id, value);
                              FF_TRY(budget);
                              if (const auto due = budget->next_reset_at) resets_.emplace(*due, *id);
+                             if (budget->reset_count > 0) untidy_[*id];
                              shelf_.add(std::move(*budget));
                              return Next::go_on;
                            });
@@ -97,6 +99,7 @@ Result<void> Budgets::reset(Entry& entry, Reset when, Turn& turn) {
   else
     core::reset(next, turn.now());
   save(entry, std::move(next), turn);
+  untidy_[entry.thing.id].reset();
   turn.tell(opening_of(entry.thing));
   return {};
 }
@@ -222,6 +225,7 @@ Result<Done> Budgets::execute(const DeleteBudget& command, Turn& turn) {
   for (const auto& key : gone) turn.erase(key);
   if (const auto due = (*entry)->thing.next_reset_at) resets_.erase({*due, command.id});
   turn.tell(opening_of((*entry)->thing));
+  untidy_.erase(command.id);
   shelf_.erase(command.id, turn.durable_in());
   return Done{};
 }
@@ -246,21 +250,47 @@ Result<core::BudgetsDue> Budgets::execute(const core::ResetsDue& query, Turn& tu
 }
 
 Result<std::vector<ExecutionId>> Budgets::execute(const core::LedgerOf& query, Turn& turn) {
-  if (const auto* entry = shelf_.find(query.budget, turn);
-      !entry || core::is_reset_due(entry->thing, turn.now()))
-    return std::vector<ExecutionId>{};
+  const auto* entry = shelf_.find(query.budget, turn);
+  if (!entry || core::is_reset_due(entry->thing, turn.now())) return std::vector<ExecutionId>{};
+  const auto reset_count = entry->thing.reset_count;
   Range range{.prefix = keys::ledger_of(query.budget)};
   if (query.after) range.after = keys::ledger(query.budget, *query.after);
   std::vector<ExecutionId> found;
-  auto visited = turn.for_each(range, [&](std::string_view key, std::string_view) -> Result<Next> {
-    if (found.size() == query.max) return Next::stop;
-    const auto parsed = keys::parse_ledger(key);
-    FF_TRY(parsed);
-    found.push_back(parsed->execution);
-    return Next::go_on;
-  });
+  auto visited =
+      turn.for_each(range, [&](std::string_view key, std::string_view value) -> Result<Next> {
+        if (found.size() == query.max) return Next::stop;
+        const auto parsed = keys::parse_ledger(key);
+        FF_TRY(parsed);
+        const auto spending = decode_spending(value);
+        FF_TRY(spending);
+        if (spending->reset_count == reset_count) found.push_back(parsed->execution);
+        return Next::go_on;
+      });
   FF_TRY(visited);
   return found;
+}
+
+// Erases entries of before a reset, a slice at a time. True if there may be more.
+Result<bool> Budgets::tidy_ledgers(Turn& turn) {
+  if (untidy_.empty()) return false;
+  auto& [id, after] = *untidy_.begin();
+  const auto* entry = shelf_.find(id, turn);
+  std::size_t seen = 0;
+  std::vector<std::string> past;
+  auto visited = turn.for_each({.prefix = keys::ledger_of(id), .after = after},
+                               [&](std::string_view key, std::string_view value) -> Result<Next> {
+                                 if (++seen > ledger_entries_tidied_max) return Next::stop;
+                                 after = std::string(key);
+                                 const auto spending = decode_spending(value);
+                                 FF_TRY(spending);
+                                 if (!entry || spending->reset_count != entry->thing.reset_count)
+                                   past.emplace_back(key);
+                                 return Next::go_on;
+                               });
+  FF_TRY(visited);
+  for (const auto& key : past) turn.erase(key);
+  if (seen <= ledger_entries_tidied_max) untidy_.erase(untidy_.begin());
+  return !untidy_.empty();
 }
 
 Result<Done> Budgets::execute(const core::ForgetSpending& command, Turn& turn) {
@@ -292,7 +322,9 @@ Result<bool> Budgets::execute(const core::ReconcileBudgets&, Turn& turn) {
   });
   FF_TRY(visited);
   for (const auto& key : past) turn.erase(key);
-  return more;
+  const auto untidy = tidy_ledgers(turn);
+  FF_TRY(untidy);
+  return more || *untidy;
 }
 
 Result<std::vector<BudgetId>> Budgets::execute(const core::AllBudgets& query, Turn&) {

@@ -2,6 +2,7 @@
 // which reports are known only on disk.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "core/budgets/budget.hpp"
@@ -38,11 +39,14 @@ class Budgets {
   void save(Entry& entry, core::Budget next, Turn& turn);
   Result<void> reset(Entry& entry, Reset when, Turn& turn);
 
+  Result<bool> tidy_ledgers(Turn& turn);
   void note_spending(const ReportUsage& report, Spending before, Turn& turn);
 
   Shelf<core::Budget> shelf_;
   std::set<std::pair<TimePoint, BudgetId>> resets_;  // by when they are due
   std::optional<std::string> last_forgotten_;        // key of a report, by time
+  // Budgets whose ledgers may have entries of before their last reset, with the key to go on behind.
+  std::map<BudgetId, std::optional<std::string>> untidy_;
 };
 
 }  // namespace ff::embedded
