@@ -18,7 +18,7 @@ class Engine;
 using Handler = std::function<Outcome(Task&)>;
 
 struct WorkerOptions {
-  // Empty: made from the host's name and the process id. Of workers with the same id and namespace only one
+  // Empty: made from the host's name, the process id and a random part. Of workers with the same id and namespace only one
   // works at a time; see Worker::start().
   std::string id = {};
   std::string ns = "default";
@@ -51,7 +51,7 @@ class Worker {
   // Without any handler it claims nothing.
   void handle(std::string kind, Handler handler);
   // For all kinds that have no handler of their own: the worker then claims executions of every kind.
-  void handle_others(Handler handler) { handle("", std::move(handler)); }
+  void handle_others(Handler handler);
 
   // Fails with invalid_input if the options are wrong or it is started already, and with
   // unauthenticated or permission_denied if the engine refuses the worker. An engine that cannot be
@@ -92,6 +92,7 @@ class Worker {
   Engine& engine_;
   WorkerOptions options_;
   std::map<std::string, Handler> handlers_;
+  bool has_unnamed_handler_ = false;
   std::unique_ptr<Running> running_;
 };
 

@@ -172,6 +172,11 @@ TEST_F(WorkTest, TakesFromItsLanesWhatItCanRun) {
   EXPECT_EQ(out({"submit", "x", "--lane", "b", "--capabilities", "gpu", "--wait"}), "done\n");
 }
 
+TEST_F(WorkTest, AnEmptyNameInAListIsRefused) {
+  for (const auto* kinds : {"a,,b", ",", "", "a, "})
+    EXPECT_EQ(ff({"work", "cat", "--kinds", kinds}).exit_code, 2) << kinds;
+}
+
 TEST_F(WorkTest, TwoWorkersOnOneLaneEachRunTheirKinds) {
   const auto first = work("echo by first", {"--kinds", "a", "--id", "first"});
   const auto second = work("echo by second", {"--kinds", "b,c", "--id", "second"});

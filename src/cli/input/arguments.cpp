@@ -18,6 +18,18 @@ T or_refuse(Result<T> parsed, const std::string& name) {
   return std::move(*parsed);
 }
 
+// Comma-separated; blanks around an item do not belong to it.
+Result<std::vector<std::string>> parse_list(const std::string& text) {
+  auto items = CLI::detail::split(text, ',');
+  for (auto& item : items) {
+    CLI::detail::trim(item);
+    if (item.empty())
+      return fail(Errc::invalid_input,
+                  "must be items with commas between them, none of them empty");
+  }
+  return items;
+}
+
 TimePoint now() { return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now()); }
 
 }  // namespace
@@ -57,7 +69,7 @@ void Arguments::flag(const char* name, bool& value, const char* help) {
 
 void Arguments::list(const char* name, std::vector<std::string>& values, const char* help) {
   parsed(name, "LIST", help,
-         [&values](const std::string& text) { values = CLI::detail::split(text, ','); });
+         [&values, name](const std::string& text) { values = or_refuse(parse_list(text), name); });
 }
 
 void Arguments::field(const char* name, Request& request, const char* field, const char* type,
@@ -98,9 +110,9 @@ void Arguments::json_field(const char* name, Request& request, const char* field
 }
 
 void Arguments::list_field(const char* name, Request& request, const char* path, const char* help) {
-  parsed(name, "LIST", help, [&request, path](const std::string& text) {
+  parsed(name, "LIST", help, [&request, name, path](const std::string& text) {
     http::json::array list;
-    for (const auto& part : CLI::detail::split(text, ',')) list.emplace_back(part);
+    for (const auto& part : or_refuse(parse_list(text), name)) list.emplace_back(part);
     request.set(path, std::move(list));
   });
 }

@@ -1,8 +1,7 @@
 #include "engine/events/work_waiters.hpp"
 
+#include <algorithm>
 #include <utility>
-
-#include "store/store.hpp"
 
 namespace ff {
 
@@ -10,9 +9,15 @@ WorkWaiters::Waiter::Waiter(WorkWaiters& list, const Claim& claim, Wakeup& wakeu
     : list_(list), claim_(claim), wakeup_(wakeup) {
   const std::lock_guard lock(list_.mutex_);
   ++list_.size_;
+  number_ = ++list_.last_number_;
+  const auto enter = [&](Queue queue) {
+    auto& places = list_.places_[queue];
+    const auto position = places.insert(places.end(), this);
+    entries_.push_back({.queue = std::move(queue), .position = position});
+  };
   for (const auto& lane : claim.lanes) {
-    auto& places = list_.places_[{claim.ns, lane}];
-    entries_.push_back({.queue = {claim.ns, lane}, .position = places.insert(places.end(), this)});
+    if (claim.kinds.empty()) enter({claim.ns, lane, std::nullopt});
+    for (const auto& kind : claim.kinds) enter({claim.ns, lane, kind});
   }
 }
 
@@ -52,20 +57,42 @@ std::size_t WorkWaiters::size() const {
   return size_;
 }
 
+WorkWaiters::Waiter* WorkWaiters::first_free(const Waiter::Queue& queue, const Offer& offer) const {
+  const auto places = places_.find(queue);
+  if (places == places_.end()) return nullptr;
+  const auto is_free = [&](const Waiter* place) {
+    return !place->offer_ && place->claim_.capabilities.covers(offer.required);
+  };
+  const auto found = std::ranges::find_if(places->second, is_free);
+  return found == places->second.end() ? nullptr : *found;
+}
+
+// Claims that name other kinds cost nothing here: this runs for every execution that becomes ready.
 bool WorkWaiters::offer(const Offer& offer) {
   const std::lock_guard lock(mutex_);
-  const auto places = places_.find({offer.ns, offer.lane});
-  if (places == places_.end()) return false;
+  if (!offer.kind) return offer_to_all(offer);
+  auto* chosen = first_free({offer.ns, offer.lane, std::nullopt}, offer);
+  auto* other = first_free({offer.ns, offer.lane, offer.kind}, offer);
+  if (!chosen || (other && other->number_ < chosen->number_)) chosen = other;
+  if (!chosen) return false;
+  chosen->offer_ = offer;
+  chosen->wakeup_.wake();
+  return true;
+}
+
+bool WorkWaiters::offer_to_all(const Offer& offer) {
   bool taken = false;
-  for (Waiter* place : places->second) {
-    const auto& claim = place->claim_;
-    if (place->offer_ || !claim.capabilities.covers(offer.required)) continue;
-    if (offer.kind && !store::takes_kind(claim.kinds, *offer.kind)) continue;
-    place->offer_ = offer;
-    place->wakeup_.wake();
-    taken = true;
-    if (offer.kind) break;
-  }
+  const auto is_of_lane = [&](const Waiter::Queue& queue) {
+    return std::get<Namespace>(queue) == offer.ns && std::get<LaneId>(queue) == offer.lane;
+  };
+  for (auto places = places_.lower_bound({offer.ns, offer.lane, std::nullopt});
+       places != places_.end() && is_of_lane(places->first); ++places)
+    for (Waiter* place : places->second) {
+      if (place->offer_ || !place->claim_.capabilities.covers(offer.required)) continue;
+      place->offer_ = offer;
+      place->wakeup_.wake();
+      taken = true;
+    }
   return taken;
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "base/async/wakeup.hpp"
@@ -49,7 +50,7 @@ class WorkWaiters {
 
    private:
     friend class WorkWaiters;
-    using Queue = std::pair<Namespace, LaneId>;
+    using Queue = std::tuple<Namespace, LaneId, std::optional<Kind>>;  // no kind: all kinds
     struct Entry {
       Queue queue;
       std::list<Waiter*>::iterator position;
@@ -58,6 +59,7 @@ class WorkWaiters {
     WorkWaiters& list_;
     const Claim& claim_;
     Wakeup& wakeup_;
+    std::uint64_t number_ = 0;  // the lower it is, the longer it waits
     std::vector<Entry> entries_;
     std::optional<Offer> offer_;  // not accepted yet
   };
@@ -70,9 +72,14 @@ class WorkWaiters {
   std::size_t asleep() const { return asleep_; }
 
  private:
+  // The longest-waiting claim of a queue that has no offer and can run it; null if there is none.
+  Waiter* first_free(const Waiter::Queue& queue, const Offer& offer) const;
+  bool offer_to_all(const Offer& offer);
+
   std::atomic<std::size_t> asleep_ = 0;
   mutable std::mutex mutex_;
   std::size_t size_ = 0;
+  std::uint64_t last_number_ = 0;
   std::map<Waiter::Queue, std::list<Waiter*>> places_;
 };
 

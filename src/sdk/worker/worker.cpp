@@ -47,21 +47,24 @@ constexpr Millis claim_limit = std::chrono::seconds{30};
 // Most executions are over sooner; only for those that are not, events are followed.
 constexpr Millis follow_after{250};
 
-// Differs between the workers of a process.
+// Random at its end: containers share a host's name and have the same process ids.
 std::string default_worker_id() {
-  static std::atomic<int> workers = 0;
   char host[256] = {};
   if (::gethostname(host, sizeof host - 1) != 0) std::ranges::copy("worker", host);
-  const auto number = ++workers;
-  return number == 1 ? fmt::format("{}-{}", host, ::getpid())
-                     : fmt::format("{}-{}-{}", host, ::getpid(), number);
+  SystemRandom random;
+  const auto unique = make_uuid(TimePoint{}, random).str().substr(28);
+  return fmt::format("{}-{}-{}", host, ::getpid(), unique);
 }
 
-// The kinds that a claim names. None, which is all, if some handler takes any kind, or if there are more
-// handlers than a claim may name.
+// The kinds that a claim names. None, which is all, if some handler takes any kind.
 Result<std::vector<Kind>> kinds_of(const Handlers& handlers) {
   std::vector<Kind> kinds;
-  if (handlers.contains("") || handlers.size() > limits::claim_kinds_max) return kinds;
+  if (handlers.contains("")) return kinds;
+  if (handlers.size() > limits::claim_kinds_max)
+    return fail(Errc::invalid_input,
+                fmt::format("a worker can name at most {} kinds, got {}; give the rest to other "
+                            "workers, or handle all kinds",
+                            limits::claim_kinds_max, handlers.size()));
   for (const auto& [name, handler] : handlers) {
     auto kind = Kind::parse(name);
     FF_TRY(kind);
@@ -488,12 +491,21 @@ Worker::~Worker() { stop(); }
 
 void Worker::handle(std::string kind, Handler handler) {
   FF_ASSERT(!running_ || running_->stopped());
+  if (kind.empty()) has_unnamed_handler_ = true;
   handlers_.insert_or_assign(std::move(kind), std::move(handler));
+}
+
+void Worker::handle_others(Handler handler) {
+  FF_ASSERT(!running_ || running_->stopped());
+  handlers_.insert_or_assign("", std::move(handler));
 }
 
 Result<void> Worker::start() {
   if (running_ && !running_->stopped())
     return fail(Errc::invalid_input, "this worker is started already");
+  if (has_unnamed_handler_)
+    return fail(Errc::invalid_input,
+                "the kind of a handler must not be empty; handle_others() is for all kinds");
   auto claim = claim_template(options_, handlers_);
   FF_TRY(claim);
   if (options_.concurrency == 0)

@@ -69,6 +69,19 @@ TEST_P(WorkerTest, AnExecutionOfAKindWithoutAHandlerIsHandedBack) {
 }
 
 // A server of an earlier release refuses the field.
+TEST_P(WorkerTest, AHandlersKindMustHaveAName) {
+  Worker worker(engine());
+  worker.handle("", [](Task&) { return "done"; });
+  EXPECT_EQ(worker.start().error().code, Errc::invalid_input);
+}
+
+TEST_P(WorkerTest, MoreKindsThanAClaimCanNameAreRefused) {
+  Worker worker(engine());
+  for (std::size_t i = 0; i <= limits::claim_kinds_max; ++i)
+    worker.handle(fmt::format("kind-{}", i), [](Task&) { return "done"; });
+  EXPECT_EQ(worker.start().error().code, Errc::invalid_input);
+}
+
 TEST(WorkerOnAnOlderServer, GoesOnWithoutNamingItsKinds) {
   ServerHome home;
   FaultyEngine engine(home.engine());

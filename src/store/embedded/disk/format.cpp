@@ -74,6 +74,8 @@ Result<Format> load_format(Database& database, TimePoint now) {
   if (*record) {
     wanted = std::move(**record);
     FF_TRY(migrate(database, wanted.format_version()));
+    // Older versions did not note whether they were closed.
+    if (wanted.format_version() < 5) wanted.set_in_use(true);
   } else {
     wanted.set_partition_count(core::partition_count_default);
     wanted.set_created_at_ms(now.time_since_epoch().count());

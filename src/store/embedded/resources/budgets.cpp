@@ -270,13 +270,12 @@ Result<std::vector<ExecutionId>> Budgets::execute(const core::LedgerOf& query, T
   return found;
 }
 
-// Erases entries of before a reset, a slice at a time. True if there may be more.
-Result<bool> Budgets::tidy_ledgers(Turn& turn) {
-  if (untidy_.empty()) return false;
+// Finds entries of before a reset, a slice at a time. Adds their keys to `past`.
+Result<void> Budgets::find_outdated(Turn& turn, std::vector<std::string>& past) {
+  if (untidy_.empty()) return {};
   auto& [id, after] = *untidy_.begin();
   const auto* entry = shelf_.find(id, turn);
   std::size_t seen = 0;
-  std::vector<std::string> past;
   auto visited = turn.for_each({.prefix = keys::ledger_of(id), .after = after},
                                [&](std::string_view key, std::string_view value) -> Result<Next> {
                                  if (++seen > ledger_entries_tidied_max) return Next::stop;
@@ -288,9 +287,8 @@ Result<bool> Budgets::tidy_ledgers(Turn& turn) {
                                  return Next::go_on;
                                });
   FF_TRY(visited);
-  for (const auto& key : past) turn.erase(key);
   if (seen <= ledger_entries_tidied_max) untidy_.erase(untidy_.begin());
-  return !untidy_.empty();
+  return {};
 }
 
 Result<Done> Budgets::execute(const core::ForgetSpending& command, Turn& turn) {
@@ -321,10 +319,9 @@ Result<bool> Budgets::execute(const core::ReconcileBudgets&, Turn& turn) {
     return Next::go_on;
   });
   FF_TRY(visited);
+  FF_TRY(find_outdated(turn, past));
   for (const auto& key : past) turn.erase(key);
-  const auto untidy = tidy_ledgers(turn);
-  FF_TRY(untidy);
-  return more || *untidy;
+  return more || !untidy_.empty();
 }
 
 Result<std::vector<BudgetId>> Budgets::execute(const core::AllBudgets& query, Turn&) {

@@ -39,7 +39,7 @@ class Budgets {
   void save(Entry& entry, core::Budget next, Turn& turn);
   Result<void> reset(Entry& entry, Reset when, Turn& turn);
 
-  Result<bool> tidy_ledgers(Turn& turn);
+  Result<void> find_outdated(Turn& turn, std::vector<std::string>& past);
   void note_spending(const ReportUsage& report, Spending before, Turn& turn);
 
   Shelf<core::Budget> shelf_;

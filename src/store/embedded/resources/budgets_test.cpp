@@ -243,7 +243,8 @@ TEST_F(BudgetsTest, AResetErasesNoLedger) {
   EXPECT_THAT(must(run(core::LedgerOf{.budget = id})), IsEmpty());
   EXPECT_EQ(ledger_entries(id), 2u);
   open();
-  report(id, {{"t", 1}}, {}, work_);
+  report(id, {{"t", 1}}, dedup("k"), work_);
+  clock_->advance(limits::usage_dedup_window);
   EXPECT_FALSE(must(run(core::ReconcileBudgets{})));
   EXPECT_EQ(ledger_entries(id), 1u) << "erased in slices, later";
   open();

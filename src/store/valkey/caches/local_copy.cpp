@@ -24,7 +24,6 @@ constexpr Millis absent_interval{500};
 
 // How far ahead timers are known; they are looked up again when half of it is over.
 constexpr Millis horizon{60'000};
-constexpr std::size_t timers_per_look_max = 1'000;
 
 // How many entries of an index a look goes through: a look at many indexes takes a few of each, one at a
 // single index is to come past much that is held back.
@@ -263,7 +262,11 @@ void LocalCopy::start(store::Call<store::TimersDue>& call) {
   parts_.background.answer(call, [this](store::TimersDue query) { return timers_due(query); });
 }
 
+// A scanner with a filter asks for more the more timers of others are due: they must not hide its own.
 Async<store::DueReply> LocalCopy::timers_due(store::TimersDue query) {
+  auto per_look = timers_per_look_.load();
+  while (per_look < query.max && !timers_per_look_.compare_exchange_weak(per_look, query.max)) {
+  }
   constexpr int looks_max = 3;  // something may be missed while it looks
   for (int i = 0; i < looks_max && parts_.clock.now() + horizon / 2 > timers_.known_until(); ++i)
     FF_CO_TRY(co_await look_for_all_timers());
@@ -283,10 +286,11 @@ Async<void> LocalCopy::look_for_all_timers() {
 
 Async<TimePoint> LocalCopy::look_for_timers(std::vector<PartitionIndex> partitions,
                                             TimePoint until) {
-  Question question{.function = "ff_sweep_timers",
-                    .arguments = {std::to_string(until.time_since_epoch().count()),
-                                  std::to_string(timers_per_look_max)},
-                    .moving = Moving::skip};
+  const auto per_look = timers_per_look_.load();
+  Question question{
+      .function = "ff_sweep_timers",
+      .arguments = {std::to_string(until.time_since_epoch().count()), std::to_string(per_look)},
+      .moving = Moving::skip};
   const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
   FF_CO_TRY(answers);
   note_missing(answers->missing);
@@ -305,7 +309,7 @@ Async<TimePoint> LocalCopy::look_for_timers(std::vector<PartitionIndex> partitio
       if (!kind || !id || !due) co_return malformed("ff_sweep_timers");
       found.push_back({*id, {.kind = *kind, .due = TimePoint{Millis{*due}}}});
       // There may be more behind the last one that it gave.
-      if (++counts[{id->partition(), *kind}] == timers_per_look_max)
+      if (++counts[{id->partition(), *kind}] == per_look)
         until = std::min(until, found.back().timer.due);
     }
   std::ranges::sort(found, {}, [](const Found& each) { return each.timer; });

@@ -77,6 +77,7 @@ class LocalCopy {
   Parts parts_;
   ReadyCache ready_;
   TimerMirror timers_;
+  std::atomic<std::size_t> timers_per_look_ = 1'000;  // of each kind and partition
 
   // A store is used, and told of changes, before it has sinks.
   std::mutex sinks_mutex_;
