@@ -18,8 +18,8 @@ class Engine;
 using Handler = std::function<Outcome(Task&)>;
 
 struct WorkerOptions {
-  // Empty: made from the host's name, the process id and a random part. Of workers with the same id and namespace only one
-  // works at a time; see Worker::start().
+  // Empty: made from the host's name, the process id and a random part. Of workers with the same id and
+  // namespace, only one works at a time; see Worker::start().
   std::string id = {};
   std::string ns = "default";
   std::vector<std::string> lanes = {"default"};
@@ -32,8 +32,8 @@ struct WorkerOptions {
   // How long stop() lets the running handlers go on. 0: not at all; Millis::max(): as long as they take.
   Millis drain_limit = std::chrono::seconds{30};
   // Called once if the engine refuses the worker for good (unauthenticated, permission_denied,
-  // worker_id_in_use) after it was started. The worker claims nothing more; running handlers finish. Runs on a thread of the engine:
-  // it must be brief, and must not call stop().
+  // worker_id_in_use) after it was started. The worker claims nothing more; running handlers finish. Runs on
+  // a thread of the engine: it must be brief, and must not call stop().
   std::function<void(const Error&)> on_error = {};
 };
 

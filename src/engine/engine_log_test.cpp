@@ -1,4 +1,4 @@
-// What an engine logs and measures about work that cannot start.
+// Log lines and metrics about work that cannot start.
 #include <gmock/gmock.h>
 
 #include "engine/breaking_store.hpp"

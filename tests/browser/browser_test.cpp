@@ -67,7 +67,7 @@ class BrowserTest : public CliTest {
   std::string port() const { return url_.substr(url_.rfind(':') + 1); }
   std::string rebound() const { return fmt::format("http://{}:{}", rebound_host, port()); }
 
-  // What the page shows when everything in it has been loaded.
+  // The text of the page once everything in it has been loaded.
   std::string browse(const std::string& url) {
     const auto profile = (temp_.path() / "profile").string();
     const auto finished = run(
@@ -79,7 +79,7 @@ class BrowserTest : public CliTest {
     return finished.out;
   }
 
-  // What the attacking page shows; `from` is the host that it comes from.
+  // The text of the attacking page; `from` is its host.
   std::string attack_from(const std::string& from, const std::string& server) {
     std::string page(attack);
     page.replace(page.find("SERVER"), 6, server);

@@ -98,6 +98,20 @@ TEST_F(WorkWaitersTest, AnOfferPassesOverThoseWhoTakeOtherKinds) {
   EXPECT_TRUE(second_woken());
 }
 
+TEST_F(WorkWaitersTest, TheLongestWaitingGetsAnOfferWhetherItNamesKindsOrNot) {
+  auto names_it = wait({"mail"}, first_, {.kinds = {kind("a")}});
+  auto takes_all = wait({"mail"}, second_);
+  offer("mail", {}, kind("a"));
+  EXPECT_TRUE(first_woken());
+  EXPECT_FALSE(second_woken());
+  names_it->accept();
+  names_it.reset();
+  names_it = wait({"mail"}, third_, {.kinds = {kind("a")}});
+  offer("mail", {}, kind("a"));
+  EXPECT_TRUE(second_woken());
+  EXPECT_FALSE(woken(runtime_, third_));
+}
+
 TEST_F(WorkWaitersTest, AnOfferThatWasNotAcceptedGoesToTheNextThatTakesItsKind) {
   auto a = wait({"mail"}, first_, {.kinds = {kind("a")}});
   const auto other = wait({"mail"}, third_, {.kinds = {kind("b")}});

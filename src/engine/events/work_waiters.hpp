@@ -35,7 +35,7 @@ class WorkWaiters {
   // becomes ready in between is missed.
   class Waiter {
    public:
-    // What the claim takes must outlive the waiter; its kinds are sorted.
+    // The claim must outlive the waiter.
     Waiter(WorkWaiters& list, const Claim& claim, Wakeup& wakeup);
     ~Waiter();
     Waiter(const Waiter&) = delete;

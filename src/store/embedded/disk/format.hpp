@@ -23,7 +23,7 @@ Result<std::optional<Format>> read_format(const Database& database);
 // The same; makes a new store in an empty database, and brings an older one to this version first.
 Result<Format> load_format(Database& database, TimePoint now);
 
-// What is known of the program that had the store open before.
+// Earlier use of the store, as its record tells.
 struct PastUse {
   std::uint64_t
       crash_count;      // programs that ended without closing the store, including the last one

@@ -59,9 +59,10 @@ class Migration {
   std::map<std::pair<Namespace, LaneId>, CountByState> ended_;
 };
 
-// What a ledger had was spent since the budget's last reset.
+// Before format 5 a reset erased the ledger, so all of its entries were written after the last reset.
 Result<void> number_ledgers(Database& database) {
   Changes changes;
+  std::size_t count = 0;
   std::optional<core::Budget> budget;
   auto visited = database.for_each(
       {.prefix = std::string(keys::ledger_prefix)},
@@ -80,6 +81,9 @@ Result<void> number_ledgers(Database& database) {
         }
         spending->reset_count = budget->reset_count;
         changes.put(key, encode(*spending));
+        if (++count % chunk_max != 0) return Database::Next::go_on;
+        FF_TRY(database.write(changes));
+        changes.clear();
         return Database::Next::go_on;
       });
   FF_TRY(visited);
@@ -93,7 +97,7 @@ Result<void> migrate(Database& database, std::uint32_t from_format) {
   // Formats 3 and 4 added what a record may say and new kinds of records; older records stay as they
   // are.
   if (from_format < 2) FF_TRY(Migration(database).run());
-  // Later ones have entries of before a reset, which must not count again.
+  // From format 5 on, outdated entries stay for a while; numbering them anew would make them count again.
   return from_format < 5 ? number_ledgers(database) : Result<void>{};
 }
 

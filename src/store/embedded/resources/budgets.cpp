@@ -28,8 +28,8 @@ Result<std::vector<std::string>> keys_of(const std::string& prefix, Turn& turn) 
   return found;
 }
 
-// Amounts of an earlier reset count for nothing. They are erased later, in slices: a reset that did it would take
-// as long as there are executions.
+// Amounts of an earlier reset count for nothing. They are erased later, in slices: the time that a reset takes
+// must not depend on the number of executions.
 Result<Amounts> spending_of(const core::Budget& budget, const ExecutionId& execution, Turn& turn) {
   const auto stored = turn.get(keys::ledger(budget.id, execution));
   FF_TRY(stored);
