@@ -31,9 +31,29 @@ struct ClientOptions {
   // How long a call may take, beyond what it is told to wait. Then it fails with timed_out, and whether
   // it was done is not known.
   Millis timeout = std::chrono::seconds{30};
-  // How long a submit is repeated while the engine cannot be reached or its reply is lost; never beyond
+  // How long a submit, a signal or an answer is repeated while the engine cannot be reached or its reply is lost; never beyond
   // `timeout`. A repetition creates no second execution. 0: no repetition.
   Millis submit_retry = std::chrono::seconds{10};
+};
+
+// A signal to send. Only the name is required.
+struct NewSignal {
+  std::string name;
+  std::string payload = {};       // bytes, untouched
+  std::string content_type = {};  // of the payload, such as application/json
+  SignalSource source = {};       // for conditions that count sources, and for those who read it
+  std::string category = {};
+  std::string correlation_id = {};
+  std::string idempotency_key = {};           // makes the signal safe to send again by another call
+  std::optional<WaitpointId> waitpoint = {};  // none: for the execution itself
+};
+
+// An answer to a waitpoint.
+struct NewAnswer {
+  std::string signal;  // one of the question's choices, if it has any
+  std::string payload = {};
+  std::string content_type = {};
+  std::string comment = {};
 };
 
 struct Subscriber {
@@ -85,6 +105,27 @@ class Client {
   Result<PriorityReply> change_priority(const ExecutionId& id, std::int32_t priority);
   Result<Tags> set_tags(const ExecutionId& id, Tags set, std::vector<std::string> remove = {});
   Result<RevokeStatus> revoke_lease(const ExecutionId& id, std::string reason = {});
+
+  // ---- Executions that wait ------------------------------------------------------------------------
+
+  // Repeated while the engine cannot be reached, as submit() is; a repetition counts once.
+  Result<SignalReply> signal(const ExecutionId& id, NewSignal signal);
+  Result<SignalReply> signal(const ExecutionId& id, std::string name, std::string payload = {}) {
+    return signal(id, NewSignal{.name = std::move(name), .payload = std::move(payload)});
+  }
+  // Resumes a suspended execution, whatever it waits for.
+  Result<ExecutionState> resume(const ExecutionId& id, std::string reason = {});
+
+  Result<SuspensionReply> suspension(const ExecutionId& id);             // the newest
+  Result<std::vector<WaitpointInfo>> waitpoints(const ExecutionId& id);  // the open ones
+  Result<IssuedWaitpoint> tokens(const ExecutionId& id, const WaitpointId& waitpoint);
+  Result<std::vector<ReceivedSignal>> signals(const ExecutionId& id);  // the oldest first
+  Result<std::vector<StepInfo>> steps(const ExecutionId& id);          // by name
+  Result<Bytes> step(const ExecutionId& id, std::string name);
+
+  // For the holder of a waitpoint's token, who needs no other right. An answer is repeated as a signal is.
+  Result<WaitpointView> waitpoint(std::string token);
+  Result<AnswerReply> answer(std::string token, NewAnswer answer);
 
   // Why an execution is not running now, and what would let it run.
   Result<Why> why(const ExecutionId& id);

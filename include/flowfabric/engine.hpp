@@ -16,11 +16,14 @@ using EngineOperations =
     OperationList<Submit, SubmitMany, ListExecutions, CountExecutions, GetExecution, GetState,
                   GetPayload, GetResult, GetAttempts, GetLeaseHistory, ReadEvents, Claim, Grant,
                   ClaimGranted, ClaimExecution, Renew, UpdateProgress, Complete, CompleteMany, Fail,
-                  Delay, HandBack, WaitForChildren, Cancel, RevokeLease, ChangePriority, SetTags,
-                  Replay, ExplainExecution, CreateBudget, ListBudgets, GetBudget, ReportUsage,
-                  ReleaseUsage, ResetBudget, DeleteBudget, CreateQuota, ListQuotas, GetQuota,
-                  DeleteQuota, RegisterWorker, HeartbeatWorker, DeregisterWorker, DrainWorker,
-                  ListWorkers, GetWorker, Backup, Health, CheckReady, GetMetrics>;
+                  Delay, HandBack, WaitForChildren, Suspend, CreateWaitpoint, CloseWaitpoint,
+                  ListWaitpoints, GetWaitpointTokens, GetSuspension, SendSignal, GetSignals, Resume,
+                  ReadWaitpoint, AnswerWaitpoint, DeliverSignal, PutStep, GetStep, ListSteps,
+                  Cancel, RevokeLease, ChangePriority, SetTags, Replay, ExplainExecution,
+                  CreateBudget, ListBudgets, GetBudget, ReportUsage, ReleaseUsage, ResetBudget,
+                  DeleteBudget, CreateQuota, ListQuotas, GetQuota, DeleteQuota, RegisterWorker,
+                  HeartbeatWorker, DeregisterWorker, DrainWorker, ListWorkers, GetWorker,
+                  RotateWaitpointSecret, ListWaitpointKeys, Backup, Health, CheckReady, GetMetrics>;
 
 template <class Op>
 class OperationCall;

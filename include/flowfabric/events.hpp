@@ -29,11 +29,18 @@ enum class EventType : std::uint8_t {
   expired,
   replayed,
   removed,  // its retention ran out
+  suspended,
+  signalled,  // a signal arrived that did not resume it
+  resumed,
+  escalated,         // its suspension timed out: an operator must resume it
+  waitpoint_opened,  // before a suspension
+  waitpoint_closed,  // expired, or closed by its owner
 };
 FF_NAMES(EventType, "submitted", "granted", "claimed", "progressed", "retry_scheduled", "delayed",
          "handed_back", "waiting_children", "blocked", "unblocked", "promoted", "lease_expired",
          "lease_revoked", "priority_changed", "tags_changed", "completed", "failed", "cancelled",
-         "expired", "replayed", "removed");
+         "expired", "replayed", "removed", "suspended", "signalled", "resumed", "escalated",
+         "waitpoint_opened", "waitpoint_closed");
 
 struct Event {
   EventType type{};

@@ -52,8 +52,11 @@ struct ExecutionInfo {
   LeaseEpoch lease_epoch{};             // of the newest lease, 0 before the first
   std::optional<WorkerId> worker = {};  // the lease holder, while active
   std::optional<TimePoint> lease_expires_at = {};
-  std::optional<WorkerId> granted_to = {};  // the worker that it is set aside for
-  std::optional<Progress> progress = {};    // as the newest attempt told it
+  std::optional<WorkerId> granted_to = {};           // the worker that it is set aside for
+  std::optional<Progress> progress = {};             // as the newest attempt told it
+  std::uint32_t signals = 0;                         // received since it was submitted or replayed
+  std::optional<TimePoint> suspended_since = {};     // while suspended
+  std::optional<TimePoint> suspension_timeout = {};  // likewise: when its timeout acts
   std::optional<std::string> failure_reason = {};
   std::optional<std::string> failure_category = {};
   std::optional<std::string> cancel_reason = {};

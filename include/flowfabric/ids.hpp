@@ -59,6 +59,9 @@ using IncarnationId = UuidId<struct IncarnationTag>;  // one run of a worker, fr
 using BudgetId = UuidId<struct BudgetTag>;
 using QuotaId = UuidId<struct QuotaTag>;
 using QuotaTokenId = UuidId<struct QuotaTokenTag>;  // one start that a quota let in
+using SuspensionId = UuidId<struct SuspensionTag>;
+using WaitpointId = UuidId<struct WaitpointTag>;
+using SignalId = UuidId<struct SignalTag>;
 
 // Which characters a text id may hold.
 enum class TextAlphabet : std::uint8_t {
@@ -105,6 +108,11 @@ inline constexpr TextRule worker_rule{"worker", 256, TextAlphabet::visible_text}
 inline constexpr TextRule idempotency_rule{"idempotency_key", 256, TextAlphabet::visible_text};
 inline constexpr TextRule dedup_rule{"dedup_key", 256, TextAlphabet::visible_text};
 inline constexpr TextRule content_type_rule{"content_type", 128, TextAlphabet::printable_ascii};
+inline constexpr TextRule signal_rule{"signal", 128, TextAlphabet::visible_text};
+inline constexpr TextRule waitpoint_key_rule{"waitpoint", 128, TextAlphabet::visible_text};
+inline constexpr TextRule signal_key_rule{"idempotency_key", 256, TextAlphabet::visible_text};
+inline constexpr TextRule step_rule{"step", 128, TextAlphabet::visible_text};
+inline constexpr TextRule key_id_rule{"kid", 64, TextAlphabet::name};
 inline constexpr TextRule backup_rule{"name", 64, TextAlphabet::name};
 
 using Namespace = TextId<namespace_rule>;  // a tenant: workers see only their own
@@ -114,6 +122,11 @@ using WorkerId = TextId<worker_rule>;
 using IdempotencyKey = TextId<idempotency_rule>;  // of a submit, inside a namespace
 using DedupKey = TextId<dedup_rule>;              // of a usage report, inside its budget
 using ContentType = TextId<content_type_rule>;    // of a payload or a result, such as image/png
+using SignalName = TextId<signal_rule>;
+using WaitpointKey = TextId<waitpoint_key_rule>;  // of a waitpoint, inside its execution
+using SignalKey = TextId<signal_key_rule>;        // makes a signal safe to send again
+using StepName = TextId<step_rule>;               // of a durable step, inside its execution
+using KeyId = TextId<key_id_rule>;                // of a secret that signs waitpoint tokens
 using BackupName = TextId<backup_rule>;
 
 // W3C trace context: which trace, and which span of it, something was submitted from.

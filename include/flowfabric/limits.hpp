@@ -65,6 +65,31 @@ inline constexpr TimePoint time_max{std::chrono::years{200}};  // of any point i
 
 inline constexpr Millis retention_default = std::chrono::hours{24};
 
+// Suspensions.
+inline constexpr std::uint32_t signals_max =
+    10'000;  // of one execution, unless its policy says less
+inline constexpr std::size_t signal_bytes_max = 256 * 1024;  // of a payload
+inline constexpr std::size_t signal_text_bytes_max = 256;    // of source, category and correlation
+inline constexpr std::size_t signals_page_bytes_max = 8 * 1024 * 1024;
+inline constexpr std::size_t waitpoints_max = 64;  // open ones of an execution
+inline constexpr std::size_t suspension_state_bytes_max = 64 * 1024;
+inline constexpr std::size_t condition_depth_max = 4;
+inline constexpr std::size_t condition_nodes_max = 256;
+inline constexpr std::uint32_t condition_count_max = 1'000;  // of signals, sources or waitpoints
+inline constexpr std::size_t question_bytes_max = 4096;      // of a title or a text
+inline constexpr std::size_t choices_max = 16;
+inline constexpr std::size_t choice_bytes_max = 128;
+inline constexpr std::size_t approvers_max = 32;
+inline constexpr std::size_t approver_bytes_max = 128;
+inline constexpr std::size_t waitpoint_secret_bytes_max = 1024;
+inline constexpr Millis waitpoint_secret_grace_default = std::chrono::hours{24};
+inline constexpr Millis signal_dedup_default = std::chrono::hours{24};
+
+// Durable steps of one execution.
+inline constexpr std::uint32_t steps_max = 1'000;
+inline constexpr std::size_t step_bytes_max = 256 * 1024;
+inline constexpr std::uint64_t steps_bytes_max = 16 * 1024 * 1024;  // together
+
 // Leases that are remembered of one attempt that is paused and resumed again and again.
 inline constexpr std::size_t leases_per_attempt_max = 32;
 

@@ -17,6 +17,7 @@ enum class Owner : std::uint8_t {
   budget,
   quota,
   worker,
+  key_ring,  // the secrets that sign waitpoint tokens: one ring of a store
 };
 
 // Whether an operation writes, and whether its reply waits for the disk under the standard durability.

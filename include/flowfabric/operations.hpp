@@ -6,6 +6,9 @@
 #include <flowfabric/control.hpp>
 #include <flowfabric/executions.hpp>
 #include <flowfabric/quotas.hpp>
+#include <flowfabric/secrets.hpp>
 #include <flowfabric/service.hpp>
+#include <flowfabric/steps.hpp>
+#include <flowfabric/suspensions.hpp>
 #include <flowfabric/work.hpp>
 #include <flowfabric/workers.hpp>

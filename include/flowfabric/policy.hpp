@@ -44,6 +44,7 @@ struct Policy {
   std::optional<Millis> execution_deadline = {};  // from submit to the end, all attempts together
   std::uint32_t max_reclaim_count = 100;          // how often a vanished worker is replaced
   std::uint32_t max_replay_count = 10;
+  std::uint32_t max_signals = 10'000;  // that it accepts before its end; see limits::signals_max
   CapabilitySet required_capabilities = {};      // a worker must have all of them
   std::vector<BudgetId> budgets = {};            // it starts only while each of them has room
   std::optional<QuotaId> quota = {};             // it starts only when this one lets it

@@ -47,16 +47,17 @@ enum class ExecutionState : std::uint8_t {
   cancelled,
   expired,       // its deadline passed, or its last attempt took too long
   rate_limited,  // until a budget or a quota has room
+  suspended,     // until signals, an operator or its timeout resume it
 };
 FF_NAMES(ExecutionState, "waiting", "delayed", "waiting_children", "active", "completed", "failed",
-         "cancelled", "expired", "rate_limited");
+         "cancelled", "expired", "rate_limited", "suspended");
 
 constexpr bool is_terminal(ExecutionState state) {
   return state >= ExecutionState::completed && state <= ExecutionState::expired;
 }
 
-enum class LifecyclePhase : std::uint8_t { runnable, active, terminal };
-FF_NAMES(LifecyclePhase, "runnable", "active", "terminal");
+enum class LifecyclePhase : std::uint8_t { runnable, active, terminal, suspended };
+FF_NAMES(LifecyclePhase, "runnable", "active", "terminal", "suspended");
 
 enum class OwnershipState : std::uint8_t {
   unowned,
@@ -92,10 +93,17 @@ enum class BlockingReason : std::uint8_t {
   waiting_for_capable_worker,  // no live worker has what it requires
   paused_by_operator,
   paused_by_policy,
+  waiting_for_signal,
+  waiting_for_approval,
+  waiting_for_callback,
+  waiting_for_tool_result,
+  waiting_for_resume_delay,
 };
 FF_NAMES(BlockingReason, "none", "waiting_for_worker", "waiting_for_retry_backoff",
          "waiting_for_delay", "waiting_for_children", "waiting_for_budget", "waiting_for_quota",
-         "waiting_for_capable_worker", "paused_by_operator", "paused_by_policy");
+         "waiting_for_capable_worker", "paused_by_operator", "paused_by_policy",
+         "waiting_for_signal", "waiting_for_approval", "waiting_for_callback",
+         "waiting_for_tool_result", "waiting_for_resume_delay");
 
 enum class TerminalOutcome : std::uint8_t { none, success, failed, cancelled, expired };
 FF_NAMES(TerminalOutcome, "none", "success", "failed", "cancelled", "expired");

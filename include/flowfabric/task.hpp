@@ -2,11 +2,13 @@
 #pragma once
 
 #include <flowfabric/operations.hpp>
+#include <flowfabric/suspend.hpp>
 
 #include <memory>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <variant>
 
 #include <boost/json/fwd.hpp>
@@ -74,7 +76,7 @@ class Outcome {
     std::string reason;
   };
   using How = std::variant<Completed, Failure, DelayedFor, DelayedUntil, HandedBack,
-                           WaitingForChildren, Cancelled>;
+                           WaitingForChildren, Cancelled, SuspendOptions>;
 
   Outcome() = default;  // completed, without a result
   Outcome(std::string result) : how_(Completed{std::move(result), {}}) {}
@@ -101,6 +103,11 @@ class Outcome {
   // goes on. If there are none, it goes on at once.
   static Outcome waiting_for_children() { return Outcome(How(WaitingForChildren{})); }
 
+  // Gives the execution back until signals satisfy the condition, an operator resumes it or its timeout acts;
+  // then the same attempt goes on, as task.wake() tells. If signals that have arrived before satisfy it, the
+  // handler runs again at once. Task::wait_for() and ask() do this for handlers.
+  static Outcome suspended(SuspendOptions options) { return Outcome(How(std::move(options))); }
+
   // Ends the execution as cancelled. A worker whose token does not allow cancelling fails it instead,
   // with the category `cancelled`.
   static Outcome cancelled(std::string reason = {}) {
@@ -113,6 +120,30 @@ class Outcome {
   explicit Outcome(How how) : how_(std::move(how)) {}
   How how_;
 };
+
+namespace detail {
+
+// Results of steps as bytes.
+Bytes to_step(std::string result);
+Bytes to_step(Bytes result);
+Bytes to_step(const boost::json::value& result);
+
+template <class T>
+struct StepResult;
+template <>
+struct StepResult<std::string> {
+  static std::string from(Bytes kept) { return std::move(kept.bytes); }
+};
+template <>
+struct StepResult<Bytes> {
+  static Bytes from(Bytes kept) { return kept; }
+};
+template <>
+struct StepResult<boost::json::value> {
+  static boost::json::value from(const Bytes& kept);
+};
+
+}  // namespace detail
 
 // Lives as long as its handler runs. Its members may be called from any thread.
 class Task {
@@ -133,9 +164,7 @@ class Task {
 
   std::uint32_t attempt_index() const { return claimed_.attempt_index; }  // 0 for the first
   AttemptType attempt_type() const { return claimed_.attempt_type; }
-  bool resumed() const {
-    return claimed_.resumed;
-  }  // the attempt was delayed or handed back before
+  bool resumed() const { return claimed_.resumed; }  // the attempt has paused before
   // By the engine's clock.
   const std::optional<TimePoint>& attempt_deadline() const { return claimed_.attempt_deadline; }
   const std::optional<TimePoint>& deadline() const { return claimed_.deadline; }
@@ -159,6 +188,55 @@ class Task {
   Result<UsageReply> report_usage(Amounts amounts);
   Result<UsageReply> report_usage(const BudgetId& budget, Amounts amounts);
 
+  // ---- Waiting. A handler that waits runs again from the top when the wait is over, and finds the same
+  // answers; work before the wait belongs into once(). While it waits, it holds no worker. These calls wait
+  // for the engine, half a minute at most, and then throw; if the lease is lost, they throw TaskCancelled.
+  // The calls that wait are for the thread of the handler: they end it with an exception that is no
+  // std::exception, so a handler must not catch `...` around them. ------------------------------------
+
+  // The next signal of this name that the run has not read, in the order of arrival. If there is none yet,
+  // ends the handler, and the execution is suspended until it arrives.
+  Answer wait_for(std::string_view name, WaitOptions options = {});
+
+  // Opens a waitpoint, hands out its tokens, and waits for the answers. `hand_out` is a step: it runs in the
+  // first run only, at least once. A waitpoint serves one question or wait.
+  Decision ask(std::string_view key, Question question, const HandOut& hand_out,
+               AskOptions options = {});
+
+  // Opens a waitpoint for wait_for() or Outcome::suspended(), so that its token can be handed out before.
+  // `hand_out` is a step, as for ask().
+  WaitpointHandle waitpoint(std::string_view key, const HandOut& hand_out,
+                            WaitpointOptions options = {});
+
+  // Why the attempt's newest suspension ended; none: it has not been suspended.
+  const std::optional<Wake>& wake() const { return claimed_.wake; }
+
+  // All signals that had arrived when the run first asked, in the order of arrival, and those of one name.
+  const std::vector<Signal>& signals();
+  std::vector<Signal> signals(std::string_view name);
+
+  // SuspendOptions::state of the newest suspension; empty if there was none.
+  std::string suspension_state();
+
+  // Runs `work` and keeps its result with the execution. After a resume, a retry or a reclaim, the same name
+  // returns the kept result instead: `work` returns a std::string, Bytes, a boost::json::value or nothing. If
+  // the worker dies between the work and the keeping, the work is repeated. Names that begin with `ff:` are
+  // reserved.
+  template <class Work>
+  std::invoke_result_t<Work&> once(std::string_view name, Work&& work) {
+    using T = std::invoke_result_t<Work&>;
+    check_step_name(name);
+    auto kept = kept_step(name);
+    if constexpr (std::is_void_v<T>) {
+      if (kept) return;
+      work();
+      keep_step(name, {});
+    } else {
+      if (!kept) kept = keep_step(name, detail::to_step(work()));
+      return detail::StepResult<T>::from(std::move(*kept));
+    }
+  }
+
   // Asked to stop when this attempt should end early; cancelled() says why. Callbacks run on a thread
   // of the engine and must be brief.
   std::stop_token cancellation() const;
@@ -169,16 +247,26 @@ class Task {
   void throw_if_cancelled() const;
 
   class Context;  // state shared with the worker
+  class Run;      // what this run of the handler has read and waited for
 
  private:
   friend class Worker;
   friend struct TaskMaker;
-  Task(ClaimedExecution claimed, std::shared_ptr<Context> context)
-      : claimed_(std::move(claimed)), context_(std::move(context)) {}
-  Result<UsageReply> resend(const ReportUsage& report) const;
+  Task(ClaimedExecution claimed, std::shared_ptr<Context> context);
+
+  // How a wait of this attempt ended without a signal, if it did. A later run finds the same end.
+  std::optional<WakeCause> end_of_wait(const std::string& wait);
+  std::optional<WakeCause> end_of_waitpoint(const WaitpointHandle& waitpoint);
+  WakeCause keep_end(const std::string& wait, WakeCause cause);
+  [[noreturn]] void suspend(const std::string& wait, SuspendOptions options);
+
+  static void check_step_name(std::string_view name);
+  std::optional<Bytes> kept_step(std::string_view name);
+  Bytes keep_step(std::string_view name, Bytes result);  // returns the kept one
 
   ClaimedExecution claimed_;
   std::shared_ptr<Context> context_;
+  std::shared_ptr<Run> run_;
 };
 
 }  // namespace ff

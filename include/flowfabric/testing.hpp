@@ -12,12 +12,21 @@
 
 namespace ff {
 
-// An outcome as one line: `completed: text`, `failed: reason (category)`, `delayed for 500 ms`, …
+// An outcome as one line: `completed: text`, `failed: reason (category)`, `delayed for 500 ms`, `suspended: the
+// signal approve`, …
 std::string to_string(const Outcome& outcome);
 
 }  // namespace ff
 
 namespace ff::testing {
+
+struct TestSignal {
+  std::string name;
+  std::string payload = {};
+  std::string source = {};  // the identity of its sender, such as an approver
+  std::string waitpoint =
+      {};  // the key of the waitpoint that it is sent to; empty: to the execution itself
+};
 
 struct TaskParts {
   std::string kind = "test";
@@ -32,6 +41,10 @@ struct TaskParts {
   std::optional<TimePoint> attempt_deadline = {};
   std::optional<TimePoint> deadline = {};
   std::vector<BudgetId> budgets = {};
+  std::vector<TestSignal> signals = {};           // that have arrived
+  std::map<std::string, std::string> steps = {};  // results that are kept, by name
+  std::optional<Wake> wake = {};
+  std::string suspension_state = {};
 };
 
 // A task without an engine, for calling a handler. Not thread-safe, except for cancel().
@@ -45,8 +58,13 @@ class TestTask {
 
   Task& task();
 
-  // Calls the handler as a worker does: an exception becomes an outcome.
+  // Calls the handler as a worker does: an exception becomes an outcome. After an outcome that suspends it, the
+  // next call is the run after the suspension.
   Outcome run(const Handler& handler);
+
+  // Before the next run: a signal arrives, or the suspension ends for another reason.
+  void signal(TestSignal signal);
+  void wake(WakeCause cause);
 
   // As the worker does when the lease is lost, the execution is cancelled, its time is over, …
   void cancel(CancelReason reason);
@@ -54,6 +72,8 @@ class TestTask {
   // The handler's calls to the engine.
   std::vector<UpdateProgress> progress() const;
   std::vector<ReportUsage> usage() const;
+  std::vector<NewWaitpoint> waitpoints() const;      // that it has opened
+  std::map<std::string, std::string> steps() const;  // that are kept
 
   // The reply to its later calls: an error, such as store_unavailable; for usage, also a breach.
   void fail_calls(std::optional<Errc> code);
@@ -94,7 +114,8 @@ class MemoryEngine final : public Engine {
     std::size_t attempts_max = 1000;  // throws if there are more: a test that would never end
   };
   // Runs handlers by kind ("": all others) on the calling thread, one after the other, until all
-  // executions have ended. When only delayed ones are left, it moves time to the next one.
+  // executions have ended or are suspended. When only delayed ones are left, it moves time to the next one;
+  // advance() moves it to the timeout of a suspension.
   std::vector<Attempt> work(const std::map<std::string, Handler>& handlers, WorkOptions options);
   std::vector<Attempt> work(const std::map<std::string, Handler>& handlers);
 

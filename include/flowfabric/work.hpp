@@ -11,6 +11,18 @@
 
 namespace ff {
 
+// Why a suspension ended.
+enum class WakeCause : std::uint8_t { signals, timeout, operator_ };
+FF_NAMES(WakeCause, "signals", "timeout", "operator");
+
+struct Wake {
+  SuspensionId suspension_id;
+  WakeCause cause{};
+  TimePoint at;
+  std::string reason = {};  // of an operator
+  bool operator==(const Wake&) const = default;
+};
+
 struct ClaimedExecution {
   ExecutionId id;
   Namespace ns;
@@ -22,7 +34,8 @@ struct ClaimedExecution {
   Tags tags = {};
   std::uint32_t attempt_index = 0;
   AttemptType attempt_type{};
-  bool resumed = false;  // the attempt began earlier, paused, and goes on
+  bool resumed = false;           // the attempt began earlier, paused, and goes on
+  std::optional<Wake> wake = {};  // the end of the attempt's newest suspension
   Fence fence;
   TimePoint lease_expires_at;
   std::optional<TimePoint> attempt_deadline = {};

@@ -83,6 +83,14 @@ Result<Pipe> make_pipe() {
   return Pipe{FileHandle(ends[0]), FileHandle(ends[1])};
 }
 
+// The same file under a number that no child expects, so that giving the child its files replaces none that is
+// still to be given.
+Result<FileHandle> out_of_the_way(const FileHandle& file, int taken) {
+  FileHandle moved(::fcntl(file.get(), F_DUPFD_CLOEXEC, taken));
+  if (moved.get() < 0) return cannot("make a file for a command");
+  return moved;
+}
+
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
   for (auto& text : texts) all.push_back(text.data());
@@ -139,13 +147,20 @@ class ChildProcess {
   ChildEnd run(std::stop_token stop);
 
  private:
-  ChildProcess(const ChildCommand& command, pid_t pid, FileHandle output, FileHandle error)
+  // Files that a child writes.
+  struct Outputs {
+    FileHandle output;
+    FileHandle error;
+    FileHandle request;
+  };
+  ChildProcess(const ChildCommand& command, pid_t pid, Outputs outputs)
       : command_(command),
         pid_(pid),
         exited_(::pidfd_open(pid, 0)),
         stop_wanted_(::eventfd(0, EFD_CLOEXEC)),
-        output_(std::move(output)),
-        error_(std::move(error)) {
+        output_(std::move(outputs.output)),
+        error_(std::move(outputs.error)),
+        request_(std::move(outputs.request)) {
     FF_ASSERT(exited_.get() >= 0);
     FF_ASSERT(stop_wanted_.get() >= 0);
   }
@@ -154,6 +169,7 @@ class ChildProcess {
   int milliseconds_left() const;
   void take_output();
   void take_error();
+  void take_request();
 
   const ChildCommand& command_;
   pid_t pid_;
@@ -161,6 +177,7 @@ class ChildProcess {
   FileHandle stop_wanted_;
   FileHandle output_;
   FileHandle error_;
+  FileHandle request_;
   std::optional<Steady::time_point> kill_at_;
   ChildEnd end_{};
 };
@@ -172,12 +189,27 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command) {
   FF_TRY(output);
   auto error = make_pipe();
   FF_TRY(error);
+  auto request = make_pipe();
+  FF_TRY(request);
+
+  // By the number that the child knows each under.
+  std::vector<Result<FileHandle>> given;
+  const int taken = first_input_file + static_cast<int>(command.files.size());
+  for (const auto* file : {&*input, &output->write, &error->write, &request->write})
+    given.push_back(out_of_the_way(*file, taken));
+  for (const auto& content : command.files) {
+    const auto file = input_file(content);
+    FF_TRY(file);
+    given.push_back(out_of_the_way(*file, taken));
+  }
+  for (const auto& file : given)
+    if (!file) return std::unexpected(file.error());
 
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_adddup2(&files, input->get(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&files, output->write.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&files, error->write.get(), STDERR_FILENO);
+  for (int number = 0; number < taken; ++number)
+    posix_spawn_file_actions_adddup2(&files, given[static_cast<std::size_t>(number)]->get(),
+                                     number);
 
   // Signals as any program expects them, whatever this one does with them.
   posix_spawnattr_t attributes;
@@ -202,7 +234,8 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command) {
     return fail(Errc::invalid_input,
                 fmt::format("cannot run {}: {}", arguments[0], std::strerror(failed)));
   children().add(pid);
-  return ChildProcess(command, pid, std::move(output->read), std::move(error->read));
+  return ChildProcess(command, pid,
+                      {std::move(output->read), std::move(error->read), std::move(request->read)});
 }
 
 void ChildProcess::stop(ChildEnd::How why) {
@@ -251,17 +284,25 @@ void ChildProcess::take_error() {
   });
 }
 
+void ChildProcess::take_request() {
+  drain(request_, [&](std::string_view bytes) {
+    end_.request.append(bytes.substr(0, command_.request_bytes_max - end_.request.size()));
+  });
+}
+
 ChildEnd ChildProcess::run(std::stop_token stop_token) {
   const std::stop_callback wake(stop_token, [this] { ::eventfd_write(stop_wanted_.get(), 1); });
   while (true) {
-    std::array<pollfd, 4> files{pollfd{exited_.get(), POLLIN, 0},
+    std::array<pollfd, 5> files{pollfd{exited_.get(), POLLIN, 0},
                                 pollfd{kill_at_ ? -1 : stop_wanted_.get(), POLLIN, 0},
-                                pollfd{output_.get(), POLLIN, 0}, pollfd{error_.get(), POLLIN, 0}};
+                                pollfd{output_.get(), POLLIN, 0}, pollfd{error_.get(), POLLIN, 0},
+                                pollfd{request_.get(), POLLIN, 0}};
     const int ready = ::poll(files.data(), files.size(), milliseconds_left());
     if (ready < 0 && errno == EINTR) continue;
     FF_ASSERT(ready >= 0);
     take_output();
     take_error();
+    take_request();
     if (files[0].revents != 0) break;
     if (files[1].revents != 0) stop(ChildEnd::How::stopped);
     if (kill_at_ && Steady::now() >= *kill_at_) ::kill(-pid_, SIGKILL);
@@ -271,6 +312,7 @@ ChildEnd ChildProcess::run(std::stop_token stop_token) {
   ::kill(-pid_, SIGKILL);
   take_output();
   take_error();
+  take_request();
   children().remove(pid_);
   int status = 0;
   ::waitpid(pid_, &status, 0);

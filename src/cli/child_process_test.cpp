@@ -58,6 +58,20 @@ TEST(ChildProcess, HasTheEnvironmentItIsGiven) {
   EXPECT_EQ(end_of(command).output, std::string("greet /elsewhere ") + std::getenv("PATH") + "\n");
 }
 
+TEST(ChildProcess, WhatItWritesToFile3IsItsRequest) {
+  auto command = shell("echo output; echo wait >&3; (echo more >&3)");
+  command.request_bytes_max = 8;
+  const auto end = end_of(command);
+  EXPECT_EQ(end.output, "output\n");
+  EXPECT_EQ(end.request, "wait\nmor");
+}
+
+TEST(ChildProcess, FurtherFilesCanBeReadAgainAndAgain) {
+  auto command = shell("cat /dev/fd/4; cat /dev/fd/5 /dev/fd/4", "input");
+  command.files = {"first ", "second "};
+  EXPECT_EQ(end_of(command).output, "first second first ");
+}
+
 TEST(ChildProcess, IsStoppedWhenItPrintsTooMuch) {
   auto command = shell("yes");
   command.output_bytes_max = 10;

@@ -41,6 +41,8 @@ struct Group {
 // The group that a command is in, if it is in one.
 const Group* group_of(const Command& command);
 
+Run setup_answer(Arguments& arguments);
+Run setup_approve(Arguments& arguments);
 Run setup_attempts(Arguments& arguments);
 Run setup_backup(Arguments& arguments);
 Run setup_bench(Arguments& arguments);
@@ -67,15 +69,24 @@ Run setup_quotas_create(Arguments& arguments);
 Run setup_quotas_delete(Arguments& arguments);
 Run setup_quotas_list(Arguments& arguments);
 Run setup_quotas_show(Arguments& arguments);
+Run setup_reject(Arguments& arguments);
 Run setup_replay(Arguments& arguments);
 Run setup_restore(Arguments& arguments);
 Run setup_result(Arguments& arguments);
+Run setup_resume(Arguments& arguments);
 Run setup_revoke(Arguments& arguments);
+Run setup_secrets_list(Arguments& arguments);
+Run setup_secrets_rotate(Arguments& arguments);
 Run setup_server(Arguments& arguments);
+Run setup_signal(Arguments& arguments);
+Run setup_signals(Arguments& arguments);
+Run setup_steps(Arguments& arguments);
 Run setup_submit(Arguments& arguments);
+Run setup_suspend(Arguments& arguments);
 Run setup_tags(Arguments& arguments);
 Run setup_library(Arguments& arguments);
 Run setup_version(Arguments& arguments);
+Run setup_waitpoints(Arguments& arguments);
 Run setup_watch(Arguments& arguments);
 Run setup_why(Arguments& arguments);
 Run setup_work(Arguments& arguments);

@@ -9,8 +9,12 @@
 #include "base/try.hpp"
 #include "cli/output/output.hpp"
 #include "sdk/client/blocking.hpp"
+#include "sdk/client/repeat.hpp"
 
 namespace ff::cli {
+
+// While the server cannot be reached, of calls that are safe to repeat.
+inline constexpr Repeat command_repeat{.limit = std::chrono::seconds{2}};
 
 // The engine that the settings name. Unlike open(), it makes no store: a mistyped directory is refused.
 Result<std::shared_ptr<Engine>> open_engine(const Settings& settings);

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* footer =
     R"(Every setting may be a flag, a variable, or a line in a file; see ff config.
 Exit codes: 0 ok, 1 the execution (or something else) failed, 2 wrong usage or input,
-3 no such execution, budget, quota or worker, 4 its state does not allow that,
+3 no such execution, waitpoint, budget, quota or worker, 4 its state does not allow that,
 5 server or store unavailable, 6 the token does not allow that.)";
 
 bool is_command(std::string_view name) {

@@ -70,6 +70,8 @@ LocalEngineOptions engine_options(const Settings& settings) {
                     .attempt_timeout = settings.duration(Setting::attempt_timeout_interval),
                     .execution_deadline = settings.duration(Setting::execution_deadline_interval),
                     .grant_expiry = settings.duration(Setting::grant_expiry_interval),
+                    .suspension_timeout = settings.duration(Setting::suspension_timeout_interval),
+                    .waitpoint_expiry = settings.duration(Setting::waitpoint_expiry_interval),
                     .retention_trimmer = settings.duration(Setting::retention_trimmer_interval),
                     .index_reconciler = settings.duration(Setting::index_reconciler_interval),
                     .unblock = settings.duration(Setting::unblock_interval),
@@ -78,7 +80,8 @@ LocalEngineOptions engine_options(const Settings& settings) {
                     .budget_reconciler = settings.duration(Setting::budget_reconciler_interval),
                     .quota_reconciler = settings.duration(Setting::quota_reconciler_interval)},
       .filter = scanner_filter(settings),
-      .retention_default = settings.duration(Setting::retention)};
+      .retention_default = settings.duration(Setting::retention),
+      .waitpoint_secret_grace = settings.duration(Setting::waitpoint_grace)};
 }
 
 // The store that FF_VALKEY_HOST and its companions name; "" if they name none.
@@ -139,6 +142,8 @@ void add_service_settings(Arguments& arguments) {
                       Setting::budget_partitions,
                       Setting::quota_partitions,
                       Setting::listen,
+                      Setting::waitpoint_secret,
+                      Setting::waitpoint_grace,
                       Setting::durability,
                       Setting::retention,
                       Setting::log_level,
@@ -147,6 +152,8 @@ void add_service_settings(Arguments& arguments) {
                       Setting::attempt_timeout_interval,
                       Setting::execution_deadline_interval,
                       Setting::grant_expiry_interval,
+                      Setting::suspension_timeout_interval,
+                      Setting::waitpoint_expiry_interval,
                       Setting::retention_trimmer_interval,
                       Setting::index_reconciler_interval,
                       Setting::unblock_interval,
@@ -158,8 +165,9 @@ void add_service_settings(Arguments& arguments) {
 }
 
 void add_access_settings(Arguments& arguments) {
-  arguments.settings({Setting::api_token, Setting::tokens_file, Setting::tls_cert, Setting::tls_key,
-                      Setting::insecure_listen, Setting::max_connections, Setting::max_long_polls});
+  arguments.settings({Setting::api_token, Setting::tokens_file, Setting::webhooks,
+                      Setting::tls_cert, Setting::tls_key, Setting::insecure_listen,
+                      Setting::max_connections, Setting::max_long_polls});
 }
 
 Result<ServiceAccess> service_access(const Settings& settings) {
@@ -169,6 +177,11 @@ Result<ServiceAccess> service_access(const Settings& settings) {
   ServiceAccess access;
   auto& server = access.server;
   server.credentials.access = std::move(*tokens);
+  if (const auto& file = settings.text(Setting::webhooks); !file.empty()) {
+    auto webhooks = http::Webhooks::load(file);
+    FF_TRY(webhooks);
+    server.credentials.webhooks = std::move(*webhooks);
+  }
   const http::TlsFiles files{.certificate = settings.text(Setting::tls_cert),
                              .key = settings.text(Setting::tls_key)};
   if (files.given()) {
@@ -195,7 +208,10 @@ Result<Service> Service::start(const Settings& settings, ServiceAccess access,
   FF_TRY(listener);
   const auto url = store_url(settings);
   FF_TRY(url);
-  auto store = store::open_store(*url, {.clock = std::make_shared<SystemClock>()});
+  store::OpenStoreOptions store_options{.clock = std::make_shared<SystemClock>()};
+  if (const auto& secret = settings.text(Setting::waitpoint_secret); !secret.empty())
+    store_options.waitpoint_secret = *WaitpointSecret::parse(secret);
+  auto store = store::open_store(*url, std::move(store_options));
   FF_TRY(store);
   auto options = engine_options(settings);
   options.on_event = std::move(on_event);

@@ -201,6 +201,62 @@ Refusal too_many_tags(const ExecutionId& id, std::size_t count) {
                                 count, limits::tags_max));
 }
 
+Refusal not_suspended(const ExecutionId& id, ExecutionState state) {
+  return fail(Errc::execution_not_suspended,
+              fmt::format("execution {} is {}; only a suspended one can be resumed", id.str(),
+                          to_string(state)),
+              {{"state", name_of(state)}});
+}
+
+Refusal not_signalable(const ExecutionId& id, ExecutionState state) {
+  return fail(
+      Errc::target_not_signalable,
+      fmt::format("execution {} is {} and takes no more signals", id.str(), to_string(state)),
+      {{"state", name_of(state)}});
+}
+
+Refusal too_many_signals(const ExecutionId& id, std::uint32_t max) {
+  return fail(
+      Errc::signal_limit_exceeded,
+      fmt::format("execution {} has received {} signals, as many as its policy's max_signals "
+                  "allows",
+                  id.str(), max));
+}
+
+Refusal too_many_waitpoints(const ExecutionId& id) {
+  return fail(
+      Errc::waitpoint_limit_exceeded,
+      fmt::format("execution {} has {} open waitpoints, which is the limit; close one first",
+                  id.str(), limits::waitpoints_max));
+}
+
+Refusal waitpoint_id_taken(const std::string& waitpoint) {
+  return fail_field(Errc::invalid_input, "waitpoint_id",
+                    fmt::format("waitpoint_id {} is that of another waitpoint", waitpoint));
+}
+
+Refusal waitpoint_not_found(const std::string& waitpoint) {
+  return fail(Errc::waitpoint_not_found,
+              fmt::format("there is no waitpoint {}; list the open ones with pending-waitpoints",
+                          waitpoint));
+}
+
+Refusal waitpoint_closed(const std::string& waitpoint) {
+  return fail(Errc::waitpoint_closed,
+              fmt::format("the waitpoint {} is closed and takes no more answers", waitpoint));
+}
+
+Refusal step_not_found(const ExecutionId& id, const StepName& name) {
+  return fail(Errc::step_not_found,
+              fmt::format("execution {} has kept no result of a step {}", id.str(), name.str()));
+}
+
+Refusal too_many_steps(const ExecutionId& id) {
+  return fail(Errc::step_limit_exceeded,
+              fmt::format("execution {} keeps at most {} results of steps, {} MiB together",
+                          id.str(), limits::steps_max, limits::steps_bytes_max / (1024 * 1024)));
+}
+
 Refusal not_terminal(const ExecutionId& id, ExecutionState state) {
   return fail(Errc::execution_not_terminal,
               fmt::format("execution {} is {}; only one that has ended can be replayed", id.str(),

@@ -50,6 +50,15 @@ Refusal not_held(const ExecutionId& id, const WorkerId& worker);
 Refusal priority_after_end(const ExecutionId& id, ExecutionState state);
 Refusal too_many_tags(const ExecutionId& id, std::size_t count);
 Refusal not_terminal(const ExecutionId& id, ExecutionState state);
+Refusal not_suspended(const ExecutionId& id, ExecutionState state);
+Refusal not_signalable(const ExecutionId& id, ExecutionState state);
+Refusal too_many_signals(const ExecutionId& id, std::uint32_t max);
+Refusal too_many_waitpoints(const ExecutionId& id);
+Refusal waitpoint_id_taken(const std::string& waitpoint);
+Refusal waitpoint_not_found(const std::string& waitpoint);
+Refusal waitpoint_closed(const std::string& waitpoint);
+Refusal step_not_found(const ExecutionId& id, const StepName& name);
+Refusal too_many_steps(const ExecutionId& id);
 Refusal replays_exhausted(const ExecutionId& id, std::uint32_t max);
 
 }  // namespace ff::core::refusals

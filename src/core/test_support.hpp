@@ -26,6 +26,10 @@ inline Uuid uuid_of(std::uint8_t last) {
   return Uuid{bytes};
 }
 inline WorkerId worker(int n) { return *WorkerId::parse(fmt::format("w{}", n)); }
+inline SignalName signal_name(std::string text) { return *SignalName::parse(std::move(text)); }
+inline WaitpointKey waitpoint_key(std::string text) {
+  return *WaitpointKey::parse(std::move(text));
+}
 inline CapabilitySet capabilities(std::vector<std::string> tokens) {
   return *CapabilitySet::parse(std::move(tokens));
 }
@@ -174,6 +178,9 @@ inline std::string show(const Execution& execution) {
           },
           [](const Delayed& d) { return fmt::format("delayed(until {})", show(d.until)); },
           [](const WaitingChildren&) -> std::string { return "waiting_children"; },
+          [](const Suspended& s) {
+            return fmt::format("suspended({} since {})", to_string(s.reason), show(s.since));
+          },
           [](const Blocked& b) {
             return fmt::format("blocked({} since {})", to_string(b.reason), show(b.since));
           },

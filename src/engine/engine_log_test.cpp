@@ -59,9 +59,9 @@ TEST_F(EngineLog, TellsOfAWorkerThatLacksCapabilitiesByTheirDigest) {
   const auto id = submit_for_gpu();
   const test::LogCapture log(LogLevel::info);
   EXPECT_EQ(run(claim_named(id)).error().code, Errc::capability_mismatch);
-  EXPECT_THAT(log.text(), AllOf(ContainsRegex("info execution=.* worker=w "
-                                              "capabilities=[0-9a-f]{8} mismatch: "),
-                                Not(HasSubstr("cpu"))));
+  EXPECT_THAT(log.text(), ::testing::AllOf(ContainsRegex("info execution=.* worker=w "
+                                                         "capabilities=[0-9a-f]{8} mismatch: "),
+                                           Not(HasSubstr("cpu"))));
 }
 
 TEST_F(EngineLog, TellsOfASlotThatCannotBeReleased) {
@@ -84,8 +84,9 @@ TEST_F(EngineLog, TellsOfPartitionsAndScannersWhenItStarts) {
   const test::TempDirectory temp;
   const LocalEngine engine(must(embedded::open({.directory = temp.path(), .clock = clock_})));
   EXPECT_THAT(log.text(),
-              AllOf(HasSubstr("info partitions=256\n"),
-                    HasSubstr("info scanners=13: lease_expiry 1500 ms, delayed_promoter 750 ms")));
+              ::testing::AllOf(
+                  HasSubstr("info partitions=256\n"),
+                  HasSubstr("info scanners=15: lease_expiry 1500 ms, delayed_promoter 750 ms")));
 }
 
 TEST_F(EngineLog, MeasuresGrantsAsLooksForWork) {

@@ -55,6 +55,7 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
       events_(runtime_.executor(), make_uuid(store->now(), *options_.random).str().substr(24),
               options_.events_max),
       workers_(*store),
+      waitpoint_keys_(*store),
       gate_(
           *store, metrics_,
           [this] { return QuotaTokenId{make_uuid(store_->now(), *options_.random)}; },
@@ -99,6 +100,8 @@ void LocalEngine::add_scanners() {
   add_timer(core::TimerKind::attempt_timeout, every.attempt_timeout);
   add_timer(core::TimerKind::execution_deadline, every.execution_deadline);
   add_timer(core::TimerKind::grant_expiry, every.grant_expiry);
+  add_timer(core::TimerKind::suspension_timeout, every.suspension_timeout);
+  add_timer(core::TimerKind::waitpoint_expiry, every.waitpoint_expiry);
   scanners_.add(std::make_unique<RunsScanner>(outbox_), every.outbox);
   scanners_.add(std::make_unique<RetentionTrimmer>(*store_, options_.filter),
                 every.retention_trimmer);
@@ -168,7 +171,8 @@ asio::awaitable<void> LocalEngine::answer(OperationCall<Op>& call) {
   if constexpr (requires { handle(std::move(call.operation)); })
     return answer_by_handling(call);
   else
-    return suspend_until([this, &call](Resume resume) { pass_to_store(call, std::move(resume)); });
+    return suspend_until(
+        [this, &call](Continuation resume) { pass_to_store(call, std::move(resume)); });
 }
 
 template <class Op>
@@ -178,7 +182,7 @@ asio::awaitable<void> LocalEngine::answer_by_handling(OperationCall<Op>& call) {
 
 // Claims after a reset find the budget open, though the store may tell of its opening later.
 template <class Op>
-void LocalEngine::pass_to_store(OperationCall<Op>& call, Resume resume) {
+void LocalEngine::pass_to_store(OperationCall<Op>& call, Continuation resume) {
   std::vector<store::AnyCall> calls;
   std::optional<BudgetId> opens;
   if constexpr (store::OneOf<Op, ResetBudget, ReleaseUsage>) opens = call.operation.id;
@@ -503,7 +507,7 @@ void LocalEngine::on_events(std::span<const core::ExecutionChange> changes) {
 void LocalEngine::on_changes(std::span<const core::ExecutionChange> changes) {
   if (closing_) return;
   const auto now = store_->now();
-  for (const auto& [event, claimable, required, effects, timer] : changes) {
+  for (const auto& [event, claimable, required, effects, timer, preferred] : changes) {
     // Before anyone looks for work: what this frees is free for them.
     for (const auto& effect : effects)
       if (const auto* release = std::get_if<core::ReleaseToken>(&effect))
@@ -514,7 +518,8 @@ void LocalEngine::on_changes(std::span<const core::ExecutionChange> changes) {
                                .lane = event.lane,
                                .kind = event.kind,
                                .id = event.id,
-                               .required = required});
+                               .required = required,
+                               .preferred = preferred});
     if (event.type == EventType::blocked) unblock_.note_change();
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);

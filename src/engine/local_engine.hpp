@@ -19,6 +19,7 @@
 #include "engine/starting/start_gate.hpp"
 #include "engine/starting/worker_cache.hpp"
 #include "engine/supervisor.hpp"
+#include "engine/waitpoint_keys.hpp"
 #include "store/store.hpp"
 
 namespace ff {
@@ -29,6 +30,8 @@ struct ScanIntervals {
   Millis attempt_timeout{2000};
   Millis execution_deadline{5000};
   Millis grant_expiry{1000};
+  Millis suspension_timeout{2000};
+  Millis waitpoint_expiry{5000};
   Millis outbox{30'000};
   Millis retention_trimmer{60'000};
   Millis index_reconciler{45'000};
@@ -46,6 +49,8 @@ struct LocalEngineOptions {
   // Of executions; scanners of indexes, effects, budgets and quotas look after all of them.
   ScannerFilter filter = {};
   Millis retention_default = limits::retention_default;
+  // How long tokens of a waitpoint secret stay valid after a rotation.
+  Millis waitpoint_secret_grace = limits::waitpoint_secret_grace_default;
   std::size_t events_max = 65'536;  // that are remembered for those who follow them
   // Every lifecycle event, from any thread; must not block.
   std::function<void(const Event&)> on_event = {};
@@ -72,7 +77,7 @@ class LocalEngine final : public Engine {
   template <class Op>
   asio::awaitable<void> answer_by_handling(OperationCall<Op>& call);
   template <class Op>
-  void pass_to_store(OperationCall<Op>& call, Resume resume);
+  void pass_to_store(OperationCall<Op>& call, Continuation resume);
   Async<SubmitReply> handle(Submit operation);
   Async<SubmitManyReply> handle(SubmitMany operation);
   Async<ExecutionInfo> handle(GetExecution operation);
@@ -99,6 +104,16 @@ class LocalEngine final : public Engine {
   Async<WorkerList> handle(ListWorkers operation);
   Async<WorkerStatus> handle(GetWorker operation);
   Async<Why> handle(ExplainExecution operation);
+  Async<SuspendReply> handle(Suspend operation);
+  Async<CreateWaitpointReply> handle(CreateWaitpoint operation);
+  Async<WaitpointList> handle(ListWaitpoints operation);
+  Async<IssuedWaitpoint> handle(GetWaitpointTokens operation);
+  Async<SignalReply> handle(SendSignal operation);
+  Async<DeliveredSignal> handle(DeliverSignal operation);
+  Async<WaitpointView> handle(ReadWaitpoint operation);
+  Async<AnswerReply> handle(AnswerWaitpoint operation);
+  Async<RotateSecretReply> handle(RotateWaitpointSecret operation);
+  Async<WaitpointKeyList> handle(ListWaitpointKeys operation);
   Async<HealthReply> handle(Health operation);
   Async<ReadyReply> handle(CheckReady operation);
   Async<Bytes> handle(GetMetrics operation);
@@ -112,6 +127,16 @@ class LocalEngine final : public Engine {
                                std::chrono::steady_clock::time_point deadline);
   Async<Bytes> read_result_or_wait(GetResult operation);
   Async<void> probe_store();
+  template <class Id>
+  void mint_if_absent(std::optional<Id>& id);
+  Async<void> add_tokens(const ExecutionId& id, std::span<IssuedWaitpoint> waitpoints);
+  struct OpenedByToken {
+    core::WaitpointClaims claims;
+    WaitpointInfo waitpoint;
+    std::string progress = {};  // of the suspension that it is bound to
+  };
+  Async<OpenedByToken> open_with(std::string token);
+  Async<std::optional<ReceivedSignal>> answer_of(const core::WaitpointClaims& claims);
   Async<void> act_on_breach(const ReportUsage& report, const UsageReply& reply);
   template <class Op>
   Async<bool> may_work(const Op& operation, Millis wait);
@@ -134,6 +159,7 @@ class LocalEngine final : public Engine {
   WaitList<WorkerName> drained_claims_;
   std::map<core::TimerKind, Supervisor::Handle> timer_scanners_;
   WorkerCache workers_;
+  WaitpointKeys waitpoint_keys_;
   StartGate gate_;
   UnblockScanner unblock_;
   Outbox outbox_;
@@ -142,6 +168,7 @@ class LocalEngine final : public Engine {
   std::optional<Supervisor::Handle> unblock_handle_;
   std::optional<Supervisor::Handle> openings_handle_;
   std::atomic<bool> closing_ = false;
+  std::atomic<bool> is_rotating_ = false;  // the waitpoint secret
 
   // Anyone may ask whether the engine is ready; the disk is not asked each time.
   struct Probed {

@@ -1,4 +1,4 @@
-// The samples of docs/cpp.md and docs/starting.md, which show the code between two lines `// [name]`,
+// The samples of docs/cpp.md, docs/starting.md and docs/suspensions.md, which show the code between two lines `// [name]`,
 // and a look at whether they still do.
 #include <flowfabric/wait.hpp>
 
@@ -180,6 +180,23 @@ TEST_F(GuideTest, DelayingAndStopping) {
   }
 }
 
+TEST_F(GuideTest, Signalling) {
+  Client client(engine);
+  Worker worker(engine);
+  worker.handle("ship", [](Task& task) -> Outcome { return task.wait_for("paid").text(); });
+  must(worker.start());
+  const auto id = must(client.submit({.kind = "ship"})).id;
+  // [signal]
+  const auto reply = ff::must(client.signal(id, {.name = "paid",
+                                                 .payload = R"({"euros": 7})",
+                                                 .content_type = "application/json",
+                                                 .source = {.type = "service", .identity = "shop"},
+                                                 .idempotency_key = "invoice-7"}));
+  if (reply.effect == ff::SignalEffect::resume_condition_satisfied) std::cout << "it goes on\n";
+  // [signal]
+  EXPECT_EQ(client.result(id, 30s), R"({"euros": 7})");
+}
+
 TEST_F(GuideTest, Awaiting) {
   Worker worker(engine);
   worker.handle("greet", [](Task& task) { return "Hello, " + task.payload() + "!"; });
@@ -249,6 +266,15 @@ int expect_compiled_blocks(const std::string& file) {
 TEST(Guide, ShowsCodeThatIsCompiled) {
   EXPECT_GT(expect_compiled_blocks("docs/cpp.md"), 10);
   EXPECT_EQ(expect_compiled_blocks("docs/starting.md"), 3);
+  EXPECT_EQ(expect_compiled_blocks("docs/suspensions.md"), 3);
+}
+
+TEST(Guide, NamesEveryStateOfAnExecution) {
+  std::string table;
+  for (const auto& line : lines_of("docs/executions.md"))
+    if (line.starts_with("| `")) table += line + '\n';
+  for (int i = 0; i <= static_cast<int>(ExecutionState::suspended); ++i)
+    EXPECT_THAT(table, HasSubstr(fmt::format("`{}`", to_string(static_cast<ExecutionState>(i)))));
 }
 
 }  // namespace

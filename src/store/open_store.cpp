@@ -15,13 +15,15 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, OpenStoreOptions
     auto on_valkey = valkey_store::parse_url(url);
     FF_TRY(on_valkey);
     on_valkey->sweep = options.looks_after_all;
+    on_valkey->waitpoint_secret = std::move(options.waitpoint_secret);
     return valkey_store::open(std::move(*on_valkey));
   }
   const auto embedded = parse_embedded(url);
   FF_TRY(embedded);
   return ff::embedded::open({.directory = embedded->directory,
                              .clock = std::move(options.clock),
-                             .durability = embedded->durability});
+                             .durability = embedded->durability,
+                             .waitpoint_secret = std::move(options.waitpoint_secret)});
 }
 
 Result<EmbeddedUrl> parse_embedded(std::string_view url) {

@@ -20,6 +20,7 @@
 #include "core/execution/event.hpp"
 #include "core/quotas/commands.hpp"
 #include "core/transitions/commands.hpp"
+#include "core/waitpoints/commands.hpp"
 #include "core/workers/commands.hpp"
 #include "store/call.hpp"
 
@@ -240,7 +241,7 @@ using StoreOperations = Joined<
                   core::LiveWorkers, core::Admit, core::ReleaseToken, core::HeldTokens,
                   core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,
                   core::ForgetSpending, core::ReconcileBudgets, core::ReconcileQuotas,
-                  core::AllBudgets, core::AllQuotas>>;
+                  core::AllBudgets, core::AllQuotas, core::ReadKeyRing, core::RotateKeyRing>>;
 using AnyCall = AnyCallOf<StoreOperations>;
 
 template <class Op, class... Ops>
@@ -250,6 +251,10 @@ concept OneOf = (std::same_as<Op, Ops> || ...);
 template <class Op>
 concept OfResource = Op::row.owner == Owner::budget || Op::row.owner == Owner::quota ||
                      Op::row.owner == Owner::worker;
+
+// About the secrets that sign waitpoint tokens.
+template <class Op>
+concept OfKeyRing = Op::row.owner == Owner::key_ring;
 
 // A budget or a quota may have room now that it had not: work that it held back may be able to start.
 struct Opening {
@@ -312,7 +317,7 @@ class Store {
 template <class Op>
 Async<typename Op::Reply> Store::run(Op operation) {
   Result<typename Op::Reply> reply = std::unexpected(Error{});
-  co_await suspend_until([&](Resume resume) {
+  co_await suspend_until([&](Continuation resume) {
     std::vector<AnyCall> calls;
     calls.push_back(Call<Op>{std::move(operation), [&reply, resume = std::move(resume)](
                                                        Result<typename Op::Reply> given) mutable {
@@ -331,9 +336,9 @@ asio::awaitable<std::vector<Result<typename Op::Reply>>> Store::run_all(
   if (operations.empty()) co_return replies;
   struct Gather {
     std::atomic<std::size_t> missing;
-    Resume resume;
+    Continuation resume;
   };
-  co_await suspend_until([&](Resume resume) {
+  co_await suspend_until([&](Continuation resume) {
     const auto gather = std::make_shared<Gather>(operations.size(), std::move(resume));
     std::vector<AnyCall> calls;
     calls.reserve(operations.size());

@@ -26,11 +26,12 @@ TEST_F(AccessTest, ThePasswordOfTheDefaultUser) {
   auto options = server.client_options();
   EXPECT_EQ(ping(options), "\"PONG\"");
   options.password = "wr0ng";
-  EXPECT_THAT(ping(options),
-              AllOf(StartsWith("unauthenticated: Valkey at 127.0.0.1:"),
-                    HasSubstr("check the user and the password"), Not(HasSubstr("wr0ng"))));
+  EXPECT_THAT(ping(options), ::testing::AllOf(StartsWith("unauthenticated: Valkey at 127.0.0.1:"),
+                                              HasSubstr("check the user and the password"),
+                                              Not(HasSubstr("wr0ng"))));
   options.password = "";
-  EXPECT_THAT(ping(options), AllOf(StartsWith("unauthenticated"), HasSubstr("wants a password")));
+  EXPECT_THAT(ping(options),
+              ::testing::AllOf(StartsWith("unauthenticated"), HasSubstr("wants a password")));
 }
 
 TEST_F(AccessTest, AUserOfItsOwn) {
@@ -38,7 +39,8 @@ TEST_F(AccessTest, AUserOfItsOwn) {
   auto options = server.client_options();
   EXPECT_EQ(ping(options), "\"PONG\"");
   options.password = "wr0ng";
-  EXPECT_THAT(ping(options), AllOf(StartsWith("unauthenticated"), HasSubstr("user worker")));
+  EXPECT_THAT(ping(options),
+              ::testing::AllOf(StartsWith("unauthenticated"), HasSubstr("user worker")));
 }
 
 TEST_F(AccessTest, CommandWithoutPermissionIsDenied) {
@@ -47,7 +49,7 @@ TEST_F(AccessTest, CommandWithoutPermissionIsDenied) {
   EXPECT_EQ(run(*client, {"SET", "a", "1"}), "\"OK\"");
   server.call({"ACL", "SETUSER", "worker", "-set"});
   EXPECT_THAT(run(*client, {"SET", "a", "1"}),
-              AllOf(StartsWith("permission_denied"), HasSubstr("NOPERM")));
+              ::testing::AllOf(StartsWith("permission_denied"), HasSubstr("NOPERM")));
 }
 
 TEST_F(AccessTest, APasswordThatIsSetRightLater) {
@@ -65,8 +67,9 @@ TEST_F(AccessTest, AServerThatIsFullIsTriedAgain) {
     ValkeyServer server({.password = password, .arguments = {"--maxclients", "1"}});
     auto first = connect(server.client_options());
     EXPECT_EQ(run(*first, {"PING"}), "\"PONG\"");
-    EXPECT_THAT(ping(server.client_options()),
-                AllOf(StartsWith("store_unavailable"), HasSubstr("max number of clients")));
+    EXPECT_THAT(
+        ping(server.client_options()),
+        ::testing::AllOf(StartsWith("store_unavailable"), HasSubstr("max number of clients")));
     const auto second = connect(server.client_options());
     auto waiting = start(*second, {.command = {"PING"}});
     first.reset();
@@ -82,8 +85,9 @@ TEST_F(AccessTest, UnixSockets) {
   options.tls = true;  // is for TCP
   EXPECT_EQ(ping(options), "\"PONG\"");
   options.endpoints[0] = UnixEndpoint{"/nowhere/socket"};
-  EXPECT_THAT(ping(options), AllOf(StartsWith("store_unavailable: Valkey at /nowhere/socket"),
-                                   HasSubstr("No such file")));
+  EXPECT_THAT(ping(options),
+              ::testing::AllOf(StartsWith("store_unavailable: Valkey at /nowhere/socket"),
+                               HasSubstr("No such file")));
   options.endpoints[0] = UnixEndpoint{std::string(200, 'x')};
   EXPECT_THAT(ping(options), HasSubstr("too long"));
 }
@@ -104,9 +108,9 @@ TEST_F(AccessTest, TlsWithAStrangersCertificateIsRefused) {
   ValkeyServer server({.tls = true});
   auto options = server.client_options();
   options.ca_file.reset();
-  EXPECT_THAT(ping(options),
-              AllOf(StartsWith("store_unavailable"), HasSubstr("certificate verify failed"),
-                    HasSubstr("signed by someone you trust?")));
+  EXPECT_THAT(ping(options), ::testing::AllOf(StartsWith("store_unavailable"),
+                                              HasSubstr("certificate verify failed"),
+                                              HasSubstr("signed by someone you trust?")));
 }
 
 TEST_F(AccessTest, TlsChecksTheNameOfTheHost) {
@@ -123,7 +127,7 @@ TEST_F(AccessTest, TlsToAPlainServerIsRefused) {
   options.tls = true;
   options.ca_file = ValkeyServer::ca_file().string();
   EXPECT_THAT(ping(options),
-              AllOf(StartsWith("store_unavailable"), HasSubstr("does it speak TLS")));
+              ::testing::AllOf(StartsWith("store_unavailable"), HasSubstr("does it speak TLS")));
 }
 
 TEST_F(AccessTest, ACaFileMustBeOne) {

@@ -94,9 +94,10 @@ TEST_F(ClientTest, AServerThatStandsStillIsGivenUp) {
   const auto client = connect(options);
   EXPECT_EQ(run(*client, {"PING"}), "\"PONG\"");
   server.pause();
-  EXPECT_THAT(run(*client, Request{.command = {"INCR", "n"}, .repeat = Repeat::unsafe}),
-              AllOf(StartsWith("timed_out: Valkey at 127.0.0.1:"),
-                    HasSubstr("did not answer within 300 ms"), HasSubstr("may or may not")));
+  EXPECT_THAT(
+      run(*client, Request{.command = {"INCR", "n"}, .repeat = Repeat::unsafe}),
+      ::testing::AllOf(StartsWith("timed_out: Valkey at 127.0.0.1:"),
+                       HasSubstr("did not answer within 300 ms"), HasSubstr("may or may not")));
   EXPECT_THAT(run(*client, {"PING"}), StartsWith("store_unavailable: Valkey at 127.0.0.1:"));
   server.resume();
   ff::test::await("the server is back", [&] { return run(*client, {"PING"}) == "\"PONG\""; });
@@ -111,9 +112,10 @@ TEST_F(ClientTest, SafeRequestsSurviveARestart) {
   auto unsafe = start(*client, {.command = {"INCR", "n"}, .repeat = Repeat::unsafe});
   EXPECT_EQ(unsafe.wait_for(50ms), std::future_status::timeout);
   server.kill();
-  EXPECT_THAT(show(unsafe.get()),
-              AllOf(StartsWith("store_unavailable: the connection to Valkey at 127.0.0.1:"),
-                    HasSubstr("may or may not have been carried out")));
+  EXPECT_THAT(
+      show(unsafe.get()),
+      ::testing::AllOf(StartsWith("store_unavailable: the connection to Valkey at 127.0.0.1:"),
+                       HasSubstr("may or may not have been carried out")));
   auto while_down = start(*client, {.command = {"GET", "a"}});
   auto unsafe_while_down = start(*client, {.command = {"INCR", "n"}, .repeat = Repeat::unsafe});
   EXPECT_EQ(while_down.wait_for(50ms), std::future_status::timeout);
@@ -157,8 +159,9 @@ TEST_F(ClientTest, WithoutAServerRequestsFailInTime) {
   options.endpoints.push_back(TcpEndpoint{"127.0.0.1", ff::test::free_port()});
   options.request_timeout = 200ms;
   const auto client = connect(options);
-  EXPECT_THAT(run(*client, {"PING"}), AllOf(StartsWith("store_unavailable: Valkey at 127.0.0.1:"),
-                                            HasSubstr("Connection refused")));
+  EXPECT_THAT(run(*client, {"PING"}),
+              ::testing::AllOf(StartsWith("store_unavailable: Valkey at 127.0.0.1:"),
+                               HasSubstr("Connection refused")));
 }
 
 TEST_F(ClientTest, TheNextEndpointIsTried) {
@@ -210,7 +213,7 @@ TEST_F(ClientTest, AServerThatStaysAReplicaIsAnError) {
   const auto client = connect(options);
   server.call({"REPLICAOF", "127.0.0.1", std::to_string(ff::test::free_port())});
   EXPECT_THAT(run(*client, {"SET", "a", "1"}),
-              AllOf(StartsWith("store_unavailable"), HasSubstr("READONLY")));
+              ::testing::AllOf(StartsWith("store_unavailable"), HasSubstr("READONLY")));
   auto waiting = start(*client, {.command = {"SET", "a", "1"}});
   server.call({"REPLICAOF", "NO", "ONE"});
   EXPECT_EQ(show(waiting.get()), "\"OK\"");

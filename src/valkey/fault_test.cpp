@@ -28,9 +28,10 @@ TEST_F(FaultTest, Garbage) {
   for (const char* garbage :
        {"HTTP/1.1 400 Bad Request\r\n\r\n", "*-7\r\n", "$abc\r\n", ":1x\r\n", "%1\r\n+a\r\n+b\r\n",
         "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n"})
-    EXPECT_THAT(answer_to_unsafe(garbage),
-                AllOf(StartsWith("store_unavailable: the connection to Valkey at 127.0.0.1:"),
-                      HasSubstr("it sent"), HasSubstr("may or may not")))
+    EXPECT_THAT(
+        answer_to_unsafe(garbage),
+        ::testing::AllOf(StartsWith("store_unavailable: the connection to Valkey at 127.0.0.1:"),
+                         HasSubstr("it sent"), HasSubstr("may or may not")))
         << garbage;
 }
 
@@ -50,7 +51,7 @@ TEST_F(FaultTest, MoreAnswersThanRequests) {
 TEST_F(FaultTest, HalfAReply) {
   EXPECT_THAT(answer_to_unsafe("$10\r\nhalf"), StartsWith("timed_out"));
   EXPECT_THAT(answer_to_unsafe("$10\r\nhalf", true),
-              AllOf(StartsWith("store_unavailable"), HasSubstr("End of file")));
+              ::testing::AllOf(StartsWith("store_unavailable"), HasSubstr("End of file")));
 }
 
 TEST_F(FaultTest, AReplyInManyPieces) {
@@ -79,7 +80,7 @@ TEST_F(FaultTest, AnEndlessReply) {
   });
   const auto client = connect(server.client_options());
   EXPECT_THAT(run(*client, Request{.command = {"request"}, .repeat = Repeat::unsafe}),
-              AnyOf(StartsWith("timed_out"), StartsWith("store_unavailable")));
+              ::testing::AnyOf(StartsWith("timed_out"), StartsWith("store_unavailable")));
 }
 
 TEST_F(FaultTest, HangsUpAtOnce) {
@@ -102,8 +103,9 @@ TEST_F(FaultTest, SaysNothing) {
   auto options = server.client_options();
   options.connect_timeout = 100ms;
   const auto client = connect(options);
-  EXPECT_THAT(run(*client, {"request"}),
-              AllOf(StartsWith("store_unavailable"), HasSubstr("did not answer within 100 ms")));
+  EXPECT_THAT(
+      run(*client, {"request"}),
+      ::testing::AllOf(StartsWith("store_unavailable"), HasSubstr("did not answer within 100 ms")));
 }
 
 TEST_F(FaultTest, TalksBeforeItIsAsked) {
@@ -113,7 +115,7 @@ TEST_F(FaultTest, TalksBeforeItIsAsked) {
   });
   const auto client = connect(server.client_options());
   EXPECT_THAT(run(*client, {"request"}),
-              AllOf(StartsWith("store_unavailable"), HasSubstr("it sent")));
+              ::testing::AllOf(StartsWith("store_unavailable"), HasSubstr("it sent")));
 }
 
 TEST_F(FaultTest, NotNowMeansAMomentLater) {
@@ -177,8 +179,9 @@ TEST_F(FaultTest, NodesThatDisagreeAreNotAskedTooOften) {
   port = std::get<TcpEndpoint>(options.endpoints[0]).port;
   options.cluster = true;
   const auto client = connect(options);
-  EXPECT_THAT(run(*client, Request{.command = {"request"}, .route = std::uint16_t{1}}),
-              AllOf(StartsWith("store_unavailable"), HasSubstr("disagree about slot 1")));
+  EXPECT_THAT(
+      run(*client, Request{.command = {"request"}, .route = std::uint16_t{1}}),
+      ::testing::AllOf(StartsWith("store_unavailable"), HasSubstr("disagree about slot 1")));
   EXPECT_LT(asked, 20);
 }
 

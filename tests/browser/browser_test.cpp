@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/browser/browser.hpp"
 #include "tests/browser/page_server.hpp"
 #include "tests/end_to_end/cli_test.hpp"
 
@@ -13,8 +14,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr const char* chromium = "/usr/bin/chromium";
 
 // A name of the attacker's that leads to loopback, as after DNS rebinding.
 constexpr const char* rebound_host = "rebound.example";
@@ -99,9 +98,9 @@ TEST_F(BrowserTest, APageOfAnotherOriginCanNeitherReadNorSubmit) {
   for (const auto& [from, server] :
        {Attack{"127.0.0.1", url_}, {"evil.test", url_}, {rebound_host, rebound()}}) {
     EXPECT_THAT(attack_from(from, server),
-                AllOf(HasSubstr("list was blocked"), HasSubstr("metrics was blocked"),
-                      HasSubstr("JSON was blocked"), HasSubstr("text was sent"),
-                      HasSubstr("events were blocked"), Not(HasSubstr("READ"))))
+                ::testing::AllOf(HasSubstr("list was blocked"), HasSubstr("metrics was blocked"),
+                                 HasSubstr("JSON was blocked"), HasSubstr("text was sent"),
+                                 HasSubstr("events were blocked"), Not(HasSubstr("READ"))))
         << from << " to " << server;
   }
   EXPECT_EQ(out({"ls", "--json"}), "");
@@ -111,7 +110,7 @@ TEST_F(BrowserTest, APageOfAnotherOriginCanNeitherReadNorSubmit) {
 TEST_F(BrowserTest, AReboundNameIsNotTheServersOwn) {
   out({"submit", "secret"});
   const auto shown = browse(rebound() + "/v1/executions");
-  EXPECT_THAT(shown, AllOf(HasSubstr("permission_denied"), Not(HasSubstr("secret"))));
+  EXPECT_THAT(shown, ::testing::AllOf(HasSubstr("permission_denied"), Not(HasSubstr("secret"))));
 }
 
 TEST_F(BrowserTest, APersonCanLookAtTheServer) {

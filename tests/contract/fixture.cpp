@@ -49,6 +49,8 @@ std::string shortened(std::string text) {
   text = replaced(text, "ff:exec:" + tag + ":" + E + ":", "");
   text = replaced(text, "ff:attempt:" + tag + ":" + E + ":", "attempt:");
   text = replaced(text, "ff:idx:" + tag + ":", "idx:");
+  text = replaced(text, "ff:wp:" + tag + ":", "wp:");
+  text = replaced(text, "ff:signal:" + tag + ":", "signal:");
   text = replaced(text, E, "<E>");
   text = replaced(text, E.substr(tag.size() + 1), "<uuid>");
   return replaced(text, other_E, "<F>");
@@ -141,12 +143,17 @@ constexpr auto dump_script = R"(
       add(key, '', value)
     elseif kind == 'set' then
       for _, member in ipairs(server.call('SMEMBERS', key)) do add(key, member, 'in') end
+    elseif kind == 'stream' then
+      for i, entry in ipairs(server.call('XRANGE', key, '-', '+')) do
+        add(key, tostring(i), table.concat(entry[2], ' '))
+      end
     else
       local pairs = kind == 'hash' and server.call('HGETALL', key)
         or server.call('ZRANGE', key, 0, -1, 'WITHSCORES')
       for i = 1, #pairs, 2 do
         -- `v` counts changes, for the engine alone; every one of them has it.
-        if pairs[i] ~= 'v' then add(key, pairs[i], pairs[i + 1]) end
+        -- So are a condition in our own words, and its tally.
+        if pairs[i] ~= 'v' and pairs[i] ~= 'tally' and pairs[i] ~= 'condition' then add(key, pairs[i], pairs[i + 1]) end
       end
     end
     local expires_at = server.call('PEXPIRETIME', key)
@@ -475,7 +482,8 @@ void Contract::rewind(const std::string& field) {
       {"delay_until", {lane_key("delayed"), index_key("delays")}},
       {"attempt_deadline_at", {index_key("attempt_timeout")}},
       {"grant_expires_at", {index_key("grants")}},
-      {"deadline", {index_key("execution_deadline")}}};
+      {"deadline", {index_key("execution_deadline")}},
+      {"suspension_timeout_at", {index_key("suspension_timeout"), lane_key("suspended")}}};
   const auto past = std::to_string(now() - 1);
   server_.call({"HSET", exec_key("core"), field, past});
   for (const auto& key : indexes.at(field)) server_.call({"ZADD", key, past, E});

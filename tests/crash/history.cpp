@@ -85,6 +85,7 @@ class Comparison {
     if (info.replays < told_.replays || info.replays > told_.replays_tried)
       problem(fmt::format("was replayed {} times, not {} to {}", info.replays, told_.replays,
                           told_.replays_tried));
+    if (told_.replays_tried == 0 && info.signals < told_.signals) problem("a signal is missing");
     const auto tag = info.tags.find("app.number");
     if (told_.tag > 0 && (tag == info.tags.end() || number_of(tag->second) < told_.tag))
       problem("a tag is missing");
@@ -145,6 +146,8 @@ void History::read_line(std::string_view line) {
     told.cancelled = true;
   } else if (word == "tagged") {
     told.tag = std::max(told.tag, number_of(rest));
+  } else if (word == "signalled") {
+    ++told.signals;
   } else if (word == "replayed") {
     ++told.replays;
   } else {

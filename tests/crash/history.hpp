@@ -21,6 +21,7 @@ struct Told {
   std::set<std::uint64_t> failed;
   bool cancelled = false;
   std::uint32_t replays_tried = 0;
+  std::uint64_t signals = 0;
   std::uint32_t replays = 0;
   std::uint64_t tag = 0;
 };

@@ -29,7 +29,9 @@ bool is_expected(Errc code) {
     case Errc::claim_grant_expired:
     case Errc::stale_lease:
     case Errc::lease_expired:
-    case Errc::lease_revoked: return true;
+    case Errc::lease_revoked:
+    case Errc::execution_not_suspended:
+    case Errc::target_not_signalable: return true;
     default: return false;
   }
 }
@@ -189,12 +191,36 @@ class Caller {
       call(Delay{.id = id,
                  .fence = fence,
                  .until = std::chrono::floor<Millis>(std::chrono::system_clock::now()) + 30ms});
+    else if (dice < 97 && chance(70))
+      suspend(execution);
     else if (dice < 97)
       call(WaitForChildren{.id = id, .fence = fence});
     else if (dice < 98)
       call(HandBack{.id = id, .fence = fence});
     else if (call(Cancel{.id = id, .reason = "by its worker", .fence = fence}))
       journal_.tell("cancelled", id.str());
+  }
+
+  // Some wait for a signal, some for two, some for their timeout.
+  void suspend(const ClaimedExecution& execution) {
+    Suspend suspend{.id = execution.id, .fence = execution.fence, .state = "half-way"};
+    suspend.condition = {CountOf{.n = static_cast<std::uint32_t>(1 + below(2))}};
+    suspend.waitpoints = {{.key = *WaitpointKey::parse("w")}};
+    if (chance(30)) {
+      suspend.timeout = 30ms;
+      suspend.on_timeout = TimeoutAction::auto_resume;
+    }
+    call(PutStep{.id = execution.id, .name = *StepName::parse("s"), .fence = execution.fence});
+    call(std::move(suspend));
+  }
+
+  void signal() {
+    if (mine_.empty()) return;
+    const auto id = mine_[below(mine_.size())];
+    const auto name = *SignalName::parse("go");
+    const auto reply =
+        call(SendSignal{.id = id, .name = name, .payload = std::string(below(50), 's')});
+    if (reply) journal_.tell("signalled", id.str());
   }
 
   Complete completion(const ClaimedExecution& execution) {
@@ -254,6 +280,7 @@ class Caller {
   void meddle() {
     if (mine_.empty()) return;
     const auto id = mine_[below(mine_.size())];
+    if (chance(60)) signal();
     if (chance(50))
       call(RevokeLease{.id = id, .reason = "on purpose"});
     else

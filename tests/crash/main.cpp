@@ -110,6 +110,7 @@ class Place {
         if (!complete(engine, claimed->executions)) return false;
         continue;
       }
+      resume_suspended(engine);
       const auto counts = run_blocking(engine, CountExecutions{});
       if (!counts) return report("drain", {counts.error().message});
       if (std::ranges::all_of(counts->counts,
@@ -117,6 +118,15 @@ class Place {
         return true;
     }
     return report("drain", {"it does not come to an end"});
+  }
+
+  // Nothing else resumes executions whose signals will never come.
+  static void resume_suspended(Engine& engine) {
+    const auto suspended =
+        run_blocking(engine, ListExecutions{.state = ExecutionState::suspended, .limit = 1'000});
+    if (!suspended) return;
+    for (const auto& each : suspended->executions)
+      static_cast<void>(run_blocking(engine, Resume{.id = each.id}));
   }
 
   static bool complete(Engine& engine, const std::vector<ClaimedExecution>& executions) {

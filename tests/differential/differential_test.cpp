@@ -12,7 +12,8 @@ using SteadyClock = std::chrono::steady_clock;
 using Steps = std::vector<Step>;
 
 constexpr const char* seeds_file = "tests/differential/seeds.txt";  // a seed is a sequence
-constexpr std::size_t compare_all_every = 20;                       // steps
+constexpr const char* wait_seeds_file = "tests/differential/wait_seeds.txt";
+constexpr std::size_t compare_all_every = 20;  // steps
 constexpr std::chrono::seconds shrinking_max{40};
 
 test::ValkeyServer& server() {
@@ -68,16 +69,22 @@ void shrink(Steps& steps, Failure& failure) {
     }
 }
 
-TEST(Differential, BothStoresDoTheSame) {
-  for (const auto seed : test::seeds(seeds_file)) {
-    auto sequence = steps(seed);
+void compare_stores(const char* file, Steps (*steps_of)(std::uint64_t)) {
+  for (const auto seed : test::seeds(file)) {
+    auto sequence = steps_of(seed);
     auto failure = try_sequence(sequence);
     if (!failure) continue;
     shrink(sequence, *failure);
     std::string text;
     for (const auto& step : sequence) text += "  " + show(step) + "\n";
-    FAIL() << text << failure->what << '\n' << test::how_to_repeat(seed, seeds_file);
+    FAIL() << text << failure->what << '\n' << test::how_to_repeat(seed, file);
   }
+}
+
+TEST(Differential, BothStoresDoTheSame) { compare_stores(seeds_file, steps); }
+
+TEST(Differential, BothStoresSuspendAndResumeTheSame) {
+  compare_stores(wait_seeds_file, steps_with_waits);
 }
 
 }  // namespace

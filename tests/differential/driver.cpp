@@ -350,9 +350,14 @@ std::optional<TimePoint> Driver::next_timer() const {
   std::optional<TimePoint> next;
   for (const auto& [id, known] : known_) {
     if (!known.info || is_terminal(known.info->state)) continue;
-    for (const auto& due : {known.info->delay_until, known.info->deadline,
-                            known.info->lease_expires_at, known.attempt_deadline})
+    for (const auto& due :
+         {known.info->delay_until, known.info->deadline, known.info->lease_expires_at,
+          known.attempt_deadline, known.info->suspension_timeout})
       if (due && *due > sides_.now() && (!next || *due < *next)) next = due;
+    for (const auto& waitpoint : known.waitpoints)
+      if (const auto due = waitpoint.expires_at;
+          due && *due > sides_.now() && (!next || *due < *next))
+        next = due;
   }
   return next;
 }
@@ -379,6 +384,9 @@ void Driver::drain() {
       for (const auto& each : must(sides_.run("claim", claim)).executions) claimed(each);
     }
     compare_touched();
+    for (const auto& [id, known] : known_)
+      if (known.info && known.info->state == ExecutionState::suspended)
+        change("resume", Resume{.id = id});
     for (const auto& [id, known] : known_)
       if (known.info && known.info->worker)
         change("complete", Complete{.id = id, .fence = known.fences.back()});
@@ -459,6 +467,7 @@ void Driver::compare(const ExecutionId& id, Said said) {
   if (known == known_.end()) return;
   known->second.info = info ? std::optional(*info) : std::nullopt;
   if (!info) return;
+  compare_waits(id);
   if (info->state != ExecutionState::waiting) known->second.granted_to.reset();
   check_one_lease(*info, must(history));
   if (derived_state(info->state_vector) != info->state || !is_sound(info->state_vector))
@@ -483,6 +492,8 @@ void Driver::compare_lists(const Namespace& ns) {
   by_lane.lane = lane_of(0);
   auto by_state = all;
   by_state.state = ExecutionState::waiting;
+  auto by_suspended = all;
+  by_suspended.state = ExecutionState::suspended;
   auto by_kind = all;
   by_kind.kind = *Kind::parse("mail.send");
   auto by_tag = all;
@@ -493,7 +504,8 @@ void Driver::compare_lists(const Namespace& ns) {
     by_time.created_from = listed[listed.size() * 2 / 3].created_at;
     by_time.created_before = listed[listed.size() / 3].created_at;
   }
-  for (const auto& query : {by_lane, by_state, by_kind, by_tag, by_time}) sides_.list(query);
+  for (const auto& query : {by_lane, by_state, by_suspended, by_kind, by_tag, by_time})
+    sides_.list(query);
 }
 
 void Driver::compare_all() {

@@ -29,7 +29,8 @@ class Driver {
     std::vector<Fence> fences = {};  // of every lease, the newest last
     std::optional<WorkerId> granted_to = {};
     std::optional<TimePoint> attempt_deadline = {};
-    std::optional<ExecutionInfo> info = {};  // none: it is gone
+    std::optional<ExecutionInfo> info = {};      // none: it is gone
+    std::vector<WaitpointInfo> waitpoints = {};  // that were ever told
   };
 
   void run(const property::SubmitOne& operation);
@@ -51,6 +52,14 @@ class Driver {
   void run(const property::Restart& operation);
   void run(const property::Operation& operation);
   void run(const ToNextTimer& step);
+  void run(const WaitStep& step);
+  void suspend(const WaitStep& step, const ExecutionId& id, const Fence& fence);
+  void create_waitpoint(const WaitStep& step, const ExecutionId& id, const Fence& fence);
+  void send_signal(const WaitStep& step, const ExecutionId& id);
+  ExecutionId resolve_suspended(const WaitStep& step) const;
+  WaitpointId choose_waitpoint(const ExecutionId& id, unsigned n) const;
+  void told(const ExecutionId& id, const IssuedWaitpoint& waitpoint);
+  void compare_waits(const ExecutionId& id);
 
   template <class Op>
   Result<typename Op::Reply> change(std::string_view what, const Op& operation);

@@ -65,19 +65,29 @@ LocalEngineOptions Sides::options(const Side& side) const {
           .random = side.random};
 }
 
+namespace {
+
+// Both sign the same tokens.
+WaitpointSecret secret() { return WaitpointSecret::of_bytes(std::string(32, 's')); }
+
+}  // namespace
+
 void Sides::open_embedded() {
   auto store = must(embedded::open({.directory = temp_.path(),
                                     .clock = clock_,
                                     .shards = 1,
                                     .durability = store::Durability::relaxed,
+                                    .waitpoint_secret = secret(),
                                     .env = env_.get()}));
   embedded_.store = store.get();
   embedded_.engine = std::make_unique<LocalEngine>(std::move(store), options(embedded_));
 }
 
 void Sides::open_valkey() {
-  auto store = must(valkey_store::open(
-      {.client = server_.client_options(), .sweep = false, .simulated_clock = clock_}));
+  auto store = must(valkey_store::open({.client = server_.client_options(),
+                                        .sweep = false,
+                                        .waitpoint_secret = secret(),
+                                        .simulated_clock = clock_}));
   valkey_.store = store.get();
   valkey_.engine = std::make_unique<LocalEngine>(std::move(store), options(valkey_));
 }

@@ -40,7 +40,7 @@ TEST_F(AccessTest, ServerWithATokenWantsIt) {
   const auto server = serve("server", {}, {std::string("FF_API_TOKEN=") + admin_token});
   const auto none = ff({"ls"});
   EXPECT_EQ(none.exit_code, 6);
-  EXPECT_THAT(none.err, AllOf(HasSubstr("unauthenticated"), HasSubstr("FF_TOKEN")));
+  EXPECT_THAT(none.err, ::testing::AllOf(HasSubstr("unauthenticated"), HasSubstr("FF_TOKEN")));
   EXPECT_EQ(ff_as("a-token-that-is-wrong", {"ls"}).exit_code, 6);
   EXPECT_EQ(ff_as(admin_token, {"submit", "k"}).exit_code, 0);
   const auto token_file = file("token", std::string(admin_token) + "\n");
@@ -115,12 +115,12 @@ TEST_F(AccessTest, ListeningBeyondLoopbackNeedsTokensOrAWord) {
 TEST_F(AccessTest, TokensAreNeverShown) {
   const auto shown =
       run_ff({"config"}, "", {"FF_TOKEN=my-secret-token", "FF_API_TOKEN=my-other-secret"});
-  EXPECT_THAT(shown.out, AllOf(HasSubstr("(set)"), Not(HasSubstr("secret"))));
+  EXPECT_THAT(shown.out, ::testing::AllOf(HasSubstr("(set)"), Not(HasSubstr("secret"))));
   EXPECT_EQ(run_ff({"config", "--token", "x"}).exit_code, 2) << "a flag would be in process lists";
   const auto in_file = run_ff({"config", "--config", file("ff.conf", "token = my-secret-token\n")});
   EXPECT_EQ(in_file.exit_code, 2);
-  EXPECT_THAT(in_file.err,
-              AllOf(HasSubstr("can only be given as FF_TOKEN"), Not(HasSubstr("my-secret"))));
+  EXPECT_THAT(in_file.err, ::testing::AllOf(HasSubstr("can only be given as FF_TOKEN"),
+                                            Not(HasSubstr("my-secret"))));
 }
 
 }  // namespace

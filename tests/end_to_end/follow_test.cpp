@@ -31,10 +31,10 @@ TEST_F(FollowTest, EventsAreTakenUpWhereTheyWereLeft) {
   ff({"cancel", a});
 
   const auto two = ff({"events", "--after", begin, "--count", "2"});
-  EXPECT_THAT(two.out, AllOf(HasSubstr(a), HasSubstr(b), Not(HasSubstr("cancelled"))));
+  EXPECT_THAT(two.out, ::testing::AllOf(HasSubstr(a), HasSubstr(b), Not(HasSubstr("cancelled"))));
   const auto next = trimmed(two.err.substr(two.err.rfind(' ') + 1));
   EXPECT_THAT(out({"events", "--after", next, "--no-follow", "--json"}),
-              AllOf(HasSubstr(R"("type":"cancelled")"), HasSubstr(uuid_of(a))));
+              ::testing::AllOf(HasSubstr(R"("type":"cancelled")"), HasSubstr(uuid_of(a))));
   EXPECT_THAT(out({"events", "--after", begin, "--no-follow", "--lane", "b"}), Not(HasSubstr(a)));
   EXPECT_THAT(out({"events", "--after", begin, "--no-follow", "--types", "cancelled"}),
               Not(HasSubstr(b)));
@@ -63,11 +63,11 @@ TEST_F(FollowTest, EventsAreThoseOfTheNamespaceThatIsSet) {
   const auto mine = submit({"k", "--namespace", "mine"}), other = submit({"k"});
   const auto seen = run_ff({"events", "--after", begin, "--no-follow"}, "",
                            {"FF_URL=" + url_, "FF_NAMESPACE=mine"});
-  EXPECT_THAT(seen.out, AllOf(HasSubstr(mine), Not(HasSubstr(other))));
+  EXPECT_THAT(seen.out, ::testing::AllOf(HasSubstr(mine), Not(HasSubstr(other))));
   EXPECT_THAT(out({"events", "--after", begin, "--no-follow", "--namespace", "mine"}),
-              AllOf(HasSubstr(mine), Not(HasSubstr(other))));
+              ::testing::AllOf(HasSubstr(mine), Not(HasSubstr(other))));
   EXPECT_THAT(out({"events", "--after", begin, "--no-follow"}),
-              AllOf(HasSubstr(mine), HasSubstr(other)));
+              ::testing::AllOf(HasSubstr(mine), HasSubstr(other)));
 }
 
 TEST_F(FollowTest, EventsAreFollowedUntilASignal) {
@@ -100,7 +100,7 @@ TEST_F(FollowTest, WatchSeesEveryChange) {
   ff({"cancel", id});
   const auto ended = watch->wait();
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("waiting"), HasSubstr("cancelled")));
+  EXPECT_THAT(ended.out, ::testing::AllOf(HasSubstr("waiting"), HasSubstr("cancelled")));
 }
 
 TEST_F(FollowTest, WatchOfALaneDrawsHowThingsStand) {

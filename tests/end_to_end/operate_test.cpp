@@ -62,10 +62,11 @@ TEST_F(OperateTest, BackupRestoreAndCheck) {
   const auto restored = (temp_.path() / "restored").string();
   EXPECT_THAT(out({"restore", backup, "--store", "embedded:" + restored}), HasSubstr("ff check"));
   EXPECT_THAT(ff({"restore", backup, "--store", "valkey://me:secret@h"}).err,
-              AllOf(HasSubstr("is for embedded stores"), Not(HasSubstr("secret"))));
+              ::testing::AllOf(HasSubstr("is for embedded stores"), Not(HasSubstr("secret"))));
   EXPECT_EQ(ff({"restore", backup, "--store", "embedded:" + restored}).exit_code, 2)
       << "there is something";
-  EXPECT_THAT(out({"check", restored}), AllOf(HasSubstr("1 live"), HasSubstr("no problems")));
+  EXPECT_THAT(out({"check", restored}),
+              ::testing::AllOf(HasSubstr("1 live"), HasSubstr("no problems")));
   EXPECT_THAT(out({"check", restored, "--json"}), HasSubstr(R"("problem_count":0)"));
   url_ = "embedded:" + restored;
   EXPECT_EQ(out({"payload", id}), "payload");
@@ -75,7 +76,7 @@ TEST_F(OperateTest, BenchMeasures) {
   for (const char* mode : {"lifecycle", "latency", "retention"})
     EXPECT_THAT(
         out({"bench", mode, "--tasks", "20", "--workers", "2", "--payload-bytes", "10", "--json"}),
-        AllOf(HasSubstr(R"("tasks":20)"), HasSubstr(mode)));
+        ::testing::AllOf(HasSubstr(R"("tasks":20)"), HasSubstr(mode)));
   EXPECT_THAT(out({"bench", "lifecycle", "--tasks", "20"}), HasSubstr("end_to_end_per_s"));
   EXPECT_EQ(ff({"bench", "luck"}).exit_code, 2);
   EXPECT_EQ(ff({"bench", "latency", "--workers", "0"}).exit_code, 2);

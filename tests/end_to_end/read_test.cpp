@@ -30,7 +30,7 @@ TEST_F(ReadTest, ErrorsHaveTheirExitCodes) {
 TEST_F(ReadTest, ErrorsAreJsonWhenJsonIsAskedFor) {
   const auto server = serve("server");
   EXPECT_THAT(ff({"get", missing_id, "--json"}).err,
-              AllOf(StartsWith("{"), HasSubstr(R"("code":"execution_not_found")")));
+              ::testing::AllOf(StartsWith("{"), HasSubstr(R"("code":"execution_not_found")")));
 }
 
 TEST_F(ReadTest, ListHasFilters) {
@@ -75,9 +75,11 @@ TEST_F(ReadTest, TablesFitTheWidthAndArePlainInPipes) {
   const auto server = serve("server");
   const std::string lane(60, 'l');
   const auto id = submit({"k", "--lane", lane});
-  EXPECT_THAT(out({"ls"}), AllOf(HasSubstr(lane), HasSubstr("created_at"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(out({"ls"}),
+              ::testing::AllOf(HasSubstr(lane), HasSubstr("created_at"), Not(HasSubstr("\x1b"))));
   const auto narrow = run_ff({"ls"}, "", {"FF_URL=" + url_, "COLUMNS=80"}).out;
-  EXPECT_THAT(narrow, AllOf(HasSubstr(id), HasSubstr("l…"), Not(HasSubstr("created_at"))));
+  EXPECT_THAT(narrow,
+              ::testing::AllOf(HasSubstr(id), HasSubstr("l…"), Not(HasSubstr("created_at"))));
 }
 
 // On a terminal; `script` makes one.
@@ -91,8 +93,10 @@ TEST_F(ReadTest, ColoursAreForTerminals) {
   submit({"k", "--delay", "1h"});
   const auto ls = "ls --config /dev/null --url " + url_;
   EXPECT_THAT(on_terminal(ls, "TERM=xterm"), HasSubstr("\x1b[33mdelayed"));
-  EXPECT_THAT(on_terminal(ls, "TERM=dumb"), AllOf(HasSubstr("delayed"), Not(HasSubstr("\x1b["))));
-  EXPECT_THAT(on_terminal(ls, "NO_COLOR=1"), AllOf(HasSubstr("delayed"), Not(HasSubstr("\x1b["))));
+  EXPECT_THAT(on_terminal(ls, "TERM=dumb"),
+              ::testing::AllOf(HasSubstr("delayed"), Not(HasSubstr("\x1b["))));
+  EXPECT_THAT(on_terminal(ls, "NO_COLOR=1"),
+              ::testing::AllOf(HasSubstr("delayed"), Not(HasSubstr("\x1b["))));
 }
 
 TEST_F(ReadTest, CountsAreByLaneAndState) {
@@ -112,9 +116,10 @@ TEST_F(ReadTest, HistoryIsThere) {
   const auto demo = serve("demo");
   const auto id = submit({"greet", "--lane", "demo"});
   out({"result", id, "--wait"});
-  EXPECT_THAT(out({"attempts", id}), AllOf(HasSubstr("demo-worker"), HasSubstr("success")));
+  EXPECT_THAT(out({"attempts", id}),
+              ::testing::AllOf(HasSubstr("demo-worker"), HasSubstr("success")));
   EXPECT_THAT(out({"attempts", id, "--json"}), HasSubstr(R"("outcome":"success")"));
-  EXPECT_THAT(out({"leases", id}), AllOf(HasSubstr("acquired"), HasSubstr("released")));
+  EXPECT_THAT(out({"leases", id}), ::testing::AllOf(HasSubstr("acquired"), HasSubstr("released")));
   EXPECT_THAT(out({"leases", id, "--json"}), HasSubstr(R"("type":"acquired")"));
 }
 

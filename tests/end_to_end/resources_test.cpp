@@ -31,10 +31,12 @@ TEST_F(ResourcesCliTest, BudgetIsCreatedSpentReleasedResetAndDeleted) {
   const auto refused = ff({"budgets", "report", id, "tokens=5"});
   EXPECT_EQ(refused.exit_code, 4);
   EXPECT_THAT(refused.out, HasSubstr("hard_breach"));
-  EXPECT_THAT(out({"budgets", "list"}), AllOf(HasSubstr(id), HasSubstr("requests 1, tokens 6/10")));
+  EXPECT_THAT(out({"budgets", "list"}),
+              ::testing::AllOf(HasSubstr(id), HasSubstr("requests 1, tokens 6/10")));
   EXPECT_THAT(out({"budgets", "release", id, missing_id, "--json"}),
-              AllOf(HasSubstr("\"tokens\":2"), HasSubstr("\"requests\":1")));
-  EXPECT_THAT(out({"budgets", "show", id}), AllOf(HasSubstr("usage.tokens"), HasSubstr("1d")));
+              ::testing::AllOf(HasSubstr("\"tokens\":2"), HasSubstr("\"requests\":1")));
+  EXPECT_THAT(out({"budgets", "show", id}),
+              ::testing::AllOf(HasSubstr("usage.tokens"), HasSubstr("1d")));
   EXPECT_THAT(out({"budgets", "reset", id}), HasSubstr("next_reset_at"));
   EXPECT_THAT(out({"budgets", "list"}), HasSubstr("tokens 0/10"));
   out({"budgets", "delete", id});
@@ -70,7 +72,7 @@ TEST_F(ResourcesCliTest, QuotaIsCreatedShownAndDeleted) {
   const auto id = created(
       {"quotas", "create", "--max-per-window", "100", "--window", "1m", "--max-concurrent", "4"});
   EXPECT_THAT(out({"quotas", "list"}),
-              AllOf(HasSubstr(id), HasSubstr("0/100 per 1m"), HasSubstr("0/4")));
+              ::testing::AllOf(HasSubstr(id), HasSubstr("0/100 per 1m"), HasSubstr("0/4")));
   EXPECT_THAT(out({"quotas", "show", id, "--json"}), HasSubstr("\"max_concurrent\":4"));
   out({"quotas", "delete", id});
   EXPECT_EQ(ff({"quotas", "show", id}).exit_code, 3);
@@ -80,7 +82,8 @@ TEST_F(ResourcesCliTest, WhySaysWhatAnExecutionWaitsFor) {
   const auto budget = created({"budgets", "create", "--hard", "tokens=1"});
   out({"budgets", "report", budget, "tokens=1"});
   const auto id = submit({"k", "--budget", budget});
-  EXPECT_THAT(out({"why", id}), AllOf(HasSubstr("waiting_for_budget"), HasSubstr("tokens 1/1")));
+  EXPECT_THAT(out({"why", id}),
+              ::testing::AllOf(HasSubstr("waiting_for_budget"), HasSubstr("tokens 1/1")));
   EXPECT_THAT(out({"why", id, "--json"}), HasSubstr("\"obstacles\":["));
   EXPECT_EQ(ff({"why", missing_id}).exit_code, 3);
 }

@@ -21,7 +21,7 @@ TEST_F(ServerTest, DemoShowsEveryStep) {
                            "'nineteen 23' is not a list of numbers"})
     EXPECT_THAT(said, HasSubstr(step));
   EXPECT_THAT(demo->wait_for_output("Ctrl-C"),
-              AllOf(HasSubstr("ff submit"), Not(HasSubstr("./run"))));
+              ::testing::AllOf(HasSubstr("ff submit"), Not(HasSubstr("./run"))));
   demo->signal(SIGINT);
   EXPECT_EQ(demo->wait().exit_code, 0);
 }
@@ -30,7 +30,8 @@ TEST_F(ServerTest, SecondProcessOnADataDirectoryIsRefused) {
   const auto server = serve("server");
   const auto second = run_ff({"server", "--store", store(), "--listen", "127.0.0.1:0"});
   EXPECT_EQ(second.exit_code, 5);
-  EXPECT_THAT(second.err, AllOf(HasSubstr("store_locked"), HasSubstr("in use by process")));
+  EXPECT_THAT(second.err,
+              ::testing::AllOf(HasSubstr("store_locked"), HasSubstr("in use by process")));
 }
 
 TEST_F(ServerTest, PortInUseIsRefusedAndLeavesTheOtherServerAlone) {

@@ -33,10 +33,13 @@ TEST_F(ConfigTest, FlagsComeBeforeVariablesBeforeTheFileBeforeDefaults) {
   const auto shown = run_ff({"config", "--config", file, "--url", "http://flag"}, "",
                             {"FF_RETENTION=3d", "FF_STORE="})
                          .out;
-  EXPECT_THAT(line_of(shown, "url"), AllOf(HasSubstr("http://flag"), HasSubstr("flag")));
-  EXPECT_THAT(line_of(shown, "retention"), AllOf(HasSubstr("3d"), HasSubstr("FF_RETENTION")));
-  EXPECT_THAT(line_of(shown, "listen"), AllOf(HasSubstr("127.0.0.1:1"), HasSubstr(file + ":3")));
-  EXPECT_THAT(line_of(shown, "store"), AllOf(HasSubstr("./ff-data"), HasSubstr("default")));
+  EXPECT_THAT(line_of(shown, "url"), ::testing::AllOf(HasSubstr("http://flag"), HasSubstr("flag")));
+  EXPECT_THAT(line_of(shown, "retention"),
+              ::testing::AllOf(HasSubstr("3d"), HasSubstr("FF_RETENTION")));
+  EXPECT_THAT(line_of(shown, "listen"),
+              ::testing::AllOf(HasSubstr("127.0.0.1:1"), HasSubstr(file + ":3")));
+  EXPECT_THAT(line_of(shown, "store"),
+              ::testing::AllOf(HasSubstr("./ff-data"), HasSubstr("default")));
 }
 
 TEST_F(ConfigTest, IsShownAsJson) {
@@ -136,7 +139,7 @@ TEST(Program, EveryCommandHasHelpWithExamples) {
     words.push_back("--help");
     const auto help = run_ff(words);
     EXPECT_EQ(help.exit_code, 0);
-    EXPECT_THAT(help.out, AllOf(HasSubstr("Examples:"), HasSubstr(name))) << name;
+    EXPECT_THAT(help.out, ::testing::AllOf(HasSubstr("Examples:"), HasSubstr(name))) << name;
   }
 }
 
@@ -184,7 +187,7 @@ TEST(Completion, ScriptsAreValid) {
         << shell;
   for (const char* shell : {"zsh", "fish"})
     EXPECT_THAT(run_ff({"completion", shell}).out,
-                AllOf(HasSubstr("submit"), HasSubstr("durability")));
+                ::testing::AllOf(HasSubstr("submit"), HasSubstr("durability")));
   EXPECT_EQ(run_ff({"completion", "csh"}).exit_code, 2);
 }
 

@@ -33,8 +33,9 @@ TEST_F(SubmitTest, IdsForPeopleNeedNoQuotes) {
   const auto long_id = "{fp:" + id.substr(0, id.find('-')) + "}:" + uuid_of(id);
   EXPECT_EQ(out({"payload", id, "--json"}), R"({"id":")" + long_id + R"(","payload":""})" + "\n");
   EXPECT_EQ(out({"get", id}), out({"get", long_id}));
-  EXPECT_THAT(out({"get", id}), AllOf(HasSubstr(" " + id + "\n"), Not(HasSubstr("{fp:"))));
-  EXPECT_THAT(out({"ls"}), AllOf(HasSubstr(id), Not(HasSubstr("{fp:"))));
+  EXPECT_THAT(out({"get", id}),
+              ::testing::AllOf(HasSubstr(" " + id + "\n"), Not(HasSubstr("{fp:"))));
+  EXPECT_THAT(out({"ls"}), ::testing::AllOf(HasSubstr(id), Not(HasSubstr("{fp:"))));
   EXPECT_THAT(out({"submit", "k", "--json"}), HasSubstr(R"({"id":"{fp:)"));
 }
 
@@ -107,15 +108,15 @@ TEST_F(SubmitTest, EverythingThatAnExecutionCanBeGivenHasAnOption) {
         R"("max_replay_count":2)"})
     EXPECT_THAT(json, HasSubstr(field));
   const auto text = out({"get", id});
-  EXPECT_THAT(text, AllOf(HasSubstr("backoff.initial_delay"), HasSubstr("2030-01-01T00:00:00.000Z"),
-                          HasSubstr("big, gpu")));
+  EXPECT_THAT(text, ::testing::AllOf(HasSubstr("backoff.initial_delay"),
+                                     HasSubstr("2030-01-01T00:00:00.000Z"), HasSubstr("big, gpu")));
 }
 
 TEST_F(SubmitTest, RepeatedWithTheSameKeyIsTheSameExecution) {
   const auto server = serve("server");
   const auto first = submit({"k", "p", "--idempotency-key", "order-7"});
   EXPECT_THAT(out({"submit", "k", "p", "--idempotency-key", "order-7", "--json"}),
-              AllOf(HasSubstr(uuid_of(first)), HasSubstr(R"("duplicate":true)")));
+              ::testing::AllOf(HasSubstr(uuid_of(first)), HasSubstr(R"("duplicate":true)")));
   EXPECT_EQ(ff({"submit", "k", "other", "--idempotency-key", "order-7"}).exit_code, 4);
 }
 

@@ -48,9 +48,9 @@ TEST_F(WorkTest, CommandKnowsWhatItRuns) {
                {"--tag", "app.customer=7", "--deadline", "1h", "--content-type", "text/plain",
                 "--traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
           .out;
-  EXPECT_THAT(said, AllOf(HasSubstr("k default default 0 initial"), HasSubstr("{fp:"),
-                          HasSubstr(R"( 7 {"app.customer":"7"} deadline)"),
-                          HasSubstr("text/plain 00-4bf92f3577b34da6")));
+  EXPECT_THAT(said, ::testing::AllOf(HasSubstr("k default default 0 initial"), HasSubstr("{fp:"),
+                                     HasSubstr(R"( 7 {"app.customer":"7"} deadline)"),
+                                     HasSubstr("text/plain 00-4bf92f3577b34da6")));
 }
 
 TEST_F(WorkTest, CommandDoesNotGetTheSecretsOfItsWorker) {
@@ -77,7 +77,7 @@ TEST_F(WorkTest, SecondSignalEndsAtOnce) {
   worker->wait_for_output("started");
   worker->signal(SIGINT);
   worker->signal(SIGTERM);
-  EXPECT_THAT(worker->wait().exit_code, AnyOf(128 + SIGINT, 128 + SIGTERM));
+  EXPECT_THAT(worker->wait().exit_code, ::testing::AnyOf(128 + SIGINT, 128 + SIGTERM));
 }
 
 TEST_F(WorkTest, ExitCodeAndErrorsDecideTheFailure) {
@@ -201,7 +201,8 @@ TEST_F(WorkTest, SecondWorkerWithTheSameIdEndsAndTheFirstWorksOn) {
   const auto second = work("echo second", same);
   const auto ended = second->wait();
   EXPECT_EQ(ended.exit_code, 4);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("worker_id_in_use: another live worker has the id same"),
+  EXPECT_THAT(ended.err,
+              ::testing::AllOf(HasSubstr("worker_id_in_use: another live worker has the id same"),
                                HasSubstr("choose another id")));
   EXPECT_EQ(out({"submit", "k", "--wait"}), "first\n");
 }

@@ -18,6 +18,7 @@ constexpr ExecutionState derived_state(const StateVector& vector) {
       }
       return failed;
     case LifecyclePhase::active: return active;
+    case LifecyclePhase::suspended: return suspended;
     case LifecyclePhase::runnable: break;
   }
   switch (vector.eligibility_state) {

@@ -6,7 +6,7 @@
 
 namespace ff {
 
-asio::awaitable<void> suspend_until(std::move_only_function<void(Resume)> begin) {
+asio::awaitable<void> suspend_until(std::move_only_function<void(Continuation)> begin) {
   auto initiate = [&begin](auto handler) {
     // Resuming destroys this coroutine and what it holds, perhaps while `begin` still runs.
     auto on_stack = std::move(begin);

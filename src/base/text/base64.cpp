@@ -45,4 +45,26 @@ Result<std::string> base64_decode(std::string_view text) {
   return bytes;
 }
 
+std::string base64url_encode(std::string_view bytes) {
+  auto text = base64_encode(bytes);
+  text.erase(std::min(text.find('='), text.size()));
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
+  return text;
+}
+
+Result<std::string> base64url_decode(std::string_view text) {
+  const auto refuse = [] {
+    return fail(Errc::invalid_input, "must be base64 in the alphabet of URLs, without padding");
+  };
+  if (text.find_first_of("+/=") != std::string_view::npos) return refuse();
+  std::string padded(text);
+  std::ranges::replace(padded, '-', '+');
+  std::ranges::replace(padded, '_', '/');
+  padded.append((4 - padded.size() % 4) % 4, '=');
+  auto bytes = base64_decode(padded);
+  if (!bytes) return refuse();
+  return bytes;
+}
+
 }  // namespace ff

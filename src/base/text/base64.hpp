@@ -1,4 +1,4 @@
-// Base64 (RFC 4648, with padding): how JSON carries bytes that are not text.
+// Base64 (RFC 4648): with padding, as JSON carries bytes that are not text; and in the alphabet of URLs.
 #pragma once
 
 #include <flowfabric/error.hpp>
@@ -12,5 +12,9 @@ constexpr std::size_t base64_encoded_size(std::size_t bytes) { return (bytes + 2
 
 std::string base64_encode(std::string_view bytes);
 Result<std::string> base64_decode(std::string_view text);
+
+// With '-' and '_' for '+' and '/', and without padding: safe in any part of a URL.
+std::string base64url_encode(std::string_view bytes);
+Result<std::string> base64url_decode(std::string_view text);
 
 }  // namespace ff

@@ -27,5 +27,13 @@ TEST(Base64, TakesOnlyTheOneSpelling) {
     EXPECT_FALSE(base64_decode(text)) << text;
 }
 
+TEST(Base64, OfUrlsHasItsOwnAlphabetAndNoPadding) {
+  EXPECT_EQ(base64url_encode("\xfb\xff"), "-_8");
+  EXPECT_EQ(base64url_decode("-_8"), "\xfb\xff");
+  EXPECT_EQ(base64url_decode(""), "");
+  for (const char* text : {"+/8", "-_8=", "Zh", "Z", "Zg==", " Zg", "Zm9v\n"})
+    EXPECT_FALSE(base64url_decode(text)) << text;
+}
+
 }  // namespace
 }  // namespace ff

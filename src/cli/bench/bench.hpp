@@ -55,10 +55,21 @@ Result<Figures> events(const Settings& settings);
 // with others that end meanwhile. Only for a store that this process opens itself.
 Result<Figures> retention(const Settings& settings);
 
+// From a signal to the run of the handler that waited for it, one at a time on an idle engine; rounds of
+// suspend, signal and claim per second, by workers with 16 handlers each; and the memory of many that wait.
+Result<Figures> signal(const Settings& settings);
+
 // ---- What they share -----------------------------------------------------------------------------
 
 boost::json::object percentiles(std::vector<double> milliseconds);
 double seconds_since(std::chrono::steady_clock::time_point start);
+
+// A metric without labels, as the engine tells it.
+Result<double> metric(Engine& engine, std::string_view name);
+
+// Closes a store that this process has opened, and opens it again until it answers.
+Result<std::shared_ptr<Engine>> reopen(std::shared_ptr<Engine> engine, const std::string& url,
+                                       double& seconds);
 
 // Payloads that do not compress, each another one. Thread-safe.
 class Payloads {

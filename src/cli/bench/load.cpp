@@ -5,12 +5,10 @@
 #include <random>
 
 #include <fmt/format.h>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/strand.hpp>
-#include <boost/asio/use_future.hpp>
 
 #include "base/try.hpp"
 #include "cli/bench/bench.hpp"
+#include "cli/bench/coroutines.hpp"
 #include "cli/output/progress.hpp"
 #include "sdk/client/blocking.hpp"
 
@@ -23,19 +21,6 @@ constexpr std::uint32_t claim_batch = 32;
 
 LaneId bench_lane() { return *LaneId::parse("bench"); }
 Kind bench_kind() { return *Kind::parse("bench"); }
-
-// Starts `count` coroutines and waits for all; the first error counts.
-template <class Make>
-Result<void> run_coroutines(Engine& engine, std::uint32_t count, Make make) {
-  std::vector<std::future<Result<void>>> running;
-  for (std::uint32_t i = 0; i < count; ++i)
-    running.push_back(
-        asio::co_spawn(asio::make_strand(engine.executor()), make(i), asio::use_future));
-  Result<void> all;
-  for (auto& each : running)
-    if (auto result = each.get(); !result && all) all = result;
-  return all;
-}
 
 Result<void> first_error(const auto& results) {
   for (const auto& result : results) FF_TRY(result);

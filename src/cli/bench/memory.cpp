@@ -53,18 +53,6 @@ Result<double> claim_microseconds(Engine& engine, std::uint32_t claims) {
   return std::chrono::duration<double, std::micro>(total).count() / claims;
 }
 
-Result<std::shared_ptr<Engine>> reopen(std::shared_ptr<Engine> engine, const std::string& url,
-                                       double& seconds) {
-  engine.reset();
-  const auto start = std::chrono::steady_clock::now();
-  auto opened = ff::open(url);
-  if (!opened) return opened;
-  // Serving: it answers with what is in the store.
-  FF_TRY(run_blocking(**opened, CountExecutions{}));
-  seconds = seconds_since(start);
-  return opened;
-}
-
 Result<Figures> memory_of_valkey(const Settings& settings) {
   const auto engine = ff::open(settings.store, settings.open);
   FF_TRY(engine);
@@ -101,6 +89,18 @@ Result<Figures> memory_of_valkey(const Settings& settings) {
 }
 
 }  // namespace
+
+Result<std::shared_ptr<Engine>> reopen(std::shared_ptr<Engine> engine, const std::string& url,
+                                       double& seconds) {
+  engine.reset();
+  const auto start = std::chrono::steady_clock::now();
+  auto opened = ff::open(url);
+  if (!opened) return opened;
+  // Serving: it answers with what is in the store.
+  FF_TRY(run_blocking(**opened, CountExecutions{}));
+  seconds = seconds_since(start);
+  return opened;
+}
 
 Result<Figures> memory(const Settings& settings) {
   if (valkey_store::is_valkey_url(settings.store)) return memory_of_valkey(settings);

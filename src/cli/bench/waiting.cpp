@@ -19,19 +19,6 @@ using Steady = std::chrono::steady_clock;
 constexpr std::chrono::seconds measured{10};
 constexpr Millis claim_wait = std::chrono::seconds{20};  // longer than it takes
 
-// A metric without labels, as the engine tells it.
-Result<double> metric(Engine& engine, std::string_view name) {
-  const auto reply = run_blocking(engine, GetMetrics{});
-  FF_TRY(reply);
-  const auto at = reply->bytes.find(fmt::format("\n{} ", name));
-  if (at == std::string::npos)
-    return fail(Errc::malformed_response, fmt::format("there is no metric {}", name));
-  double value = 0;
-  const auto* begin = reply->bytes.data() + at + name.size() + 2;
-  std::from_chars(begin, reply->bytes.data() + reply->bytes.size(), value);
-  return value;
-}
-
 Result<void> wait_for_claims(Engine& engine, std::uint32_t count) {
   const auto deadline = Steady::now() + std::chrono::seconds{10};
   while (Steady::now() < deadline) {
@@ -44,6 +31,18 @@ Result<void> wait_for_claims(Engine& engine, std::uint32_t count) {
 }
 
 }  // namespace
+
+Result<double> metric(Engine& engine, std::string_view name) {
+  const auto reply = run_blocking(engine, GetMetrics{});
+  FF_TRY(reply);
+  const auto at = reply->bytes.find(fmt::format("\n{} ", name));
+  if (at == std::string::npos)
+    return fail(Errc::malformed_response, fmt::format("there is no metric {}", name));
+  double value = 0;
+  const auto* begin = reply->bytes.data() + at + name.size() + 2;
+  std::from_chars(begin, reply->bytes.data() + reply->bytes.size(), value);
+  return value;
+}
 
 Result<Figures> waiting(const Settings& settings) {
   const auto engine = ff::open(settings.store, settings.open);

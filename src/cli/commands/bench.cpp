@@ -64,7 +64,8 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"routing", 1'000, 100, bench::routing},
                            Mode{"admission", 50'000, 16, bench::admission},
                            Mode{"events", 50'000, 16, bench::events},
-                           Mode{"retention", 100'000, 16, bench::retention}};
+                           Mode{"retention", 100'000, 16, bench::retention},
+                           Mode{"signal", 50'000, 16, bench::signal}};
 
 Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mode) {
   const auto tasks =
@@ -106,7 +107,7 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
     return fail(
         Errc::invalid_input,
         fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory, waiting, "
-                    "routing, admission, events and retention",
+                    "routing, admission, events, retention and signal",
                     given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
@@ -137,8 +138,9 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
 
 Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
-  arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
-                       "lifecycle|latency|memory|waiting|routing|admission|events|retention");
+  arguments.positional(
+      "mode", given->mode, "What to measure", Arguments::Need::required,
+      "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,
@@ -158,6 +160,7 @@ Run setup_bench(Arguments& arguments) {
       "  ff bench routing --json\n"
       "  ff bench events --followers 1000\n"
       "  ff bench retention --tasks 1000000 --payload-bytes 100\n"
+      "  ff bench signal --tasks 1000000 --payload-bytes 100\n"
       "  ff bench waiting --store http://127.0.0.1:9090 --workers 1000");
   return [given](const Context& context) { return run(context, *given); };
 }

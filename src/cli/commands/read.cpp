@@ -27,13 +27,39 @@ Run list_of(Arguments& arguments, std::span<const FieldColumn> columns, Items it
   };
 }
 
+// For a person, what it waits for in words; condition and waitpoints are left to programs, and its times stand
+// beside it already.
+json::object suspension_fields(const Context& context, const SuspensionReply& reply) {
+  auto fields = http::to_fields(*reply.suspension);
+  if (context.json) return fields;
+  for (const char* name : {"id", "condition", "waitpoints", "handler_state", "attempt_index",
+                           "since_ms", "timeout_at_ms"})
+    fields.erase(name);
+  return fields;
+}
+
 }  // namespace
 
 Run setup_get(Arguments& arguments) {
   auto request = std::make_shared<Request>();
   arguments.execution(*request);
   arguments.examples("  ff get ID\n  ff get ID --json | jq .state_vector");
-  return ask_and_print<GetExecution>(request);
+  return [request](const Context& context) -> Result<ExitCode> {
+    const auto get = request->to<GetExecution>();
+    FF_TRY(get);
+    const auto engine = open_engine(context.settings);
+    FF_TRY(engine);
+    const auto execution = run_blocking(**engine, *get);
+    FF_TRY(execution);
+    auto fields = http::to_fields(*execution);
+    if (execution->state == ExecutionState::suspended) {
+      const auto suspension = run_blocking(**engine, GetSuspension{get->id});
+      FF_TRY(suspension);
+      if (suspension->suspension) fields["suspension"] = suspension_fields(context, *suspension);
+    }
+    print_object(context, fields);
+    return ExitCode::ok;
+  };
 }
 
 Run setup_payload(Arguments& arguments) {

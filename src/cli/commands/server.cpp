@@ -7,14 +7,14 @@
 namespace ff::cli {
 namespace {
 
-// Tokens and certificates as their files are now. If they are wrong, what was good stays.
+// Tokens, certificates and webhooks as their files are now. If they are wrong, what was good stays.
 void exchange_credentials(const Settings& settings, http::Server& server) {
   auto access = service_access(settings);
   if (access) {
     server.exchange(std::move(access->server.credentials));
-    log::info("tokens and certificates are read again");
+    log::info("tokens, certificates and webhooks are read again");
   } else {
-    log::error("tokens and certificates stay as they were: {}", access.error().message);
+    log::error("tokens, certificates and webhooks stay as they were: {}", access.error().message);
   }
 }
 
@@ -34,6 +34,7 @@ Run setup_server(Arguments& arguments) {
   arguments.examples(
       "  ff server --store embedded:/var/lib/flowfabric\n"
       "  ff server --config /etc/flowfabric/ff.conf --log-level warn\n"
+      "  ff server --webhooks webhooks.json\n"
       "  ff server --listen 0.0.0.0:9090 --tokens-file tokens.json --tls-cert c.pem --tls-key "
       "k.pem");
 

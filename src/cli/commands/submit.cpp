@@ -10,20 +10,17 @@
 #include "base/try.hpp"
 #include "cli/engine.hpp"
 #include "cli/input/files.hpp"
+#include "cli/input/payload.hpp"
 #include "cli/input/wait.hpp"
 #include "cli/output/output.hpp"
 #include "cli/output/progress.hpp"
-#include "sdk/client/repeat.hpp"
 
 namespace ff::cli {
 namespace {
 
-constexpr Repeat repeat{.limit = std::chrono::seconds{2}};  // while the server cannot be reached
-
 struct SubmitArguments {
   Request request;
-  std::string payload;
-  std::string file;
+  PayloadOption payload;
   bool lines = false;
   WaitOption wait;
 };
@@ -35,16 +32,10 @@ void print_reply(const Context& context, const SubmitReply& reply) {
     fmt::print("{}\n", short_id(reply.id));
 }
 
-// The payload is an argument, a file, or standard input ("-").
-Result<std::string> read_payload(const SubmitArguments& given) {
-  if (!given.file.empty()) return read_file(given.file, limits::payload_bytes_max);
-  if (given.payload == "-") return read_all(stdin, "standard input", limits::payload_bytes_max);
-  return given.payload;
-}
-
 Result<ExitCode> submit_one(const Context& context, Engine& engine, Submit submit,
                             const WaitOption& wait) {
-  const auto reply = run_blocking(engine, submit_repeatedly(engine, std::move(submit), repeat));
+  const auto reply =
+      run_blocking(engine, submit_repeatedly(engine, std::move(submit), command_repeat));
   FF_TRY(reply);
   if (!wait.wait) {
     print_reply(context, *reply);
@@ -94,8 +85,8 @@ class LineSubmitter {
 
   Result<void> send() {
     if (batch_.executions.empty()) return {};
-    const auto reply =
-        run_blocking(engine_, submit_repeatedly(engine_, std::exchange(batch_, {}), repeat));
+    const auto reply = run_blocking(
+        engine_, submit_repeatedly(engine_, std::exchange(batch_, {}), command_repeat));
     bytes_ = 0;
     FF_TRY(reply);
     for (const auto& result : reply->results) {
@@ -127,12 +118,13 @@ Result<ExitCode> submit_lines(const Context& context, Engine& engine, Submit sub
   if (submit.id || submit.idempotency_key || given.wait.wait)
     return fail(Errc::invalid_input,
                 "--lines makes many executions; --id, --idempotency-key and --wait are for one");
-  const bool standard_input = given.file.empty();
-  if (standard_input && given.payload != "-" && !given.payload.empty())
+  const auto& [text, name] = given.payload;
+  const bool standard_input = name.empty();
+  if (text != "-" && !text.empty())
     return fail(Errc::invalid_input, "--lines reads standard input or --file, not an argument");
   LineSubmitter lines(context, engine, std::move(submit));
   if (standard_input) return lines.run(stdin);
-  const auto file = open_file(given.file);
+  const auto file = open_file(name);
   FF_TRY(file);
   return lines.run(file->get());
 }
@@ -149,12 +141,10 @@ void name_backoff(Request& request) {
 Result<ExitCode> run(const Context& context, SubmitArguments given) {
   name_backoff(given.request);
   given.request.texts["namespace"] = context.settings.text(Setting::ns);
-  if (!given.file.empty() && !given.payload.empty())
-    return fail(Errc::invalid_input, "give the payload as an argument or as --file, not both");
   auto submit = given.request.to<Submit>();
   FF_TRY(submit);
   if (!given.lines) {
-    auto payload = read_payload(given);
+    auto payload = given.payload.read(limits::payload_bytes_max);
     FF_TRY(payload);
     submit->payload = std::move(*payload);
   }
@@ -189,13 +179,11 @@ void add_policy(Arguments& arguments, Request& request) {
 }  // namespace
 
 Run setup_submit(Arguments& arguments) {
-  using Need = Arguments::Need;
   auto given = std::make_shared<SubmitArguments>();
   auto& request = given->request;
   arguments.field("kind", request, "kind", "KIND", "What to run: the name of a worker's handler");
-  arguments.positional("payload", given->payload, "Its input; '-' reads standard input",
-                       Need::optional);
-  arguments.option("--file", given->file, "FILE", "Its input is what this file holds");
+  given->payload.add_to(arguments, "Its input; '-' reads standard input",
+                        "Its input is what this file holds");
   arguments.flag("--lines", given->lines,
                  "One execution per line of the file or of standard input");
   arguments.field("--lane", request, "lane", "NAME", "The queue to put it in (default: default)");

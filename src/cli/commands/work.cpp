@@ -2,8 +2,10 @@
 #include <flowfabric/worker.hpp>
 
 #include <atomic>
+#include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/log.hpp"
 #include "base/text/redact.hpp"
@@ -35,7 +37,14 @@ constexpr int exit_data_error = 65;
 constexpr int exit_temporary_failure = 75;
 constexpr int exit_configuration_error = 78;
 
-constexpr std::size_t error_bytes_max = 1024;  // that are kept as the reason of a failure
+constexpr std::size_t error_bytes_max = 1024;          // that are kept as the reason of a failure
+constexpr std::size_t suspend_bytes_max = 256 * 1024;  // of a command's wish to be suspended
+
+// The files that a command reads after a suspension.
+struct WakeFiles {
+  std::string signals = {};  // one JSON object per line
+  std::string state = {};
+};
 
 std::string tag_variable(std::string_view key) {
   std::string name = "FF_TAG_";
@@ -79,6 +88,16 @@ std::vector<std::string> environment_of(const Task& task) {
   std::vector<std::string> budgets;
   for (const auto& budget : task.budgets()) budgets.push_back(budget.str());
   add("FF_BUDGET_IDS", fmt::format("{}", fmt::join(budgets, " ")));
+  if (const auto& wake = task.wake()) {
+    add("FF_WAKE", std::string(to_string(wake->cause)));
+    add("FF_WAKE_REASON", wake->reason);
+  }
+  add("FF_SUSPEND_FD", std::to_string(request_file));
+  add("FF_SIGNALS_FILE", fmt::format("/dev/fd/{}", first_input_file));
+  add("FF_STATE_FILE", fmt::format("/dev/fd/{}", first_input_file + 1));
+  add("FF_LEASE_ID", task.fence().lease_id.str());
+  add("FF_LEASE_EPOCH", std::to_string(std::to_underlying(task.fence().lease_epoch)));
+  add("FF_ATTEMPT_ID", task.fence().attempt_id.str());
   if (task.content_type()) add("FF_CONTENT_TYPE", task.content_type()->str());
   if (task.traceparent()) add("TRACEPARENT", task.traceparent()->str());
   add_tags(task.tags(), all);
@@ -93,6 +112,57 @@ std::vector<std::string> secret_variables(const Settings& settings) {
   const auto& url = settings.text(Setting::url);
   if (without_password(url) != url) names.emplace_back(info(Setting::url).variable);
   return names;
+}
+
+// Only a run that may have signals asks for them: most executions never wait.
+WakeFiles wake_files(Task& task) {
+  if (!task.wake() && task.attempt_index() == 0) return {};
+  WakeFiles files{.state = task.suspension_state()};
+  for (const ReceivedSignal& signal : task.signals())
+    files.signals += boost::json::serialize(http::to_fields(signal)) + '\n';
+  return files;
+}
+
+// A command asks with names of signals, one per line, any of which resumes it; or with the JSON body of the
+// HTTP API's suspend, without the fence.
+Result<SuspendOptions> suspension_of(const std::string& request, const Task& task) {
+  Request fields;
+  if (request.starts_with('{')) {
+    boost::system::error_code malformed;
+    auto body = boost::json::parse(request, malformed);
+    if (malformed) return fail(Errc::invalid_input, "is not JSON: " + malformed.message());
+    fields.values = std::move(body.as_object());
+  } else {
+    boost::json::array any;
+    std::istringstream lines(request);
+    for (std::string name; std::getline(lines, name);)
+      if (!name.empty()) any.push_back(boost::json::object{{"signal", name}});
+    fields.set("condition.any", std::move(any));
+  }
+  fields.texts["id"] = task.id().str();
+  fields.texts["lease_id"] = task.fence().lease_id.str();
+  fields.texts["lease_epoch"] = std::to_string(std::to_underlying(task.fence().lease_epoch));
+  fields.texts["attempt_id"] = task.fence().attempt_id.str();
+  auto suspend = fields.to<Suspend>();
+  FF_TRY(suspend);
+  SuspendOptions options{.condition = std::move(suspend->condition),
+                         .waitpoints = std::move(suspend->waitpoints),
+                         .reason = suspend->reason,
+                         .on_timeout = suspend->on_timeout,
+                         .resume_delay = suspend->resume_delay,
+                         .state = std::move(suspend->state),
+                         .id = suspend->suspension_id};
+  if (suspend->timeout) options.timeout = suspend->timeout;
+  return options;
+}
+
+Outcome pause(const WorkArguments& given, const Task& task, const std::string& request) {
+  if (request.empty()) return Outcome::delayed(given.delay);
+  auto options = suspension_of(request, task);
+  if (options) return Outcome::suspended(std::move(*options));
+  return Outcome::failed({.reason = fmt::format("the request that the command wrote to file {}: {}",
+                                                request_file, options.error().message),
+                          .retryable = false});
 }
 
 std::string reason_of(const ChildEnd& end) {
@@ -121,7 +191,7 @@ Outcome outcome_of(const WorkArguments& given, const Task& task, ChildEnd end) {
   }
   switch (end.code) {
     case 0: return Outcome::completed(std::move(end.output), given.content_type);
-    case exit_temporary_failure: return Outcome::delayed(given.delay);
+    case exit_temporary_failure: return pause(given, task, end.request);
     case exit_data_error:
     case exit_configuration_error:
       return Outcome::failed({.reason = reason_of(end), .retryable = false});
@@ -156,13 +226,16 @@ class ShellWorker {
   };
 
   Outcome run(Task& task) const {
+    auto [signals, state] = wake_files(task);
     const ChildCommand command{.arguments = {"/bin/sh", "-c", given_.command},
                                .environment = environment_of(task),
                                .withheld = given_.withheld,
                                .input = task.payload(),
                                .output_bytes_max = limits::result_bytes_max,
                                .error_bytes_max = error_bytes_max,
-                               .grace = given_.grace};
+                               .grace = given_.grace,
+                               .request_bytes_max = suspend_bytes_max,
+                               .files = {std::move(signals), std::move(state)}};
     auto end = run_child(command, task.cancellation());
     if (!end) return Outcome::failed({.reason = end.error().message});
     return outcome_of(given_, task, std::move(*end));
@@ -244,7 +317,9 @@ Run setup_work(Arguments& arguments) {
       "  ff work './resize.sh \"$FF_KIND\"' --kinds thumbnail,preview --capabilities gpu\n"
       "  ff work --once 'jq .total'\n\n"
       "Exit codes of the command: 0 completed, 75 try again after --delay, 65 and 78 failed for\n"
-      "good, any other failed and retried as the execution's policy says.");
+      "good, any other failed and retried as the execution's policy says. 75 after names of "
+      "signals\n"
+      "were written to file 3: suspended until one of them arrives.");
   return [given](const Context& context) { return run(context, *given); };
 }
 

@@ -1,6 +1,7 @@
 #include "cli/input/settings.hpp"
 
 #include <flowfabric/ids.hpp>
+#include <flowfabric/secrets.hpp>
 
 #include <array>
 
@@ -23,6 +24,10 @@ Result<void> done(const Result<Millis>& parsed) {
   return {};
 }
 Result<void> a_duration(std::string_view text) { return done(parse_duration(text)); }
+
+Result<void> a_duration_in_ms(std::string_view text) {
+  return done(parse_duration(text, Millis{1}));
+}
 
 // How long a scanner waits at most, in the unit that a bare number has.
 constexpr Millis scan_interval_min{100};
@@ -47,6 +52,13 @@ Result<void> a_count(std::string_view text) {
 Result<void> a_port(std::string_view text) {
   const auto port = parse_number(text, NumberRange{1, 65'535});
   FF_TRY(port);
+  return {};
+}
+
+// Empty: the store's own. The text is not repeated: it may be most of a secret.
+Result<void> a_secret(std::string_view text) {
+  if (text.empty()) return {};
+  FF_TRY(WaitpointSecret::parse(text));
   return {};
 }
 
@@ -132,6 +144,8 @@ constexpr std::array table{
                 "A token that gives its holder every right on a server", any_text, true},
     SettingInfo{Setting::tokens_file, "tokens-file", "FF_TOKENS_FILE", "", "FILE",
                 "The tokens that a server knows, with their roles; read again on SIGHUP", any_text},
+    SettingInfo{Setting::webhooks, "webhooks", "FF_WEBHOOKS", "", "FILE",
+                "Signed requests that a server turns into signals; read again on SIGHUP", any_text},
     SettingInfo{Setting::tls_cert, "tls-cert", "FF_TLS_CERT", "", "FILE",
                 "The server's certificate and its chain, in PEM; read again on SIGHUP", any_text},
     SettingInfo{Setting::tls_key, "tls-key", "FF_TLS_KEY", "", "FILE",
@@ -139,6 +153,14 @@ constexpr std::array table{
     SettingInfo{Setting::insecure_listen, "insecure-listen", "FF_INSECURE_LISTEN", "false", "",
                 "Listen beyond loopback although there are no tokens: everybody may do everything",
                 yes_or_no},
+    SettingInfo{Setting::waitpoint_secret, "waitpoint-hmac-secret", "FF_WAITPOINT_HMAC_SECRET", "",
+                "HEX",
+                "The first secret that signs waitpoint tokens; without it, a new store makes one",
+                a_secret, true},
+    SettingInfo{Setting::waitpoint_grace, "waitpoint-hmac-grace", "FF_WAITPOINT_HMAC_GRACE_MS",
+                "1d", "DURATION",
+                "How long waitpoint tokens stay valid after a rotation of their secret",
+                a_duration_in_ms},
     SettingInfo{Setting::max_connections, "max-connections", "FF_MAX_CONNECTIONS", "4096", "NUMBER",
                 "How many clients a server serves at a time", a_count},
     SettingInfo{Setting::max_long_polls, "max-long-polls", "FF_MAX_LONG_POLLS", "4096", "NUMBER",
@@ -164,6 +186,12 @@ constexpr std::array table{
     SettingInfo{Setting::grant_expiry_interval, "grant-expiry-interval",
                 "FF_GRANT_EXPIRY_INTERVAL_MS", "1s", "DURATION",
                 "At least so often: take back unused grants", an_interval<1>},
+    SettingInfo{Setting::suspension_timeout_interval, "suspension-timeout-interval",
+                "FF_SUSPENSION_TIMEOUT_INTERVAL_S", "2s", "DURATION",
+                "Maximum interval between scans for suspensions that timed out", an_interval<1000>},
+    SettingInfo{Setting::waitpoint_expiry_interval, "waitpoint-expiry-interval",
+                "FF_PENDING_WP_EXPIRY_INTERVAL_S", "5s", "DURATION",
+                "Maximum interval between scans for waitpoints that expired", an_interval<1000>},
     SettingInfo{Setting::retention_trimmer_interval, "retention-trimmer-interval",
                 "FF_RETENTION_TRIMMER_INTERVAL_S", "1m", "DURATION",
                 "So often: forget what was kept long enough", an_interval<1000>},

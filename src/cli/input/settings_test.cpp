@@ -67,7 +67,8 @@ TEST(Settings, WrongValueIsRefusedWithItsPlace) {
   sources.flags[Setting::retention] = "long";
   const auto refused = Settings::resolve(wanted, sources);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, AllOf(HasSubstr("--retention"), HasSubstr("'long'")));
+  EXPECT_THAT(refused.error().message,
+              ::testing::AllOf(HasSubstr("--retention"), HasSubstr("'long'")));
 }
 
 TEST(Settings, DefaultsAreValid) {
@@ -100,9 +101,11 @@ TEST(ConfigFile, HoldsSettingsAndComments) {
 }
 
 TEST(ConfigFile, InvalidLineIsRefusedWithFileAndLine) {
-  EXPECT_THAT(refusal("\nurk = 1"), AllOf(HasSubstr("ff.conf:2: "), HasSubstr("'urk'")));
-  EXPECT_THAT(refusal("url"), AllOf(HasSubstr("ff.conf:1: "), HasSubstr("not a setting")));
-  EXPECT_THAT(refusal("retention = x"), AllOf(HasSubstr("ff.conf:1: retention"), HasSubstr("'x'")));
+  EXPECT_THAT(refusal("\nurk = 1"), ::testing::AllOf(HasSubstr("ff.conf:2: "), HasSubstr("'urk'")));
+  EXPECT_THAT(refusal("url"),
+              ::testing::AllOf(HasSubstr("ff.conf:1: "), HasSubstr("not a setting")));
+  EXPECT_THAT(refusal("retention = x"),
+              ::testing::AllOf(HasSubstr("ff.conf:1: retention"), HasSubstr("'x'")));
   EXPECT_THAT(refusal("log-level = loud"), HasSubstr("not one of trace|debug"));
   EXPECT_THAT(refusal("lease-expiry-interval = 1ms"), HasSubstr("at least 100ms"));
   EXPECT_THAT(refusal("url = a\nurl = b"), HasSubstr("ff.conf:2: url is already set at ff.conf:1"));

@@ -16,7 +16,8 @@ inline constexpr std::array execution_columns{FieldColumn{"id", Column::Fit::kee
                                               FieldColumn{"priority", Column::Fit::drop}};
 
 inline constexpr const char* state_choices =
-    "waiting|delayed|waiting_children|active|completed|failed|cancelled|expired|rate_limited";
+    "waiting|delayed|waiting_children|active|suspended|completed|failed|cancelled|expired|"
+    "rate_limited";
 
 // A row per lane, a column per state that occurs. If any worker lost its lease: how many of the active
 // executions no worker holds.

@@ -16,7 +16,7 @@ constexpr std::string_view unit = "_ms";
 
 bool is_time(std::string_view name) {
   return name.ends_with("at_ms") || name.ends_with("until_ms") || name == "deadline_ms" ||
-         name == "attempt_deadline_ms";
+         name == "attempt_deadline_ms" || name.ends_with("since_ms");
 }
 
 bool is_execution_id(std::string_view name) {
@@ -75,7 +75,7 @@ Colour colour_of(std::string_view value) {
     return Colour::red;
   if (value == "active" || value == "running" || value == "claimed") return Colour::blue;
   if (value == "delayed" || value == "cancelled" || value == "retry_scheduled" ||
-      value == "rate_limited" || value == "draining")
+      value == "rate_limited" || value == "draining" || value == "suspended")
     return Colour::yellow;
   return Colour::none;
 }

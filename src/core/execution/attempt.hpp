@@ -26,6 +26,7 @@ enum class LeaseEnd : std::uint8_t {
   expired = 7,
   revoked = 8,
   handed_back = 9,
+  suspended = 10,
 };
 
 struct PastLease {

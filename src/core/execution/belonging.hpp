@@ -11,9 +11,21 @@ namespace ff::core {
 enum class Belonging : std::uint8_t {
   payload,
   result,
-  attempt,  // one before the newest; many, by index
+  attempt,         // one before the newest; many, by index
+  waits,           // waitpoints and the newest suspension
+  signal,          // many, by index
+  signal_payload,  // likewise
+  signal_key,      // a known signal; many, by idempotency key
+  step,            // the kept result of a step; many, by name
 };
 
-inline constexpr std::array belongings{Belonging::payload, Belonging::result, Belonging::attempt};
+inline constexpr std::array belongings{
+    Belonging::payload, Belonging::result,         Belonging::attempt,    Belonging::waits,
+    Belonging::signal,  Belonging::signal_payload, Belonging::signal_key, Belonging::step};
+
+// An execution has at most one of the others.
+constexpr bool is_many(Belonging kind) {
+  return kind != Belonging::payload && kind != Belonging::result && kind != Belonging::waits;
+}
 
 }  // namespace ff::core

@@ -3,6 +3,7 @@
 namespace ff::core {
 
 ExecutionChange make_change(EventType type, const Execution& execution, TimePoint now) {
+  const bool resumed = type == EventType::resumed && execution.attempt;
   return {.event = {.type = type,
                     .at = now,
                     .id = execution.id,
@@ -13,7 +14,8 @@ ExecutionChange make_change(EventType type, const Execution& execution, TimePoin
                     .attempts = execution.attempt_count},
           .claimable = is_claimable(execution, now),
           .required = execution.policy.required_capabilities,
-          .timer = next_timer(execution)};
+          .timer = next_timer(execution),
+          .preferred = resumed ? std::optional(execution.attempt->worker) : std::nullopt};
 }
 
 }  // namespace ff::core

@@ -17,6 +17,8 @@ struct ExecutionChange {
   CapabilitySet required = {};       // of that worker
   std::vector<Effect> effects = {};  // that it caused; only in the process that made the change
   std::optional<Timer> timer = {};   // the next one to come due
+  std::optional<WorkerId> preferred =
+      {};  // of a resumed one: its worker before the suspension, if known
 };
 
 // Describes a change; `execution` is the state after it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/overloaded.hpp"
+#include "core/suspensions/suspension.hpp"
 
 namespace ff::core {
 namespace {
@@ -83,6 +84,24 @@ StateVector ended_vector(const Execution& execution, const Ended& ended) {
               execution.attempt ? AttemptState::attempt_terminal : pending_attempt(execution)};
 }
 
+StateVector suspended_vector(const Suspended& suspended) {
+  return {.lifecycle_phase = LifecyclePhase::suspended,
+          .ownership_state = OwnershipState::unowned,
+          .eligibility_state = EligibilityState::not_applicable,
+          .blocking_reason = blocking_reason(suspended.reason),
+          .terminal_outcome = TerminalOutcome::none,
+          .attempt_state = AttemptState::attempt_interrupted};
+}
+
+BlockingReason delay_reason(const Execution& execution) {
+  const auto next = next_attempt_type(execution);
+  if (next == AttemptType::retry) return BlockingReason::waiting_for_retry_backoff;
+  const bool was_suspended = !next && !execution.attempt->past_leases.empty() &&
+                             execution.attempt->past_leases.back().end == LeaseEnd::suspended;
+  return was_suspended ? BlockingReason::waiting_for_resume_delay
+                       : BlockingReason::waiting_for_delay;
+}
+
 constexpr StateVector active_vector{.lifecycle_phase = LifecyclePhase::active,
                                     .ownership_state = OwnershipState::leased,
                                     .eligibility_state = EligibilityState::not_applicable,
@@ -111,14 +130,14 @@ StateVector state_vector(const Execution& execution) {
                         [&](const Waiting&) { return waiting_vector(execution); },
                         [&](const Granted&) { return waiting_vector(execution); },
                         [&](const Delayed&) {
-                          const bool backoff = next_attempt_type(execution) == AttemptType::retry;
                           return runnable(execution, EligibilityState::not_eligible_until_time,
-                                          backoff ? waiting_for_retry_backoff : waiting_for_delay);
+                                          delay_reason(execution));
                         },
                         [&](const WaitingChildren&) {
                           return runnable(execution, EligibilityState::blocked_by_dependencies,
                                           waiting_for_children);
                         },
+                        [](const Suspended& suspended) { return suspended_vector(suspended); },
                         [](const Active&) { return active_vector; },
                         [&](const Ended& ended) { return ended_vector(execution, ended); },
                         [&](const Blocked& blocked) {
@@ -140,6 +159,7 @@ ExecutionState public_state(const Execution& execution) {
           },
           [](const Delayed&) { return ExecutionState::delayed; },
           [](const WaitingChildren&) { return ExecutionState::waiting_children; },
+          [](const Suspended&) { return ExecutionState::suspended; },
           [](const Active&) { return ExecutionState::active; },
           [](const Ended& ended) {
             return std::visit(Overloaded{
@@ -179,7 +199,8 @@ ExecutionInfo info_of(const Execution& execution) {
                      .reclaims = execution.reclaim_count,
                      .replays = execution.replay_count,
                      .lease_epoch = execution.last_epoch,
-                     .progress = execution.progress};
+                     .progress = execution.progress,
+                     .signals = execution.signal_count};
   if (execution.attempt && execution.attempt->end && !execution.attempt->end->reason.empty())
     info.failure_reason = execution.attempt->end->reason;
   std::visit(Overloaded{
@@ -187,6 +208,10 @@ ExecutionInfo info_of(const Execution& execution) {
                  [&](const Granted& granted) { info.granted_to = granted.worker; },
                  [&](const Delayed& delayed) { info.delay_until = delayed.until; },
                  [](const WaitingChildren&) {},
+                 [&](const Suspended& suspended) {
+                   info.suspended_since = suspended.since;
+                   info.suspension_timeout = suspended.timeout_at;
+                 },
                  [&](const Active& active) {
                    info.worker = active.lease.worker;
                    info.lease_expires_at = active.lease.expires_at;
@@ -270,12 +295,18 @@ std::optional<Timer> next_timer(const Execution& execution) {
   if (has_ended(execution)) return next;
   // At one instant the deadline wins: what happens then is final.
   if (execution.deadline) consider(TimerKind::execution_deadline, *execution.deadline);
+  if (execution.waitpoint_expiry)
+    consider(TimerKind::waitpoint_expiry, *execution.waitpoint_expiry);
   std::visit(
       Overloaded{
           [](const Waiting&) {},
           [&](const Granted& granted) { consider(TimerKind::grant_expiry, granted.expires_at); },
           [&](const Delayed& delayed) { consider(TimerKind::delay, delayed.until); },
           [](const WaitingChildren&) {},
+          [&](const Suspended& suspended) {
+            if (suspended.timeout_at)
+              consider(TimerKind::suspension_timeout, *suspended.timeout_at);
+          },
           [&](const Active& active) {
             if (active.attempt_deadline)
               consider(TimerKind::attempt_timeout, *active.attempt_deadline);

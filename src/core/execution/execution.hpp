@@ -37,6 +37,15 @@ struct Blocked {  // by another scheduler on the same store
 struct WaitingChildren {
   bool operator==(const WaitingChildren&) const = default;
 };
+struct Suspended {  // until signals, an operator or its timeout resume it
+  SuspensionId id;
+  SuspendReason reason{};
+  TimePoint since;
+  std::optional<TimePoint> timeout_at = {};
+  TimeoutAction on_timeout{};
+  bool escalated = false;  // it timed out: an operator must resume it
+  bool operator==(const Suspended&) const = default;
+};
 struct Active {
   Lease lease;
   std::optional<TimePoint> attempt_deadline = {};
@@ -70,7 +79,8 @@ struct Ended {
   bool operator==(const Ended&) const = default;
 };
 
-using State = std::variant<Waiting, Granted, Delayed, WaitingChildren, Active, Ended, Blocked>;
+using State =
+    std::variant<Waiting, Granted, Delayed, WaitingChildren, Active, Ended, Blocked, Suspended>;
 
 struct ReplayRequest {
   std::string reason;
@@ -105,6 +115,12 @@ struct Execution {
   std::optional<Attempt> attempt = {};  // the newest; earlier ones have records of their own
   std::optional<ReplayRequest> pending_replay = {};  // the next attempt is a replay
   std::optional<Progress> progress = {};
+  std::uint32_t signal_count = 0;  // the next signal's index
+  std::uint32_t step_count = 0;    // kept results of steps
+  std::uint64_t step_bytes = 0;    // of all of them
+  bool has_waits = false;          // it has a record of waitpoints and suspensions (core::Waits)
+  std::optional<TimePoint> waitpoint_expiry = {};  // of the first open waitpoint that expires
+  std::optional<Wake> wake = {};  // how the newest suspension of the newest attempt ended
   State state = Waiting{};
   bool operator==(const Execution&) const = default;
 };
@@ -156,6 +172,8 @@ enum class TimerKind : std::uint8_t {
   attempt_timeout,
   execution_deadline,
   grant_expiry,
+  suspension_timeout,
+  waitpoint_expiry,
 };
 struct Timer {
   TimerKind kind{};

@@ -29,6 +29,7 @@ EndWords words(LeaseEnd end) {
     case LeaseEnd::worker_delay: return {released, "worker_delay"};
     case LeaseEnd::handed_back: return {released, "handed_back:"};
     case LeaseEnd::waiting_children: return {released, "waiting_children"};
+    case LeaseEnd::suspended: return {released, "suspend"};
     case LeaseEnd::timed_out: return {released, "expired:"};
     case LeaseEnd::expired: return {expired, ""};
     case LeaseEnd::revoked: return {revoked, ""};

@@ -4,6 +4,7 @@
 
 #include "core/execution/execution.hpp"
 #include "core/quotas/commands.hpp"
+#include "core/suspensions/suspension.hpp"
 
 namespace ff::core {
 

@@ -54,6 +54,7 @@ std::uint64_t request_digest(const Submit& submit) {
   // Only if there are any: what was submitted before there were budgets has the same digest as ever.
   for (const auto& budget : policy.budgets) digest.add(budget.str());
   if (policy.quota) digest.add(policy.quota->str());
+  if (policy.max_signals != Policy{}.max_signals) digest.add(policy.max_signals);
   return digest.value();
 }
 

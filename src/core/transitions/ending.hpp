@@ -11,6 +11,9 @@ void end_attempt(Execution& execution, LeaseEnding ending, AttemptEnd end);
 // The same for an attempt that may be paused, so that there is no lease; does nothing if none is open.
 void end_open_attempt(Execution& execution, LeaseEnding ending, AttemptEnd end);
 
+// The lease goes and the execution waits for a worker; the same attempt can resume, with the time it has left.
+Execution paused(const Execution& execution, const Active& active, LeaseEnding ending);
+
 // The execution has ended.
 void end_execution(Execution& execution, TimePoint now, Outcome outcome);
 

@@ -69,6 +69,7 @@ ClaimedExecution claimed(const Execution& execution, const Active& active) {
           .attempt_index = attempt.index,
           .attempt_type = attempt.type,
           .resumed = !attempt.past_leases.empty(),
+          .wake = execution.wake,
           .fence = active.lease.fence,
           .lease_expires_at = active.lease.expires_at,
           .attempt_deadline = active.attempt_deadline,
@@ -135,6 +136,7 @@ Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command
     next.reclaim_count += *type == AttemptType::reclaim ? 1 : 0;
     next.pending_replay.reset();
     next.progress.reset();
+    next.wake.reset();
   }
   auto& attempt = *next.attempt;
   attempt.worker = command.worker;

@@ -3,12 +3,11 @@
 
 #include "base/try.hpp"
 #include "core/execution/fence.hpp"
+#include "core/transitions/ending.hpp"
 #include "core/transitions/transitions.hpp"
 
 namespace ff::core {
-namespace {
 
-// The remaining time of the attempt is kept for the worker that resumes it.
 Execution paused(const Execution& execution, const Active& active, LeaseEnding ending) {
   Execution next = execution;
   if (active.attempt_deadline)
@@ -17,6 +16,8 @@ Execution paused(const Execution& execution, const Active& active, LeaseEnding e
   next.state = Waiting{};
   return next;
 }
+
+namespace {
 
 // A repeated call finds the attempt paused by its own fence.
 bool paused_before(const Execution& execution, const Fence& fence, LeaseEnd how) {

@@ -19,6 +19,11 @@ void assert_consistent(const Execution* before, const Execution& next) {
     FF_ASSERT(active->lease.fence == next.attempt->fence);
     FF_ASSERT(active->lease.fence.lease_epoch == next.last_epoch);
   }
+  if (std::holds_alternative<Suspended>(next.state)) {
+    FF_ASSERT(next.has_waits);
+    FF_ASSERT(next.attempt);
+    FF_ASSERT(!next.attempt->end);
+  }
   if (!before) return;
   FF_ASSERT(next.id == before->id);
   FF_ASSERT(next.ns == before->ns);
@@ -26,6 +31,17 @@ void assert_consistent(const Execution* before, const Execution& next) {
   // An older epoch than one that was given would let a worker that lost its lease write again.
   FF_ASSERT(next.last_epoch >= before->last_epoch);
   FF_ASSERT(next.attempt_count >= before->attempt_count);
+}
+
+void erase_waits_and_steps(const Execution& before, std::vector<Change>& changes) {
+  const auto erase = [&](Belonging kind) { changes.emplace_back(EraseBelonging{before.id, kind}); };
+  if (before.has_waits) erase(Belonging::waits);
+  if (before.signal_count > 0) {
+    erase(Belonging::signal);
+    erase(Belonging::signal_payload);
+    erase(Belonging::signal_key);
+  }
+  if (before.step_count > 0) erase(Belonging::step);
 }
 
 // Nothing can have a minted id yet.

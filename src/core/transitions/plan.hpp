@@ -22,12 +22,17 @@ struct RemoveExecution {  // with all its belongings
   Execution last;
   std::optional<EventType> event = {};
 };
+struct SignalPayload {
+  std::uint32_t index = 0;  // of the signal
+  std::string bytes;
+};
 struct PutBelonging {
   ExecutionId id;
   Belonging kind{};
-  std::variant<std::string, Attempt> value;
+  std::variant<std::string, Attempt, Waits, StoredSignal, SignalPayload, KnownSignal, StoredStep>
+      value;
 };
-struct EraseBelonging {
+struct EraseBelonging {  // all of a kind
   ExecutionId id;
   Belonging kind{};
 };
@@ -48,6 +53,14 @@ class PartitionView {
   // Null if there is none. Valid until the plan is carried out.
   virtual Result<const Execution*> find(const ExecutionId& id) = 0;
   virtual Result<const Execution*> find(const Namespace& ns, const IdempotencyKey& key) = 0;
+
+  // Of an execution that is there.
+  virtual Result<Waits> find_waits(const Execution& execution) = 0;
+  virtual Result<std::vector<StoredSignal>> find_signals(const Execution& execution,
+                                                         std::uint32_t from) = 0;
+  virtual Result<std::optional<KnownSignal>> find_signal(const Execution& execution,
+                                                         const SignalKey& key) = 0;
+  virtual Result<bool> has_step(const Execution& execution, const StepName& name) = 0;
 };
 
 // True if an execution has ended by this.
@@ -55,6 +68,9 @@ bool ends_execution(const std::vector<Change>& changes);
 
 // Asserts what holds of every execution, and of every change of one. `before` is null if it is new.
 void assert_consistent(const Execution* before, const Execution& next);
+
+// Erases the waitpoints, signals and steps of a run that is over.
+void erase_waits_and_steps(const Execution& before, std::vector<Change>& changes);
 
 // The plan of a step that changes one execution; `before` is null if it is new.
 template <class Reply>
@@ -76,6 +92,7 @@ Plan<Reply> plan_of(const Execution* before, Step<Reply>&& step) {
   if (step.payload)
     changes.emplace_back(PutBelonging{id, Belonging::payload, std::move(*step.payload)});
   if (step.drop_result) changes.emplace_back(EraseBelonging{id, Belonging::result});
+  if (step.start_anew && before) erase_waits_and_steps(*before, changes);
   if (step.result)
     changes.emplace_back(PutBelonging{id, Belonging::result, std::move(*step.result)});
   changes.emplace_back(std::in_place_type<PutExecution>, std::move(*step.next), step.event);
@@ -93,5 +110,14 @@ Result<Plan<typename Command::Reply>> decide(PartitionView& view, Command comman
 }
 
 Result<Plan<SubmitReply>> decide(PartitionView& view, Create command, TimePoint now);
+Result<Plan<SuspendReply>> decide(PartitionView& view, Suspend command, TimePoint now);
+Result<Plan<EndReply>> decide(PartitionView& view, Resume command, TimePoint now);
+Result<Plan<SignalReply>> decide(PartitionView& view, SendSignal command, TimePoint now);
+Result<Plan<CreateWaitpointReply>> decide(PartitionView& view, CreateWaitpoint command,
+                                          TimePoint now);
+Result<Plan<CloseWaitpointReply>> decide(PartitionView& view, CloseWaitpoint command,
+                                         TimePoint now);
+Result<Plan<TimerReply>> decide(PartitionView& view, TimerFire command, TimePoint now);
+Result<Plan<PutStepReply>> decide(PartitionView& view, PutStep command, TimePoint now);
 
 }  // namespace ff::core

@@ -17,12 +17,19 @@ Decision<Replay> apply(const Execution& execution, Replay command, TimePoint now
   next.retry_count = 0;
   next.reclaim_count = 0;
   // A new run: it queues behind what waits already, and has as much time as the first one had.
+  next.signal_count = 0;
+  next.step_count = 0;
+  next.step_bytes = 0;
+  next.has_waits = false;
+  next.waitpoint_expiry.reset();
+  next.wake.reset();
   next.queued_at = now;
   if (execution.deadline) next.deadline = now + (*execution.deadline - execution.queued_at);
   return Step<EndReply>{.reply = {public_state(next)},
                         .next = std::move(next),
                         .event = EventType::replayed,
-                        .drop_result = true};
+                        .drop_result = true,
+                        .start_anew = true};
 }
 
 }  // namespace ff::core

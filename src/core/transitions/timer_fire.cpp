@@ -68,6 +68,8 @@ Decision<TimerFire> apply(const Execution& execution, const TimerFire& command, 
     case TimerKind::grant_expiry: return to_waiting(execution);
     case TimerKind::attempt_timeout: return attempt_timed_out(execution, now);
     case TimerKind::execution_deadline: return deadline_passed(execution, now);
+    case TimerKind::suspension_timeout:
+    case TimerKind::waitpoint_expiry: break;  // decided with the execution's waitpoints
   }
   return Fired{.reply = {.fired = false}};
 }

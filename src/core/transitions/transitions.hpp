@@ -15,6 +15,7 @@ struct Step {
   std::optional<std::string> payload = {};  // to be stored beside the execution
   std::optional<std::string> result = {};   // likewise
   bool drop_result = false;                 // remove the result of an earlier run
+  bool start_anew = false;                  // and its waitpoints, signals and steps
   bool remove = false;                      // forget it, with all that belongs to it
 };
 
@@ -45,6 +46,7 @@ Decision<ChangePriority> apply(const Execution& execution, const ChangePriority&
                                TimePoint now);
 Decision<SetTags> apply(const Execution& execution, SetTags command, TimePoint now);
 Decision<Replay> apply(const Execution& execution, Replay command, TimePoint now);
+// A timer that concerns the execution alone, not its suspension or its waitpoints.
 Decision<TimerFire> apply(const Execution& execution, const TimerFire& command, TimePoint now);
 Decision<Remove> apply(const Execution& execution, const Remove& command, TimePoint now);
 

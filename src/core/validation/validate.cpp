@@ -117,6 +117,7 @@ Result<void> policy_valid(const Policy& policy) {
   return all_of({
       duration_in_range("attempt_timeout_ms", policy.attempt_timeout, Millis{1}),
       duration_in_range("execution_deadline_ms", policy.execution_deadline, Millis{1}),
+      in_range("max_signals", policy.max_signals, 0u, limits::signals_max),
       in_range("max_reclaim_count", policy.max_reclaim_count, 0u, limits::reclaims_max),
       in_range("max_replay_count", policy.max_replay_count, 0u, limits::replays_max),
       duration_in_range("dedup_window_ms", policy.dedup_window, Millis{1}, limits::duration_max),

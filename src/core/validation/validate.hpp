@@ -35,6 +35,18 @@ Result<void> validate(const SetTags& operation, PartitionIndex partition_count);
 Result<void> validate(const Replay& operation, PartitionIndex partition_count);
 Result<void> validate(const Backup& operation, PartitionIndex partition_count);
 
+Result<void> validate(const Suspend& operation, PartitionIndex partition_count);
+Result<void> validate(const CreateWaitpoint& operation, PartitionIndex partition_count);
+Result<void> validate(const CloseWaitpoint& operation, PartitionIndex partition_count);
+Result<void> validate(const ListWaitpoints& operation, PartitionIndex partition_count);
+Result<void> validate(const Resume& operation, PartitionIndex partition_count);
+Result<void> validate(const SendSignal& operation, PartitionIndex partition_count);
+Result<void> validate(const DeliverSignal& operation, PartitionIndex partition_count);
+Result<void> validate(const GetSignals& operation, PartitionIndex partition_count);
+Result<void> validate(const AnswerWaitpoint& operation, PartitionIndex partition_count);
+Result<void> validate(const PutStep& operation, PartitionIndex partition_count);
+Result<void> validate(const GetStep& operation, PartitionIndex partition_count);
+
 Result<void> validate(const CreateBudget& operation, PartitionIndex partition_count);
 Result<void> validate(const ListBudgets& operation, PartitionIndex partition_count);
 Result<void> validate(const ReportUsage& operation, PartitionIndex partition_count);
@@ -42,6 +54,7 @@ Result<void> validate(const ReleaseUsage& operation, PartitionIndex partition_co
 Result<void> validate(const CreateQuota& operation, PartitionIndex partition_count);
 Result<void> validate(const ListQuotas& operation, PartitionIndex partition_count);
 Result<void> validate(const RegisterWorker& operation, PartitionIndex partition_count);
+Result<void> validate(const RotateWaitpointSecret& operation, PartitionIndex partition_count);
 
 Result<void> present_namespace(const Namespace& ns);
 Result<void> worker_named(const WorkerId& worker, const Namespace& ns);

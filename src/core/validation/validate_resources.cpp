@@ -122,6 +122,16 @@ Result<void> validate(const RegisterWorker& operation, PartitionIndex) {
   });
 }
 
+Result<void> validate(const RotateWaitpointSecret& operation, PartitionIndex) {
+  if (operation.new_kid.str().empty())
+    return fail_field(Errc::invalid_kid, "new_kid",
+                      "new_kid must be non-empty and must not contain ':'");
+  if (operation.new_secret.empty())
+    return fail_field(Errc::invalid_secret_hex, "new_secret_hex",
+                      "new_secret_hex must be a non-empty even-length hex string");
+  return {};
+}
+
 Result<void> present_namespace(const Namespace& ns) { return present("namespace", ns); }
 Result<void> worker_named(const WorkerId& worker, const Namespace& ns) {
   return all_of({present("worker", worker), present("namespace", ns)});

@@ -57,23 +57,32 @@ std::size_t WorkWaiters::size() const {
   return size_;
 }
 
-WorkWaiters::Waiter* WorkWaiters::first_free(const Waiter::Queue& queue, const Offer& offer) const {
+WorkWaiters::Waiter* WorkWaiters::first_free(const Waiter::Queue& queue, const Offer& offer,
+                                             const std::optional<WorkerId>& worker) const {
   const auto places = places_.find(queue);
   if (places == places_.end()) return nullptr;
   const auto is_free = [&](const Waiter* place) {
-    return !place->offer_ && place->claim_.capabilities.covers(offer.required);
+    return !place->offer_ && (!worker || place->claim_.worker == *worker) &&
+           place->claim_.capabilities.covers(offer.required);
   };
   const auto found = std::ranges::find_if(places->second, is_free);
   return found == places->second.end() ? nullptr : *found;
 }
 
 // Claims that name other kinds cost nothing here: this runs for every execution that becomes ready.
+WorkWaiters::Waiter* WorkWaiters::choose(const Offer& offer,
+                                         const std::optional<WorkerId>& worker) const {
+  auto* any_kind = first_free({offer.ns, offer.lane, std::nullopt}, offer, worker);
+  auto* named = first_free({offer.ns, offer.lane, offer.kind}, offer, worker);
+  if (!any_kind || (named && named->number_ < any_kind->number_)) return named;
+  return any_kind;
+}
+
 bool WorkWaiters::offer(const Offer& offer) {
   const std::lock_guard lock(mutex_);
   if (!offer.kind) return offer_to_all(offer);
-  auto* chosen = first_free({offer.ns, offer.lane, std::nullopt}, offer);
-  auto* other = first_free({offer.ns, offer.lane, offer.kind}, offer);
-  if (!chosen || (other && other->number_ < chosen->number_)) chosen = other;
+  auto* chosen = offer.preferred ? choose(offer, offer.preferred) : nullptr;
+  if (!chosen) chosen = choose(offer);
   if (!chosen) return false;
   chosen->offer_ = offer;
   chosen->wakeup_.wake();

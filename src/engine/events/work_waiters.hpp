@@ -24,11 +24,12 @@ struct Offer {
   std::optional<Kind> kind = {};  // none: not known yet
   ExecutionId id;
   CapabilitySet required;
+  std::optional<WorkerId> preferred = {};  // its claim is woken before others, if it waits
 };
 
-// Each offer wakes one claim: the longest-waiting one that takes its kind and can run it. If it goes away
-// without looking, the next one gets the offer. An offer of unknown kind wakes all that may take it, as the
-// first may take other kinds only. Thread-safe.
+// Each offer wakes one claim that takes its kind and can run it: one of the preferred worker, or else the
+// longest-waiting one. If it goes away without looking, the next one gets the offer. An offer of unknown kind
+// wakes all that may take it, as the first may take other kinds only. Thread-safe.
 class WorkWaiters {
  public:
   // A place in the list, for as long as it lives. Take it before looking for work; then nothing that
@@ -72,8 +73,11 @@ class WorkWaiters {
   std::size_t asleep() const { return asleep_; }
 
  private:
-  // The longest-waiting claim of a queue that has no offer and can run it; null if there is none.
-  Waiter* first_free(const Waiter::Queue& queue, const Offer& offer) const;
+  // The longest-waiting claim of a queue that has no offer and can run it; null if there is none. Only of
+  // one worker, if one is given.
+  Waiter* first_free(const Waiter::Queue& queue, const Offer& offer,
+                     const std::optional<WorkerId>& worker = {}) const;
+  Waiter* choose(const Offer& offer, const std::optional<WorkerId>& worker = {}) const;
   bool offer_to_all(const Offer& offer);
 
   std::atomic<std::size_t> asleep_ = 0;

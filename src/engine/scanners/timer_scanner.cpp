@@ -11,6 +11,8 @@ std::string_view TimerScanner::name() const {
     case core::TimerKind::attempt_timeout: return "attempt_timeout";
     case core::TimerKind::execution_deadline: return "execution_deadline";
     case core::TimerKind::grant_expiry: return "grant_expiry";
+    case core::TimerKind::suspension_timeout: return "suspension_timeout";
+    case core::TimerKind::waitpoint_expiry: return "pending_wp_expiry";
   }
   return "";
 }

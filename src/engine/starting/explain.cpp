@@ -1,9 +1,13 @@
 #include "engine/starting/explain.hpp"
 
+#include <flowfabric/limits.hpp>
+
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/overloaded.hpp"
 #include "base/text/rfc3339.hpp"
 #include "base/try.hpp"
 #include "engine/starting/start_gate.hpp"
@@ -151,6 +155,88 @@ Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const Exe
   co_return Result<void>{};
 }
 
+// ---- Suspended ------------------------------------------------------------------------------------
+
+// The form of an id that needs no quotes in a shell.
+std::string shell_id(const ExecutionId& id) {
+  return fmt::format("{}-{}", id.partition(), id.uuid().str());
+}
+
+// The first name that a condition asks for, of signals that are sent to the execution itself.
+std::optional<SignalName> wanted_signal(const Condition& condition) {
+  const auto first_of = [](const std::vector<Condition>& parts) -> std::optional<SignalName> {
+    for (const auto& part : parts)
+      if (auto name = wanted_signal(part)) return name;
+    return std::nullopt;
+  };
+  return std::visit(
+      Overloaded{
+          [](const OneSignal& one) { return one.waitpoint ? std::nullopt : one.name; },
+          [](const CountOf& count) { return count.waitpoints.empty() ? count.name : std::nullopt; },
+          [&](const AllOf& all) { return first_of(all.of); },
+          [&](const AnyOf& any) { return first_of(any.of); },
+          [](const auto&) { return std::optional<SignalName>(); }},
+      condition.is);
+}
+
+// "; ada, bob have not answered", if the people that are asked have names.
+Async<std::string> missing_answers(store::Store& store, const ExecutionId& id,
+                                   const WaitpointInfo& waitpoint) {
+  if (!waitpoint.question || waitpoint.question->approvers.empty()) co_return std::string();
+  auto missing = waitpoint.question->approvers;
+  GetSignals get{.id = id, .limit = limits::list_page_max};
+  for (std::optional<std::uint32_t> from = 0; from && !missing.empty();) {
+    get.from = *from;
+    const auto page = co_await store.run(get);
+    FF_CO_TRY(page);
+    for (const auto& signal : page->signals)
+      if (signal.waitpoint == waitpoint.id) std::erase(missing, signal.source.identity);
+    from = page->next;
+  }
+  if (missing.empty()) co_return std::string();
+  co_return fmt::format("; {} {} not answered", fmt::join(missing, ", "),
+                        missing.size() == 1 ? "has" : "have");
+}
+
+std::string timeout_text(const SuspensionInfo& suspension) {
+  if (suspension.escalated) return "; it timed out and waits for an operator";
+  if (!suspension.timeout_at) return "";
+  return fmt::format("; times out at {} ({})", to_rfc3339(*suspension.timeout_at),
+                     to_string(suspension.on_timeout));
+}
+
+std::string remedy_of(const ExecutionId& id, const SuspensionInfo& suspension) {
+  const auto resume = fmt::format("ff resume {} --reason WHY", shell_id(id));
+  if (!suspension.waitpoints.empty())
+    return fmt::format(
+        "the holders of its tokens answer (ff waitpoints {} --tokens, then ff approve "
+        "TOKEN); to go on without: {}",
+        shell_id(id), resume);
+  if (const auto signal = wanted_signal(suspension.condition))
+    return fmt::format("ff signal {} {}; to go on without: {}", shell_id(id), signal->str(),
+                       resume);
+  return resume;
+}
+
+Async<void> explain_suspended(store::Store& store, const ExecutionInfo& info, Why& why) {
+  const auto reply = co_await store.run(GetSuspension{info.id});
+  FF_CO_TRY(reply);
+  if (!reply->suspension) co_return Result<void>{};
+  const auto& suspension = *reply->suspension;
+  auto detail = fmt::format("it waits for {}", suspension.progress);
+  for (const auto& waitpoint : suspension.waitpoints) {
+    const auto missing = co_await missing_answers(store, info.id, waitpoint);
+    FF_CO_TRY(missing);
+    detail += *missing;
+  }
+  detail += timeout_text(suspension);
+  why.summary = fmt::format("it is suspended since {}: {}", to_rfc3339(suspension.since), detail);
+  why.obstacles.push_back({.reason = info.state_vector.blocking_reason,
+                           .detail = std::move(detail),
+                           .remedy = remedy_of(info.id, suspension)});
+  co_return Result<void>{};
+}
+
 std::string summary_of_end(const ExecutionInfo& info) {
   const auto why = info.failure_reason ? info.failure_reason : info.cancel_reason;
   return fmt::format("it ended ({}{}{}) at {}; ff replay runs it again", to_string(info.state),
@@ -185,6 +271,9 @@ Async<Why> explain(store::Store& store, WorkerCache& workers, const ExecutionInf
     why.summary = "it waits for executions that it depends on";
     why.obstacles.push_back(
         {.reason = reason, .detail = why.summary, .remedy = "they have to end first"});
+  } else if (info.state == ExecutionState::suspended) {
+    if (auto told = co_await explain_suspended(store, info, why); !told)
+      co_return std::unexpected(told.error());
   } else if (auto told = co_await explain_waiting(store, workers, info, why); !told) {
     co_return std::unexpected(told.error());
   }

@@ -109,7 +109,8 @@ Async<Response> Client::exchange(std::unique_ptr<Connection>& connection, Reques
   const bool v6 = host_.find(':') != std::string::npos;
   request.set(beast::http::field::host, (v6 ? "[" + host_ + "]" : host_) + ":" + port_);
   request.set(beast::http::field::user_agent, std::string("FlowFabric/") + version);
-  if (!authorization_.empty()) request.set(beast::http::field::authorization, authorization_);
+  if (!authorization_.empty() && request.count(beast::http::field::authorization) == 0)
+    request.set(beast::http::field::authorization, authorization_);
   request.keep_alive(true);
   request.prepare_payload();
 

@@ -19,7 +19,8 @@ class Client {
          std::shared_ptr<TlsContext> tls = {});
   ~Client();
 
-  // Fails with unreachable, timed_out or malformed_response.
+  // A request without an Authorization gets the client's. Fails with unreachable, timed_out or
+  // malformed_response.
   Async<Response> send(Request request, std::chrono::milliseconds timeout);
 
  private:

@@ -29,10 +29,11 @@ std::string url_text(const json::value& value) {
 }
 
 // An operation as a request asks for it.
-struct Question {
+struct Asked {
   Endpoint endpoint;
   json::object fields;
   std::chrono::milliseconds timeout;
+  bool has_token_header;
 };
 
 // The path with its {names} filled in; these fields are taken out.
@@ -59,8 +60,14 @@ std::string query(const json::object& fields) {
   return text;
 }
 
-Request make_request(const std::string& prefix, const Endpoint& endpoint, json::object fields) {
+Request make_request(const std::string& prefix, Asked asked) {
+  auto& [endpoint, fields, timeout, has_token_header] = asked;
   Request request{endpoint.method, "", 11};
+  if (has_token_header) {
+    const auto token = plain_text(fields.at("token"));
+    request.set(beast::http::field::authorization, std::string(token_scheme) + token);
+    fields.erase("token");
+  }
   auto path = prefix + take_path(endpoint.path, fields);
   if (has_body(endpoint.method)) {
     request.target(path);
@@ -149,14 +156,18 @@ RemoteEngine::~RemoteEngine() = default;
 
 asio::awaitable<void> RemoteEngine::perform(EngineCall& call) {
   const auto answer = call.timeout.value_or(timeout_);
-  auto question = call.visit([&]<class Op>(OperationCall<Op>& each) {
-    return Question{endpoint<Op>, to_fields(each.operation), timeout_of(each.operation, answer)};
+  auto asked = call.visit([&]<class Op>(OperationCall<Op>& each) {
+    Asked made{endpoint<Op>, to_fields(each.operation), timeout_of(each.operation, answer),
+               !token_header_path<Op>.empty()};
+    if (made.has_token_header) made.endpoint.path = token_header_path<Op>;
+    return made;
   });
   // Servers of every version have the older of two paths.
-  auto& asked = question.endpoint;
-  if (!asked.alias.empty()) asked.path = asked.alias;
-  auto request = make_request(prefix_, question.endpoint, std::move(question.fields));
-  auto response = co_await client_->send(std::move(request), question.timeout);
+  auto& at = asked.endpoint;
+  if (!at.alias.empty()) at.path = at.alias;
+  const auto timeout = asked.timeout;
+  auto request = make_request(prefix_, std::move(asked));
+  auto response = co_await client_->send(std::move(request), timeout);
   if (!response)
     call.refuse(std::move(response.error()));
   else if (beast::http::to_status_class(response->result()) !=

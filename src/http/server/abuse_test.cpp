@@ -82,7 +82,8 @@ TEST_F(AbuseTest, AHeaderThatComesByteByByteIsAnsweredWith408) {
     slow.send("x");
     get("/healthz");
   }
-  EXPECT_THAT(slow.read_all(), AllOf(StartsWith("HTTP/1.1 408 "), HasSubstr("request_timeout")));
+  EXPECT_THAT(slow.read_all(),
+              ::testing::AllOf(StartsWith("HTTP/1.1 408 "), HasSubstr("request_timeout")));
   expect_nothing_held();
 }
 
@@ -121,8 +122,8 @@ TEST_F(AbuseTest, AnOversizedRequestIsRefusedEvenIfTheClientKeepsSending) {
   const std::string begun =
       "POST /v1/executions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
   const std::string rest(too_large, ' ');
-  const auto refused = AllOf(StartsWith("HTTP/1.1 413 "), HasSubstr("payload_too_large"),
-                             HasSubstr("Connection: close"));
+  const auto refused = ::testing::AllOf(StartsWith("HTTP/1.1 413 "), HasSubstr("payload_too_large"),
+                                        HasSubstr("Connection: close"));
   EXPECT_THAT(say(fmt::format("{}Content-Length: {}\r\n\r\n", begun, too_large)), refused);
   EXPECT_THAT(say(fmt::format("{}Content-Length: {}\r\n\r\n{}", begun, too_large, rest)), refused);
   EXPECT_THAT(say(begun + "Content-Length: 18446744073709551615\r\n\r\n"), refused);
@@ -132,7 +133,7 @@ TEST_F(AbuseTest, AnOversizedRequestIsRefusedEvenIfTheClientKeepsSending) {
   EXPECT_THAT(say(begun + "Transfer-Encoding: chunked\r\n\r\n" + chunks), refused);
   EXPECT_THAT(say("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'x') +
                   "\r\n\r\n"),
-              AllOf(StartsWith("HTTP/1.1 431 "), HasSubstr("headers_too_large")));
+              ::testing::AllOf(StartsWith("HTTP/1.1 431 "), HasSubstr("headers_too_large")));
   std::string many;
   for (int i = 0; i < 4'000; ++i) many += fmt::format("X{}: y\r\n", i);
   EXPECT_THAT(say("GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + many + "\r\n"),
@@ -147,8 +148,8 @@ TEST_F(AbuseTest, AllRequestsTogetherAreReadWithinTheLimit) {
   Peer first(port_);
   first.send(begun + "Content-Length: 2000\r\n\r\n" + std::string(1000, ' '));
   await_metric("ff_http_body_bytes", 900);
-  const auto refused =
-      AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1"), HasSubstr("overloaded"));
+  const auto refused = ::testing::AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("Retry-After: 1"),
+                                        HasSubstr("overloaded"));
   const std::string blanks(210, ' ');
   EXPECT_THAT(say(begun + "Content-Length: 210\r\n\r\n" + blanks), refused);
   EXPECT_THAT(say(begun + "Transfer-Encoding: chunked\r\n\r\nd2\r\n" + blanks), refused);
@@ -231,7 +232,7 @@ TEST_F(AbuseTest, OldClientsGetOneAnswer) {
   serve();
   for (const char* header : {"", "Connection: keep-alive\r\n"})
     EXPECT_THAT(say_and_wait(fmt::format("GET /healthz HTTP/1.0\r\n{}\r\n", header)),
-                AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("Connection: close")));
+                ::testing::AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("Connection: close")));
 }
 
 TEST_F(AbuseTest, HeadIsGetWithoutABodyAndTheConnectionGoesOn) {
@@ -257,7 +258,7 @@ TEST_F(AbuseTest, AClientThatAsksForTheEndOfItsConnectionGetsIt) {
   for (const char* begun : {"GET /healthz", "GET /nothing", "DELETE /healthz"})
     EXPECT_THAT(say_and_wait(fmt::format(
                     "{} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", begun)),
-                AllOf(StartsWith("HTTP/1.1 "), HasSubstr("Connection: close\r\n")));
+                ::testing::AllOf(StartsWith("HTTP/1.1 "), HasSubstr("Connection: close\r\n")));
 }
 
 TEST_F(AbuseTest, ARequestHasOneHost) {
@@ -283,7 +284,8 @@ TEST_F(AbuseTest, ARefusedBodyIsNotAskedFor) {
       say("POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Type: "
           "application/json\r\n"
           "Content-Length: 12\r\n\r\n");
-  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 404 "), Not(HasSubstr("100 Continue"))));
+  EXPECT_THAT(answer,
+              ::testing::AllOf(StartsWith("HTTP/1.1 404 "), Not(HasSubstr("100 Continue"))));
 }
 
 TEST_F(AbuseTest, GarbageIsRefused) {
@@ -301,8 +303,8 @@ TEST_F(AbuseTest, GarbageIsRefused) {
         std::string("POST /v1/executions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
                     "chunked\r\n\r\nzz\r\n")}) {
     const auto answer = say(garbage);
-    EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("invalid_input"),
-                              HasSubstr("Connection: close")))
+    EXPECT_THAT(answer, ::testing::AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("invalid_input"),
+                                         HasSubstr("Connection: close")))
         << garbage;
   }
   expect_nothing_held();
@@ -330,7 +332,7 @@ TEST_F(AbuseTest, OddPathsAndQueriesAreRefusedAndAnswersStayJson) {
 
 TEST_F(AbuseTest, ABodyIsRefusedUnreadWhereNoneBelongs) {
   serve();
-  const auto refused = AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("takes no body"));
+  const auto refused = ::testing::AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("takes no body"));
   for (const char* begun : {"GET /healthz", "GET /v1/executions", "DELETE /v1/budgets/x"})
     for (const char* body : {"Content-Length: 1000000", "Transfer-Encoding: chunked"})
       EXPECT_THAT(say(fmt::format("{} HTTP/1.1\r\nHost: localhost\r\n{}\r\n\r\n", begun, body)),

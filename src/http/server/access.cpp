@@ -1,7 +1,6 @@
 #include "http/server/access.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 
@@ -10,6 +9,7 @@
 
 #include <boost/beast/core/string.hpp>
 
+#include "base/text/hex.hpp"
 #include "base/text/rfc3339.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
@@ -54,17 +54,6 @@ Result<void> token_valid(std::string_view token) {
               fmt::format("a token must have {} to {} visible ASCII characters; make one with "
                           "'openssl rand -hex 32'",
                           token_bytes_min, token_bytes_max));
-}
-
-std::optional<std::vector<unsigned char>> from_hex(std::string_view text) {
-  std::vector<unsigned char> bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    unsigned char byte = 0;
-    const auto end = text.data() + i + 2;
-    if (std::from_chars(text.data() + i, end, byte, 16).ptr != end) return std::nullopt;
-    bytes.push_back(byte);
-  }
-  return bytes.size() * 2 == text.size() ? std::optional(bytes) : std::nullopt;
 }
 
 std::unexpected<Error> in_file(const std::filesystem::path& file, Error error) {
@@ -136,7 +125,7 @@ Result<void> Access::add_file(const std::filesystem::path& file) {
       if (auto valid = token_valid(*entry.token); !valid) return refuse(valid.error().message);
       token.digest = digest_of(*entry.token);
     } else {
-      const auto bytes = from_hex(*entry.token_sha256);
+      const auto bytes = hex_decode(*entry.token_sha256);
       if (!bytes || bytes->size() != token.digest.size())
         return refuse("has a token_sha256 that is not 64 hex digits");
       std::ranges::copy(*bytes, token.digest.begin());

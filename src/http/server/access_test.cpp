@@ -100,16 +100,17 @@ TEST_F(AccessTest, WrongFilesAreRefusedWithoutTellingSecrets) {
   EXPECT_THAT(entry(R"("roles": ["boss"], "token": "1111111111111111")"),
               HasSubstr("must be one of"));
   EXPECT_THAT(entry(R"("roles": ["read"], "token": "too-short")"),
-              AllOf(HasSubstr("16 to 1024"), Not(HasSubstr("too-short"))));
+              ::testing::AllOf(HasSubstr("16 to 1024"), Not(HasSubstr("too-short"))));
   EXPECT_THAT(entry(R"("roles": ["read"], "token_sha256": "abc")"), HasSubstr("64 hex digits"));
   EXPECT_THAT(entry(R"("roles": ["read"], "token": "1111111111111111", "expires_at": "soon")"),
               HasSubstr("expires_at"));
   EXPECT_THAT(entry(R"("role": ["read"], "token": "1111111111111111")"),
-              AllOf(HasSubstr("roles is missing"), Not(HasSubstr("1111"))));
-  EXPECT_THAT(entry(R"("roles": ["read"], "token": "2222222222222222"},
+              ::testing::AllOf(HasSubstr("roles is missing"), Not(HasSubstr("1111"))));
+  EXPECT_THAT(
+      entry(R"("roles": ["read"], "token": "2222222222222222"},
                        {"name": "m", "roles": ["admin"], "token_sha256":
                         "8d7329c83bc6acb953a584d0c816c38df01743ce1f8ce642dcc2ec72f4247eda")"),
-              AllOf(HasSubstr("token 'm' is the same token as 'n'"), Not(HasSubstr("2222"))));
+      ::testing::AllOf(HasSubstr("token 'm' is the same token as 'n'"), Not(HasSubstr("2222"))));
   EXPECT_FALSE(Access::load("1111111111111111", file_with("1111111111111111")));
   const auto missing = Access::load("", temp_.path() / "none");
   EXPECT_THAT(missing.error().message, HasSubstr("cannot be read"));

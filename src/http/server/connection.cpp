@@ -14,7 +14,6 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/random.hpp"
-#include "base/text/base64.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
 #include "base/version.hpp"
@@ -27,26 +26,15 @@ using tcp = asio::ip::tcp;
 namespace {
 
 constexpr std::uint32_t header_bytes_max = 16 * 1024;
-// A payload as base64, and room for tags and a policy beside it.
-constexpr std::uint64_t body_bytes_max =
-    base64_encoded_size(limits::payload_bytes_max) + 1024 * 1024;
-constexpr std::uint64_t batch_body_bytes_max =
-    base64_encoded_size(limits::batch_bytes_max) + 4 * 1024 * 1024;
 constexpr std::uint64_t drain_bytes_max = 64 * 1024 * 1024;
 constexpr std::chrono::seconds drain_timeout{5};
 constexpr std::chrono::seconds handshake_timeout{10};
 constexpr std::chrono::milliseconds cancel_again{100};
 constexpr std::size_t request_id_bytes_max = 128;
-constexpr std::size_t target_shown_max = 256;  // in the log
-
-std::uint64_t body_limit(const Route& route) {
-  if (route.is_batch) return batch_body_bytes_max;
-  return body_bytes_max;
-}
 
 Error body_too_large(const Route& route) {
   return {Errc::payload_too_large,
-          fmt::format("the request body is larger than {} bytes", body_limit(route))};
+          fmt::format("the request body is larger than {} bytes", route.body_bytes_max)};
 }
 
 Error too_many_wait(const Allowance& long_polls) {
@@ -200,14 +188,18 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   const auto target = read_target(header);
   FF_TRY(target);
   const auto access = context_.credentials().access;
-  if (access->is_open()) {
-    FF_TRY(refuse_foreign_page(header, target->authority));
-    // HTTP/1.0, which no browser speaks, may leave it out.
-    const bool named = !target->authority.empty() || header.version() >= 11;
-    if (context_.on_loopback && named) FF_TRY(refuse_foreign_host(target->authority));
-  }
   auto found = find_route(header.method(), header.method_string(), target->path);
   if (found) exchange.found = std::move(*found);
+  const auto audience = found ? exchange.found->route->audience : Audience::callers;
+  if (access->is_open()) {
+    // A page of ours may be opened from anywhere: it is the same for everybody.
+    if (audience != Audience::browsers) FF_TRY(refuse_foreign_page(header, target->authority));
+    // HTTP/1.0, which no browser speaks, may leave it out. Outsiders bring a credential that a page with a
+    // rebound name does not have.
+    const bool named = !target->authority.empty() || header.version() >= 11;
+    if (context_.on_loopback && named && audience == Audience::callers)
+      FF_TRY(refuse_foreign_host(target->authority));
+  }
   const bool open = found && exchange.found->route->endpoint.role == Role::nobody;
   if (!open) {
     auto caller = access->admit(header[beast::http::field::authorization], SystemClock().now());
@@ -216,6 +208,7 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   }
   FF_TRY(found);
   const auto& route = *exchange.found->route;
+  FF_TRY(check_rate(route));
   if (!exchange.caller.may(route.endpoint.role))
     return fail(Errc::permission_denied,
                 fmt::format("token '{}' may not do this; it takes one with the role {}",
@@ -225,13 +218,25 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
     return fail(Errc::invalid_input,
                 fmt::format("{} {} takes no body; its fields belong in the URL",
                             std::string_view(header.method_string()), route.endpoint.path));
-  if (parser.content_length().value_or(0) > body_limit(route))
+  if (parser.content_length().value_or(0) > route.body_bytes_max)
     return std::unexpected(body_too_large(route));
   return {};
 }
 
+Result<void> Connection::check_rate(const Route& route) {
+  RateLimit* limit = nullptr;
+  if (route.audience == Audience::token_holders) limit = &context_.waitpoint_rate;
+  if (route.audience == Audience::webhooks) limit = &context_.webhook_rate;
+  if (!limit) return {};
+  error_code ignored;
+  const auto address = stream_.tcp().socket().remote_endpoint(ignored).address();
+  if (limit->take(address, SteadyClock::now())) return {};
+  return fail(Errc::resource_exhausted,
+              "too many requests came from this address; try again in a moment");
+}
+
 asio::awaitable<Result<void>> Connection::read_body(RequestParser& parser, const Route& route) {
-  parser.body_limit(body_limit(route));
+  parser.body_limit(route.body_bytes_max);
   allow(context_.limits.body_timeout);
   error_code failed;
   if (beast::iequals(parser.get()[beast::http::field::expect], "100-continue")) {
@@ -248,6 +253,11 @@ asio::awaitable<Result<void>> Connection::read_body(RequestParser& parser, const
 asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
   allow_for_ever();
   const auto& route = *exchange.found->route;
+  if (route.audience == Audience::webhooks) {
+    auto response = co_await or_apologise(route, run_webhook(exchange, std::move(request)));
+    if (closing_) exchange.keep = Keep::close;
+    co_return co_await send(exchange, std::move(response), exchange.keep);
+  }
   const bool wants_stream = request.method() == Verb::get &&
                             route.endpoint.path == endpoint<ReadEvents>.path &&
                             prefers_event_stream(request[beast::http::field::accept]);
@@ -274,7 +284,7 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
 asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
                                           RequestFields fields) {
   if (!route.may_wait) {
-    auto response = co_await run_or_apologise(engine, route, std::move(fields));
+    auto response = co_await or_apologise(route, http::run(route, engine, std::move(fields)));
     if (route.endpoint.path == endpoint<GetMetrics>.path && response.result() == Status::ok)
       response.body() += context_.metrics.text({.connections = context_.connections.used(),
                                                 .long_polls = context_.long_polls.used(),
@@ -284,18 +294,33 @@ asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
   const auto share = context_.long_polls.take();
   if (!share) co_return error_response(too_many_wait(context_.long_polls));
   Response response;
-  co_await unless_in_vain(set(response, run_or_apologise(engine, route, std::move(fields))));
+  co_await unless_in_vain(
+      set(response, or_apologise(route, http::run(route, engine, std::move(fields)))));
   co_return response;
 }
 
-asio::awaitable<Response> Connection::run_or_apologise(Engine& engine, const Route& route,
-                                                       RequestFields fields) {
+asio::awaitable<Response> Connection::or_apologise(const Route& route,
+                                                   asio::awaitable<Response> running) {
   try {
-    co_return co_await http::run(route, engine, std::move(fields));
+    co_return co_await std::move(running);
   } catch (const std::exception& bug) {
     log::error("a request to {} failed: {}", route.endpoint.path, bug.what());
   }
   co_return error_response({Errc::internal, "the server failed on this request; see its log"});
+}
+
+asio::awaitable<Response> Connection::run_webhook(Exchange& exchange, Request request) {
+  const auto& name = exchange.found->url_fields.at("name").get_string();
+  auto received = context_.credentials().webhooks->receive(name, request, SystemClock().now());
+  if (!received) co_return error_response(received.error());
+  exchange.caller.name = "webhook:" + std::string(name);
+  if (!received->signal) co_return status_response("ignored");
+  std::optional<NamespaceEngine> scoped;
+  if (received->ns) scoped.emplace(context_.engine, *received->ns);
+  Engine& engine = scoped ? static_cast<Engine&>(*scoped) : context_.engine;
+  const auto sent = co_await engine.run(std::move(*received->signal));
+  if (!sent) co_return error_response(sent.error());
+  co_return status_response(sent->duplicate ? "duplicate" : "accepted");
 }
 
 // Events as they happen, until the client or the server has enough. The connection is done then.
@@ -409,6 +434,10 @@ asio::awaitable<bool> Connection::send(const Exchange& exchange, Response respon
   response.set(beast::http::field::date, http_date());
   response.set(beast::http::field::server, std::string("FlowFabric/") + version);
   response.set("X-Request-Id", exchange.id);
+  if (exchange.found && exchange.found->route->has_secrets) {
+    response.set(beast::http::field::cache_control, "no-store");
+    response.set("Referrer-Policy", "no-referrer");
+  }
   response.keep_alive(keep == Keep::open);
   response.prepare_payload();
   if (response.result() == Status::no_content) response.erase(beast::http::field::content_length);
@@ -449,10 +478,8 @@ void Connection::conclude(const Exchange& exchange, unsigned status) {
   const Route* route = exchange.found ? exchange.found->route : nullptr;
   context_.metrics.answered(exchange.method, route, status, SteadyClock::now() - exchange.began);
   const auto level = route && route->is_audited ? log::Level::info : log::Level::debug;
-  // Without the query, which may hold a payload.
-  const auto path = std::string_view(exchange.target).substr(0, exchange.target.find('?'));
   log::at(level, "{} {} {} request={} by={}", beast::http::to_string(exchange.method),
-          printable(path, target_shown_max), status, exchange.id, printable(exchange.caller.name));
+          shown_path(exchange.target), status, exchange.id, printable(exchange.caller.name));
 }
 
 }  // namespace ff::http

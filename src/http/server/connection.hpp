@@ -57,10 +57,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<error_code> read_header(RequestParser& parser);
   asio::awaitable<Result<void>> read_body(RequestParser& parser, const Route& route);
   Result<void> admit(const RequestParser& parser, Exchange& exchange);
+  Result<void> check_rate(const Route& route);
   asio::awaitable<bool> answer(Exchange& exchange, Request request);
   asio::awaitable<Response> run(Engine& engine, const Route& route, RequestFields fields);
-  asio::awaitable<Response> run_or_apologise(Engine& engine, const Route& route,
-                                             RequestFields fields);
+  asio::awaitable<Response> or_apologise(const Route& route, asio::awaitable<Response> running);
+  asio::awaitable<Response> run_webhook(Exchange& exchange, Request request);
   asio::awaitable<bool> send_events(Exchange& exchange, Engine& engine, RequestFields fields);
   bool is_still_admitted(Exchange& exchange) const;
   asio::awaitable<void> unless_in_vain(asio::awaitable<void> waiting);

@@ -29,7 +29,8 @@ class ContractTest : public HttpTest {
     serve({.credentials = {.access = access(
                                R"({"name":"a","token":"admin-token-0123456789","roles":["admin"]},
         {"name":"r","token":"read-token-0123456789","roles":["read"]},
-        {"name":"t","token":"team-a-token-0123456789","roles":["read"],"namespace":"a"})")}});
+        {"name":"t","token":"team-a-token-0123456789","roles":["read"],"namespace":"a"})")},
+           .limits = {.waitpoint_rate = {.per_second = 1'000'000, .burst = 1'000'000}}});
   }
 
   // ---- Asking ---------------------------------------------------------------------------------------
@@ -49,6 +50,11 @@ class ContractTest : public HttpTest {
       call.fields.erase(name);
       ask.target.replace(open, close - open + 1, value);
       open += value.size();
+    }
+    if (const auto* token = call.fields.if_contains("token");
+        token && call.path == "/v1/waitpoint") {
+      ask.headers = "Authorization: Waitpoint " + text_of(*token) + "\r\n";
+      call.fields.erase("token");
     }
     if (call.method == "get" || call.method == "delete") {
       char separator = '?';
@@ -95,6 +101,72 @@ class ContractTest : public HttpTest {
     return "w";
   }
 
+  static json::object waitpoint(const char* key = "w") {
+    return {{"key", key},
+            {"question",
+             {{"choices", json::array{{{"signal", "yes"}, {"label", "Yes"}},
+                                      {{"signal", "no"}, {"label", "No"}}}}}}};
+  }
+  // An execution that waits for two sources, so that one answer leaves it waiting.
+  json::object suspended() const {
+    auto fields = claimed();
+    fields["condition"] = {{"count", 2}, {"of", "sources"}};
+    fields["waitpoints"] = json::array{waitpoint()};
+    const auto reply = body_of(send({"post", "/v1/executions/{id}/suspend", fields}));
+    const auto& opened = reply.at("waitpoints").as_array().at(0).as_object();
+    return {{"id", fields.at("id")},
+            {"waitpoint", opened.at("id")},
+            {"token", opened.at("tokens").as_array().at(0).as_object().at("token")}};
+  }
+  // The same, after its end.
+  json::object ended() const {
+    auto waiting = suspended();
+    post("/v1/executions/" + text_of(waiting.at("id")) + "/cancel", "{}", admin);
+    return waiting;
+  }
+  static json::object only(const json::object& fields, std::initializer_list<const char*> names) {
+    json::object chosen;
+    for (const auto* name : names) chosen[name] = fields.at(name);
+    return chosen;
+  }
+  // The published contract's signal to a waitpoint.
+  static json::object contract_signal(const json::object& waiting) {
+    return {{"execution_id", waiting.at("id")},
+            {"waitpoint_id", waiting.at("waitpoint")},
+            {"waitpoint_token", waiting.at("token")},
+            {"signal_id", no_such_uuid},
+            {"signal_name", "yes"}};
+  }
+
+  // The least that an operation on a waiting execution succeeds with; `waiting` is one of suspended() or
+  // ended().
+  std::optional<json::object> good_for_waiting(const std::string& operation,
+                                               const json::object& waiting) const {
+    if (operation == "ReadWaitpoint") return only(waiting, {"token"});
+    if (operation == "AnswerWaitpoint") return with(only(waiting, {"token"}), "signal", "yes");
+    if (operation == "DeliverSignal") return contract_signal(waiting);
+    if (operation == "Resume") return only(waiting, {"id"});
+    if (operation == "SendSignal") return with(only(waiting, {"id", "waitpoint"}), "name", "yes");
+    if (operation == "GetWaitpointTokens" || operation == "CloseWaitpoint")
+      return only(waiting, {"id", "waitpoint"});
+    return std::nullopt;
+  }
+  std::optional<json::object> good_for_worker(const std::string& operation) const {
+    if (operation == "Suspend") return with(claimed(), "waitpoints", json::array{waitpoint()});
+    if (operation == "CreateWaitpoint") {
+      auto fields = claimed();
+      for (const auto& field : waitpoint()) fields[field.key()] = field.value();
+      return fields;
+    }
+    if (operation == "PutStep") return with(claimed(), "name", "s");
+    if (operation == "GetStep") {
+      auto fields = with(claimed(), "name", "s");
+      send({"put", "/v1/executions/{id}/steps/{name}", fields});
+      return only(fields, {"id", "name"});
+    }
+    return std::nullopt;
+  }
+
   // The least that an operation about budgets, quotas or workers succeeds with.
   std::optional<json::object> good_for_resource(const std::string& operation) const {
     if (operation == "CreateBudget") return json::object{{"hard_limits", {{"tokens", 10}}}};
@@ -117,12 +189,19 @@ class ContractTest : public HttpTest {
   json::object good(const std::string& operation) const {
     static int number = 0;
     if (auto fields = good_for_resource(operation)) return *fields;
+    if (auto fields = good_for_worker(operation)) return *fields;
+    const json::object any{{"id", 0}, {"waitpoint", 0}, {"token", 0}};
+    if (good_for_waiting(operation, any)) return *good_for_waiting(operation, suspended());
+    if (operation == "RotateWaitpointSecret")
+      return {{"new_kid", "k2"}, {"new_secret_hex", std::string(64, 'a')}};
     const auto id = [&] { return submit(R"({"kind":"k","lane":"ready"})", admin); };
     if (operation == "Submit") return {{"kind", "k"}};
     if (operation == "SubmitMany")
       return {{"executions", json::array{json::object{{"kind", "k"}}}}};
     if (operation == "GetResult") return {{"id", completed()}};
-    if (operation == "ExplainExecution") return {{"id", id()}};
+    if (operation == "ExplainExecution" || operation == "ListWaitpoints" ||
+        operation == "ListSteps")
+      return {{"id", id()}};
     if (operation.starts_with("Get") && operation != "GetMetrics" && operation != "GetOpenApi")
       return {{"id", id()}};
     if (operation == "Claim" || operation == "Grant") {
@@ -163,12 +242,27 @@ class ContractTest : public HttpTest {
       send({"post", "/v1/backups", fields});
       return fields;
     }
+    if (operation == "SendSignal" || operation == "DeliverSignal")
+      return *good_for_waiting(operation, ended());
+    if (operation == "Resume") return claimed_id();
+    if (operation == "AnswerWaitpoint") {
+      send({"post", "/v1/waitpoint", fields});
+      return with(fields, "signal", "no");
+    }
+    if (operation == "RotateWaitpointSecret") return with(fields, "new_secret_hex", "bb");
     if (operation == "ClaimExecution") return with(claimed_id(), "worker", "w");
     if (operation == "ClaimGranted") return with(claimed_id(), "worker", "w");
     if (operation == "GetResult" || operation == "Replay") return claimed_id();
     if (operation == "Cancel" || operation == "RevokeLease") return {{"id", completed()}};
     if (operation == "ChangePriority") return with(fields, "id", completed());
     return with(fields, "lease_id", "01920000-0000-7000-8000-00000000000f");
+  }
+  // Fields of a valid request about a waitpoint that is closed.
+  json::object over(const std::string& operation) const {
+    const auto waiting = suspended();
+    send({"post", "/v1/executions/{id}/waitpoints/{waitpoint}/close",
+          only(waiting, {"id", "waitpoint"})});
+    return *good_for_waiting(operation, waiting);
   }
   json::object claimed_id() const { return {{"id", claimed().at("id")}}; }
   static json::object with(json::object fields, std::string_view name, const auto& value) {
@@ -185,7 +279,8 @@ class ContractTest : public HttpTest {
         const auto& described = method.value().as_object();
         std::string name(described.at("operationId").as_string());
         SCOPED_TRACE(name);
-        if (name.ends_with("Alias")) name.resize(name.size() - 5);  // the same operation
+        for (const std::string_view suffix : {"Alias", "ByHeader"})  // the same operation
+          if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
         each(name, Call{std::string(method.key()), std::string(path.key())}, described);
       }
   }
@@ -237,6 +332,9 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
       see(send(with_fields, headers));
     };
     const auto missing = [&]() -> json::object {
+      if (call.path.starts_with("/v1/waitpoint")) return with(good(name), "token", "x");
+      if (call.path.find("{execution_id}") != std::string::npos)
+        return with(good(name), "execution_id", no_such_id);
       if (call.path.find("{id}") == std::string::npos) return {{"worker", "nobody"}};
       const bool of_execution = call.path.starts_with("/v1/executions");
       return with(good(name), "id", of_execution ? no_such_id : no_such_uuid);
@@ -245,6 +343,12 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
     ask_for(good(name));
     if (name == "Submit")
       for (int i = 0; i < 2; ++i) ask_for(with(good(name), "idempotency_key", "twice"));
+    for (const char* creating : {"CreateWaitpoint", "PutStep", "AnswerWaitpoint", "SendSignal"}) {
+      if (name != creating) continue;
+      auto fields = good(name);
+      if (name == "SendSignal") fields["idempotency_key"] = "twice";
+      for (int i = 0; i < 2; ++i) ask_for(fields);
+    }
     if (name == "SubmitMany")
       ask_for({{"executions", json::array{json::object{{"kind", "k"}, {"priority", -1}},
                                           json::object{{"kind", "k"}}}}});
@@ -268,6 +372,7 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
         ask_for(with(good(name), "id", "01920000-0000-7000-8000-000000000002"));
     if (named("404")) ask_for(missing());
     if (named("409")) ask_for(conflicting(name));
+    if (named("410")) ask_for(over(name));
     if (body_schema(described)) {
       call.fields = good(name);
       auto large = to_ask(call);
@@ -275,7 +380,8 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
       large.headers += "Content-Length: 100000000\r\n";
       see(ask(large));
       auto odd = to_ask(call);
-      const bool takes_anything = name == "Submit" || name == "Complete";
+      const bool takes_anything =
+          name == "Submit" || name == "Complete" || name == "SendSignal" || name == "PutStep";
       odd.body = "x";
       odd.headers += takes_anything ? "Content-Type:\r\n" : "Content-Type: text/plain\r\n";
       see(ask(odd));
@@ -283,7 +389,8 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
     if (named("429")) {
       auto listener = must(Listener::bind("127.0.0.1:0"));
       const auto port = listener.port();
-      const Server busy(*engine_, std::move(listener), {.limits = {.long_polls = 0}});
+      const Server busy(*engine_, std::move(listener),
+                        {.limits = {.long_polls = 0, .waitpoint_rate = {}}});
       call.fields = good(name);
       see(test::ask(port, to_ask(call)));
     }
@@ -329,7 +436,8 @@ class FieldsTest : public ContractTest {
       const auto put = [&](const json::value& value) { return make(with(valid, name, value)); };
       const bool takes_anything = !inner.contains("type") && !inner.contains("oneOf");
       if (!takes_anything) expect_refused(call, put(wrong_for(inner)), "", prefix + name);
-      if (inner.contains("properties")) try_fields(call, inner, {}, prefix + name + ".", put);
+      if (inner.contains("properties"))
+        try_fields(call, inner, member(valid, name), prefix + name + ".", put);
       if (const auto* items = inner.if_contains("items"); items && has_members(*items))
         try_fields(call, items->as_object(), first(valid, name), prefix + name + ".",
                    [&](json::object item) { return put(json::array{std::move(item)}); });
@@ -345,6 +453,9 @@ class FieldsTest : public ContractTest {
   }
   bool has_members(const json::value& schema) const {
     return check_.resolve(schema.as_object()).contains("properties");
+  }
+  static json::object member(const json::object& fields, const std::string& name) {
+    return fields.contains(name) ? fields.at(name).as_object() : json::object{};
   }
   static json::object first(const json::object& fields, const std::string& name) {
     return fields.contains(name) ? fields.at(name).as_array().at(0).as_object() : json::object{};
@@ -394,6 +505,7 @@ TEST_F(FieldsTest, OfQueriesAreExactlyThoseDescribed) {
       const auto& parameter = each.as_object();
       if (parameter.at("in") == "header") continue;
       const auto field = text_of(parameter.at("name"));
+      if (field == "token") continue;  // a wrong one is not found
       const auto& schema = check_.resolve(parameter.at("schema").as_object());
       const bool any_text =
           schema.at("type") == "string" && !schema.contains("enum") && !schema.contains("pattern");

@@ -26,7 +26,8 @@ class EventStreamTest : public HttpTest {
     peer->send(to_text(
         {.target = "/v1/events" + query, .headers = "Accept: text/event-stream\r\n" + headers}));
     EXPECT_THAT(peer->read_until("\r\n\r\n"),
-                AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("Content-Type: text/event-stream")));
+                ::testing::AllOf(StartsWith("HTTP/1.1 200 "),
+                                 HasSubstr("Content-Type: text/event-stream")));
     return peer;
   }
   // The next part of the stream that is no comment.

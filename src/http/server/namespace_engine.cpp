@@ -78,7 +78,9 @@ NamespaceEngine::Subject NamespaceEngine::subject_of(const Op& operation) {
     return operation.ns;
   else if constexpr (NamesExecution<Op> || NamesBudget<Op> || NamesQuota<Op>)
     return operation.id;
-  else if constexpr (std::same_as<Op, Health> || std::same_as<Op, CheckReady>)
+  // The token of a waitpoint says what its holder may do.
+  else if constexpr (std::same_as<Op, Health> || std::same_as<Op, CheckReady> ||
+                     std::same_as<Op, ReadWaitpoint> || std::same_as<Op, AnswerWaitpoint>)
     return TheEngine{};
   else
     return AllNamespaces{};

@@ -7,8 +7,10 @@
 #include <boost/beast/http/field.hpp>
 #include <boost/url.hpp>
 
+#include "base/text/base64.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
+#include "http/server/webhooks.hpp"
 #include "http/wire/json_parser.hpp"
 #include "http/wire/openapi.hpp"
 #include "http/wire/problem.hpp"
@@ -20,6 +22,25 @@ namespace urls = boost::urls;
 using Field = beast::http::field;
 
 constexpr std::string_view json_type = "application/json";
+
+// A payload as base64, and room for tags and a policy beside it.
+constexpr std::uint64_t request_bytes_max =
+    base64_encoded_size(limits::payload_bytes_max) + 1024 * 1024;
+constexpr std::uint64_t batch_bytes_max =
+    base64_encoded_size(limits::batch_bytes_max) + 4 * 1024 * 1024;
+constexpr std::uint64_t answer_bytes_max = 64 * 1024;  // of a waitpoint
+constexpr std::uint64_t contract_signal_bytes_max = 256 * 1024;
+
+template <class Op>
+constexpr std::uint64_t body_bytes_max() {
+  if (std::same_as<Op, AnswerWaitpoint>) return answer_bytes_max;
+  if (std::same_as<Op, DeliverSignal>) return contract_signal_bytes_max;
+  return Batched<Op> ? batch_bytes_max : request_bytes_max;
+}
+
+// The paths below this one hold a token.
+constexpr std::string_view token_paths = "/v1/waitpoints/";
+constexpr std::size_t path_shown_max = 256;
 
 Response success(Bytes& bytes, const HttpRow::Words&) {
   const auto type =
@@ -62,7 +83,8 @@ Response respond(EngineCall& answered) {
   auto& reply = *answered.get_if<Op>()->reply;
   if (!reply) return error_response(reply.error());
   auto response = success(*reply, endpoint<Op>.words);
-  if constexpr (std::same_as<Op, GetPayload> || std::same_as<Op, GetResult>)
+  if constexpr (std::same_as<Op, GetPayload> || std::same_as<Op, GetResult> ||
+                std::same_as<Op, GetStep>)
     forbid_display(response);
   return response;
 }
@@ -77,27 +99,46 @@ Response openapi_response(const RequestFields& fields) {
 template <class Op>
 Route make_route() {
   constexpr bool submits = std::same_as<Op, Submit> || std::same_as<Op, SubmitMany>;
+  constexpr bool for_outsiders = !token_header_path<Op>.empty();
   return {.endpoint = endpoint<Op>,
           .read = &read_call<Op>,
           .respond = &respond<Op>,
+          .audience = for_outsiders ? Audience::token_holders : Audience::callers,
+          .body_bytes_max = body_bytes_max<Op>(),
           .may_wait = Waiting<Op>,
           .is_batch = Batched<Op>,
           .is_audited = Op::row.is_audited,
+          .has_secrets = has_secrets<Op>,
           .takes_namespace = NamesNamespace<Op> || submits,
-          .takes_key = std::same_as<Op, Submit>,
+          .takes_key = std::same_as<Op, Submit> || std::same_as<Op, SendSignal>,
           .takes_trace = submits,
           .raw_body_field = raw_body_field<Op>};
+}
+
+template <class Op>
+void add_routes(std::vector<Route>& all) {
+  auto route = make_route<Op>();
+  all.push_back(route);
+  route.endpoint.path = route.endpoint.alias;
+  if (!route.endpoint.alias.empty()) all.push_back(route);
+  route.endpoint.path = token_header_path<Op>;
+  route.takes_token_header = true;
+  if (!token_header_path<Op>.empty()) all.push_back(route);
 }
 
 template <class... Ops>
 std::vector<Route> make_routes(OperationList<Ops...>) {
   std::vector<Route> all;
-  for (auto route : {make_route<Ops>()...}) {
-    all.push_back(route);
-    route.endpoint.path = route.endpoint.alias;
-    if (!route.endpoint.alias.empty()) all.push_back(route);
-  }
-  all.push_back({.endpoint = openapi_endpoint, .read = nullptr, .respond = nullptr});
+  (add_routes<Ops>(all), ...);
+  all.push_back({.endpoint = openapi_endpoint});
+  all.push_back({.endpoint = webhook_endpoint,
+                 .audience = Audience::webhooks,
+                 .body_bytes_max = webhook_bytes_max,
+                 .is_audited = true});
+  for (const auto& page : pages())
+    all.push_back({.endpoint = {Verb::get, page.path, Role::nobody, "A page for people"},
+                   .audience = Audience::browsers,
+                   .page = &page});
   return all;
 }
 
@@ -193,6 +234,16 @@ void for_each_submit(const Route& route, RequestFields& fields, Add add) {
     if (item.is_object()) add(item.get_object());
 }
 
+// The token of a waitpoint in `Authorization: Waitpoint TOKEN`.
+Result<std::string> read_token(const Request& request) {
+  const std::string_view authorization = request[Field::authorization];
+  const bool is_token = beast::iequals(authorization.substr(0, token_scheme.size()), token_scheme);
+  if (is_token && authorization.size() > token_scheme.size())
+    return std::string(authorization.substr(token_scheme.size()));
+  return fail(Errc::missing_token,
+              "send the token of the waitpoint as Authorization: Waitpoint TOKEN");
+}
+
 void add_if_absent(RequestFields& fields, json::object& body, std::string_view name,
                    std::string_view value) {
   if (!fields.url.contains(name)) body.emplace(name, value);
@@ -210,7 +261,7 @@ Result<Found> find_route(Verb method, std::string_view method_text, std::string_
   const auto url = urls::parse_origin_form(target);
   if (!url)
     return fail(Errc::route_not_found,
-                fmt::format("'{}' is not a valid path", printable(raw_target)));
+                fmt::format("'{}' is not a valid path", shown_path(raw_target)));
 
   Segments path;
   for (const auto& segment : url->segments()) path.emplace_back(segment);
@@ -231,9 +282,9 @@ Result<Found> find_route(Verb method, std::string_view method_text, std::string_
   }
   if (allow.empty())
     return fail(Errc::route_not_found,
-                fmt::format("there is nothing at {}", printable(raw_target)));
+                fmt::format("there is nothing at {}", shown_path(raw_target)));
   return fail(Errc::method_not_allowed,
-              fmt::format("{} does not know the method {}, only {}", printable(raw_target),
+              fmt::format("{} does not know the method {}, only {}", shown_path(raw_target),
                           printable(method_text), allow),
               {{"allow", allow}});
 }
@@ -242,16 +293,22 @@ Result<RequestFields> read_fields(Found found, Request request,
                                   const std::optional<Namespace>& default_ns) {
   const auto& route = *found.route;
   const std::string key(request["Idempotency-Key"]);
+  Result<std::string> token = std::string{};
+  if (route.takes_token_header) token = read_token(request);
+  FF_TRY(token);
   const auto trace = TraceParent::parse(std::string(request["traceparent"]));
   auto body = parse_body(route, request);
   FF_TRY(body);
   if (route.is_batch) FF_TRY(check_batch_size(*body));
   RequestFields fields{.url = std::move(found.url_fields), .body = std::move(*body)};
+  if (!token->empty() && !fields.url.emplace("token", std::move(*token)).second)
+    return fail_field(Errc::invalid_input, "token", "token is given twice, in URL and header");
 
   if (!key.empty() && !route.takes_key)
-    return fail_field(Errc::invalid_input, "Idempotency-Key",
-                      "the header Idempotency-Key belongs to POST /v1/executions alone; elsewhere, "
-                      "repeat with the same ids");
+    return fail_field(
+        Errc::invalid_input, "Idempotency-Key",
+        "the header Idempotency-Key belongs to submits and signals; elsewhere, repeat "
+        "with the same ids");
   if (!key.empty()) {
     const auto* in_body = fields.body.if_contains("idempotency_key");
     if (in_body && !in_body->is_null() && *in_body != json::value(key))
@@ -274,7 +331,17 @@ Result<RequestFields> read_fields(Found found, Request request,
   return fields;
 }
 
+std::string shown_path(std::string_view target) {
+  const auto path = target.substr(0, target.find('?'));
+  const auto encoded = urls::make_pct_string_view(path);
+  const auto decoded = encoded ? encoded->decode() : std::string(path);
+  const auto at = decoded.find(token_paths);
+  if (at == std::string::npos) return printable(path, path_shown_max);
+  return printable(decoded.substr(0, at + token_paths.size()), path_shown_max) + "…";
+}
+
 asio::awaitable<Response> run(const Route& route, Engine& engine, RequestFields fields) {
+  if (route.page) co_return page_response(*route.page);
   if (!route.read) co_return openapi_response(fields);
   const auto call = route.read(fields);
   fields = {};  // the operation may wait long
@@ -288,6 +355,10 @@ Response make_response(Status status, std::string_view type, std::string body) {
   if (status != Status::no_content) response.set(Field::content_type, type);
   response.body() = std::move(body);
   return response;
+}
+
+Response status_response(std::string_view word) {
+  return json_response(Status::ok, {{"status", word}});
 }
 
 Response error_response(const Error& error) {

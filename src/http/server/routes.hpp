@@ -3,28 +3,43 @@
 
 #include <flowfabric/engine.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "http/server/pages.hpp"
 #include "http/transport/stream.hpp"
 #include "http/wire/wire.hpp"
 
 namespace ff::http {
 
-// A route turns the request's fields into an operation and the operation's reply into a response. The one of
-// the OpenAPI document has neither.
+// The kind of client that a route is for. Its credential decides which checks apply.
+enum class Audience : std::uint8_t {
+  callers,        // programs and people with a bearer token, if the server has any
+  token_holders,  // outsiders with the token of a waitpoint
+  webhooks,       // programs that sign their requests
+  browsers,       // anybody: a static page
+};
+
+// A route turns the request's fields into an operation and the operation's reply into a response. Webhooks,
+// pages and the OpenAPI document have no such functions.
 struct Route {
   Endpoint endpoint;
-  Result<std::unique_ptr<EngineCall>> (*read)(const RequestFields& fields);
-  Response (*respond)(EngineCall& answered);
-  bool may_wait = false;                 // a long poll: its client may go away meanwhile
-  bool is_batch = false;                 // its body may be large
+  Result<std::unique_ptr<EngineCall>> (*read)(const RequestFields& fields) = nullptr;
+  Response (*respond)(EngineCall& answered) = nullptr;
+  Audience audience = Audience::callers;
+  const Page* page = nullptr;
+  std::uint64_t body_bytes_max = 0;
+  bool may_wait = false;  // a long poll: its client may go away meanwhile
+  bool is_batch = false;
   bool is_audited = false;               // the log says who did it
+  bool has_secrets = false;              // no cache may keep its replies
   bool takes_namespace = false;          // a field of that name; the token's, if it is left out
   bool takes_key = false;                // an Idempotency-Key
   bool takes_trace = false;              // a traceparent
+  bool takes_token_header = false;       // a waitpoint's token
   std::string_view raw_body_field = "";  // the field for a body that is not JSON
 };
 
@@ -45,7 +60,12 @@ Result<RequestFields> read_fields(Found found, Request request,
 // Runs the route's operation on the engine.
 asio::awaitable<Response> run(const Route& route, Engine& engine, RequestFields fields);
 
+// The path of a target as logs and errors may show it: without its query, which may hold a payload, and
+// without the token of a waitpoint.
+std::string shown_path(std::string_view target);
+
 Response make_response(Status status, std::string_view type, std::string body);
 Response error_response(const Error& error);
+Response status_response(std::string_view word);  // {"status": word}
 
 }  // namespace ff::http

@@ -129,5 +129,29 @@ TEST(Routes, TakeExecutionIdsWithPlainBraces) {
             R"(/v1/executions/{id} {"id":"{fp:7}:x"} {})");
 }
 
+TEST(Routes, TakeTheTokenOfAWaitpointFromItsHeader) {
+  auto read = request(Verb::get, "/v1/waitpoint");
+  EXPECT_EQ(matched(read), "missing_token");
+  for (const char* other : {"Bearer t", "Waitpoint", "Waitpoint ", "t"}) {
+    read.set(beast::http::field::authorization, other);
+    EXPECT_EQ(matched(read), "missing_token") << other;
+  }
+  read.set(beast::http::field::authorization, "waitpoint t.o.k");
+  EXPECT_EQ(matched(read), R"(/v1/waitpoint {"token":"t.o.k"} {})");
+  read.target("/v1/waitpoint?token=u");
+  EXPECT_EQ(matched(read), "invalid_input");
+}
+
+TEST(Routes, ShowPathsWithoutQueriesAndTokens) {
+  EXPECT_EQ(shown_path("/v1/executions?payload=p"), "/v1/executions");
+  EXPECT_EQ(shown_path("/v1/executions/7-x/waitpoints/y/close"),
+            "/v1/executions/7-x/waitpoints/y/close");
+  for (const char* target :
+       {"/v1/waitpoints/TOKEN", "/v1/waitpoints/TOKEN/more?x=1", "/v1/wait%70oints/TOKEN",
+        "/%76%31%2fwaitpoints/TOKEN", "/v1/waitpoints/TOKEN%zz"})
+    EXPECT_EQ(shown_path(target), "/v1/waitpoints/…") << target;
+  EXPECT_EQ(shown_path("http://host/v1/waitpoints/TOKEN"), "http://host/v1/waitpoints/…");
+}
+
 }  // namespace
 }  // namespace ff::http

@@ -9,6 +9,8 @@
 #include "http/server/access.hpp"
 #include "http/server/allowance.hpp"
 #include "http/server/http_metrics.hpp"
+#include "http/server/rate_limit.hpp"
+#include "http/server/webhooks.hpp"
 #include "http/transport/stream.hpp"
 
 namespace ff::http {
@@ -22,13 +24,16 @@ struct ServerLimits {
   std::chrono::milliseconds header_timeout{10'000};  // from the first byte of a request
   std::chrono::milliseconds body_timeout{60'000};
   std::chrono::milliseconds write_timeout{30'000};
-  std::chrono::milliseconds stream_silence{15'000};  // of an event stream, before a sign of life
+  std::chrono::milliseconds stream_silence{15'000};     // of an event stream, before a sign of life
+  Rate waitpoint_rate{.per_second = 20, .burst = 100};  // of one address, by holders of tokens
+  Rate webhook_rate{.per_second = 100, .burst = 1'000};
 };
 
 // Replaceable while a server runs.
 struct Credentials {
   std::shared_ptr<const Access> access = Access::open_to_all();
   std::shared_ptr<TlsContext> tls = {};  // none: plain HTTP
+  std::shared_ptr<const Webhooks> webhooks = std::make_shared<const Webhooks>();
 };
 
 // Thread-safe.
@@ -41,6 +46,8 @@ struct ServerContext {
         connections(limited.connections),
         long_polls(limited.long_polls),
         body_bytes(limited.body_bytes),
+        waitpoint_rate(limited.waitpoint_rate),
+        webhook_rate(limited.webhook_rate),
         credentials_(std::move(presented)) {}
 
   Engine& engine;
@@ -50,6 +57,8 @@ struct ServerContext {
   Allowance connections;
   Allowance long_polls;
   Allowance body_bytes;
+  RateLimit waitpoint_rate;
+  RateLimit webhook_rate;
 
   Credentials credentials() const {
     const std::lock_guard lock(mutex_);

@@ -117,16 +117,17 @@ TEST_F(TlsTest, AStrangersCertificateIsRefused) {
   ff::test::TempDirectory elsewhere;
   const Authority stranger(elsewhere.path());
   EXPECT_THAT(try_out(server_->url(), stranger.file("ca.pem")),
-              AllOf(StartsWith("unreachable: no TLS with the server at 127.0.0.1:"),
-                    HasSubstr("signed by someone you trust?")));
+              ::testing::AllOf(StartsWith("unreachable: no TLS with the server at 127.0.0.1:"),
+                               HasSubstr("signed by someone you trust?")));
   EXPECT_THAT(try_out(server_->url(), ""), StartsWith("unreachable: no TLS"));
 }
 
 TEST_F(TlsTest, ACertificateForAnotherNameIsRefused) {
   for (const char* other : {"DNS:other.example", "IP:192.0.2.1"}) {
     serve_tls(authority_.issue("other", other));
-    EXPECT_THAT(try_out(server_->url(), ca_), AllOf(StartsWith("unreachable: no TLS"),
-                                                    HasSubstr("is its certificate for this name")));
+    EXPECT_THAT(try_out(server_->url(), ca_),
+                ::testing::AllOf(StartsWith("unreachable: no TLS"),
+                                 HasSubstr("is its certificate for this name")));
   }
 }
 

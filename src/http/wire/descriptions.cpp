@@ -14,6 +14,77 @@ struct Row {
 };
 
 constexpr std::array rows{
+    // Of suspensions, waitpoints and signals
+    Row{"answer", "The answer that this token has given."},
+    Row{"answers", "Answers to the waitpoint so far, of all tokens."},
+    Row{"approver", "The person that the token is for."},
+    Row{"approvers",
+        "The people that are asked: each has a token and one vote. None: one token for everybody."},
+    Row{"bytes", "Their number.", "integer"},
+    Row{"category", "Of your choice; handed on to the worker.", "string", "SendSignal"},
+    Row{"category", "Of the sender's choice.", "string", "ReceivedSignal"},
+    Row{"cause", "Why the suspension ended.", "", "Wake"},
+    Row{"choices", "The answers to choose from: each sends its signal."},
+    Row{"comment", "Of the person who answers; the worker gets it with the signal."},
+    Row{"condition",
+        "When signals resume it: {} for any; {\"signal\", \"waitpoint\"}; {\"all\": […]}; "
+        "{\"any\": "
+        "[…]}; {\"count\", \"of\", \"signal\", \"waitpoints\"}; operator; timeout."},
+    Row{"correlation_id", "Of your choice; handed on to the worker."},
+    Row{"count", "How many at least; 1 to 1000.", "integer", "CountOf"},
+    Row{"counted", "Signals of these that counted."},
+    Row{"counted_for", "The suspension that it counted for."},
+    Row{"delay_ms", "It is ready so long from now on.", "", "Resume"},
+    Row{"duplicate", "It was sent before; it counts once.", "", "SignalReply"},
+    Row{"duplicate", "The same answer was given before.", "", "AnswerReply"},
+    Row{"duplicate", "It was open already; nothing was changed.", "", "CreateWaitpointReply"},
+    Row{"duplicate", "A result was kept before; it stays.", "", "PutStepReply"},
+    Row{"effect", "What the signal did."},
+    Row{"escalated", "It timed out and waits for an operator."},
+    Row{"expires_at_ms", "When the waitpoint closes.", "", "WaitpointInfo"},
+    Row{"expires_at_ms", "When the waitpoint closes.", "", "IssuedWaitpoint"},
+    Row{"expires_at_ms", "When the waitpoint closes.", "", "WaitpointView"},
+    Row{"expires_in_ms", "Left out: it closes with its suspension."},
+    Row{"from", "The index of the first signal."},
+    Row{"handler_state", "Bytes for the handler when it resumes, as text; at most 64 KiB."},
+    Row{"handler_state_base64", "The same, if they are not text."},
+    Row{"idempotency_key", "A signal with the same key counts once within dedup_window_ms.",
+        "string", "SendSignal"},
+    Row{"idempotency_key", "A signal with the same key counts once within dedup_ttl_ms.", "string",
+        "DeliverSignal"},
+    Row{"identity", "Who sent it: counted by conditions that count sources."},
+    Row{"key", "The waitpoint's name inside its execution."},
+    Row{"max_signals_per_execution", "Signals that it accepts before its end; at most 10000.", "",
+        "Policy"},
+    Row{"max_signals_per_execution", "Accepted and without effect: the policy decides.", "",
+        "DeliverSignal"},
+    Row{"on_timeout",
+        "What the timeout does: end it (fail, cancel, expire), resume it (auto_resume), or leave "
+        "it "
+        "to an operator (escalate)."},
+    Row{"payload", "Text, or a list of bytes.", "", "DeliverSignal"},
+    Row{"progress", "How far the condition is, in a sentence.", "string"},
+    Row{"reason", "Why it waits; for people and for lists.", "", "Suspend"},
+    Row{"resume_delay_ms", "It is ready so long after the condition is satisfied.", "", "Suspend"},
+    Row{"resume_delay_ms", "Accepted and without effect: the suspension decides.", "",
+        "DeliverSignal"},
+    Row{"satisfied",
+        "Earlier signals satisfy the condition: it was not suspended, the lease goes on."},
+    Row{"signal_id", "A UUID. Left out: minted.", "", "SendSignal"},
+    Row{"signals", "Received since it was submitted or replayed.", "integer", "ExecutionInfo"},
+    Row{"signals", "That arrived at the waitpoint.", "integer"},
+    Row{"since_ms", "When it was suspended."},
+    Row{"suspended_since_ms", "While suspended: since when."},
+    Row{"suspension_id", "Repeated with the same, suspend answers as the first time.", "",
+        "Suspend"},
+    Row{"suspension_timeout_at_ms", "While suspended: when its timeout acts."},
+    Row{"timeout_ms", "Left out: it waits for ever."},
+    Row{"token", "Whoever has it can answer."},
+    Row{"tokens", "One for each approver, or one for everybody."},
+    Row{"waitpoint", "The id of the waitpoint that the signal is for.", "", "SendSignal"},
+    Row{"waitpoint_token", "Of this waitpoint: the contract's form or FlowFabric's own."},
+    Row{"wake", "If the attempt was suspended: why it goes on."},
+
     // Of an execution
     Row{"attempts", "How many attempts have begun.", "integer"},
     Row{"cancel_reason", "Why it was cancelled."},
@@ -109,6 +180,8 @@ constexpr std::array rows{
 
     // Of workers
     Row{"draining", "It gets no more work, and finishes what it has."},
+    Row{"expires_at_ms", "Of the others: until then their tokens are valid.", "",
+        "WaitpointKeyInfo"},
     Row{"expires_at_ms", "Unless it is heard of before, it counts as dead from then on."},
     Row{"incarnation",
         "A UUID that the worker mints when it starts. While it is heard of, the same worker with "
@@ -116,6 +189,17 @@ constexpr std::array rows{
     Row{"known", "It was registered already."},
     Row{"running", "What it holds now.", "array"},
     Row{"ttl_ms", "How long it counts as alive after each sign of life."},
+
+    // Of the secrets of waitpoint tokens
+    Row{"current", "It signs new tokens."},
+    Row{"failed", "Partitions that still sign with the secret before; rotate again.", "array"},
+    Row{"in_progress", "Always empty: a partition rotates in one step."},
+    Row{"kid", "The id of a secret."},
+    Row{"new_kid", "The id of the new secret: letters, digits, '.', '_' and '-'."},
+    Row{"new_secret_hex",
+        "The new secret in hex digits, two for each byte; 32 bytes are a good "
+        "length."},
+    Row{"rotated", "Partitions that sign with the new secret."},
 
     // Of what keeps an execution from running
     Row{"blocking_detail", "If something keeps it from starting: what."},

@@ -74,6 +74,27 @@ template <>
 inline constexpr std::string_view raw_body_field<Submit> = "payload";
 template <>
 inline constexpr std::string_view raw_body_field<Complete> = "result";
+template <>
+inline constexpr std::string_view raw_body_field<SendSignal> = "payload";
+template <>
+inline constexpr std::string_view raw_body_field<PutStep> = "result";
+
+// The path of an operation whose caller holds a waitpoint's token and sends it as `Authorization: Waitpoint
+// TOKEN`: proxies log paths. Empty for all others.
+template <class Op>
+inline constexpr std::string_view token_header_path = "";
+template <>
+inline constexpr std::string_view token_header_path<ReadWaitpoint> = "/v1/waitpoint";
+template <>
+inline constexpr std::string_view token_header_path<AnswerWaitpoint> = "/v1/waitpoint";
+inline constexpr std::string_view token_scheme = "Waitpoint ";
+
+// Requests or replies with tokens or secrets that no cache may keep.
+template <class Op>
+inline constexpr bool has_secrets =
+    !token_header_path<Op>.empty() || std::same_as<Op, Suspend> ||
+    std::same_as<Op, CreateWaitpoint> || std::same_as<Op, GetWaitpointTokens> ||
+    std::same_as<Op, DeliverSignal> || std::same_as<Op, RotateWaitpointSecret>;
 
 // Its request is a list, and may be as large as all its items.
 template <class Op>
@@ -84,6 +105,7 @@ concept Batched = requires(Op operation) {
 // Whether a reply is the endpoint's second word.
 inline bool is_otherwise(const ClaimReply& reply) { return reply.executions.empty(); }
 inline bool is_otherwise(const FailReply& reply) { return reply.retry_at.has_value(); }
+inline bool is_otherwise(const SuspendReply& reply) { return reply.satisfied; }
 template <class Reply>
 bool is_otherwise(const Reply& reply) {
   if constexpr (Creates<Reply>)

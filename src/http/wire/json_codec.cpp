@@ -196,6 +196,30 @@ Result<LeaseEpoch> Codec<LeaseEpoch>::read(const json::value& value, Source sour
   return LeaseEpoch{*number};
 }
 
+Result<KeyId> Codec<KeyId>::read(const json::value& value, Source source) {
+  auto kid = IdCodec<KeyId>::read(value, source);
+  if (!kid) kid.error().code = Errc::invalid_kid;
+  return kid;
+}
+
+json::object Codec<KeyId>::schema(NamedSchemas&) {
+  return {{"type", "string"}, {"pattern", "^[A-Za-z0-9._-]{1,64}$"}};
+}
+
+json::value Codec<WaitpointSecret>::write(const WaitpointSecret& secret) {
+  return json::value(secret.to_hex());
+}
+
+Result<WaitpointSecret> Codec<WaitpointSecret>::read(const json::value& value, Source source) {
+  const auto hex = Codec<std::string>::read(value, source);
+  FF_TRY(hex);
+  return WaitpointSecret::parse(*hex);
+}
+
+json::object Codec<WaitpointSecret>::schema(NamedSchemas&) {
+  return {{"type", "string"}, {"pattern", "^([0-9A-Fa-f]{2})+$"}, {"writeOnly", true}};
+}
+
 json::value Codec<Tags>::write(const Tags& tags) {
   json::object object;
   for (const auto& [key, value] : tags) object[key] = value;

@@ -171,6 +171,20 @@ struct Codec<TextId<rule>> : IdCodec<TextId<rule>> {
   }
 };
 
+// An error has a code of its own.
+template <>
+struct Codec<KeyId> : IdCodec<KeyId> {
+  static Result<KeyId> read(const json::value& value, Source source);
+  static json::object schema(NamedSchemas&);
+};
+// Hex digits. An error does not repeat them.
+template <>
+struct Codec<WaitpointSecret> {
+  static json::value write(const WaitpointSecret& secret);
+  static Result<WaitpointSecret> read(const json::value& value, Source source);
+  static json::object schema(NamedSchemas&);
+};
+
 template <>
 struct Codec<Tags> {
   static json::value write(const Tags& tags);

@@ -90,6 +90,14 @@ class Fields {
   void optional(std::string_view name, std::optional<T>& value) {
     visit({name, Presence::optional, &value, value_type<std::optional<T>>});
   }
+  // Left out while it has its usual value: servers that do not know the field would refuse it.
+  template <class T>
+  void unless_usual(std::string_view name, T& value, const T& usual) {
+    std::optional<T> given;
+    if (value != usual) given = value;
+    optional(name, given);
+    if (given) value = std::move(*given);
+  }
 
   // A field that always has this value.
   virtual void constant(std::string_view name, std::string_view value) = 0;

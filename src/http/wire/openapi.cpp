@@ -22,6 +22,7 @@ struct Operation {
   void (*describe_request)(Fields&);
   void (*describe_reply)(Fields&);  // null: the reply is bytes
   std::string_view raw_body_field;
+  std::string_view token_header_path;
   bool creates;
   bool waits;
   bool names_namespace;
@@ -42,6 +43,7 @@ Operation make_operation() {
                  .describe_request = &describe_default<Op>,
                  .describe_reply = nullptr,
                  .raw_body_field = raw_body_field<Op>,
+                 .token_header_path = token_header_path<Op>,
                  .creates = Creates<Reply>,
                  .waits = Waiting<Op>,
                  .names_namespace = NamesNamespace<Op>};
@@ -51,14 +53,23 @@ Operation make_operation() {
 
 // True if the operation can be answered with 409.
 bool may_conflict(const Operation& op) {
-  return op.is<Submit, GetResult, Backup, CreateBudget, CreateQuota, ReportUsage>() ||
+  return op.is<Submit, GetResult, Backup, CreateBudget, CreateQuota, ReportUsage, AnswerWaitpoint,
+               DeliverSignal, RotateWaitpointSecret>() ||
          (op.at.path.starts_with("/v1/executions/{id}/") && op.at.method != Verb::get &&
-          !op.is<SetTags>());
+          !op.is<SetTags, CloseWaitpoint>());
+}
+
+// True if the operation can be answered with 410: its waitpoint is closed.
+bool may_be_over(const Operation& op) {
+  return op.is<ReadWaitpoint, AnswerWaitpoint, SendSignal, DeliverSignal, GetWaitpointTokens>();
 }
 
 // The description of a 404 answer; empty if the operation has none.
 std::string_view may_be_missing(const Operation& op) {
-  if (op.at.path.starts_with("/v1/executions/{id}")) return "there is no such execution";
+  if (op.is<ReadWaitpoint, AnswerWaitpoint>()) return "the token is not valid";
+  if (op.is<CloseWaitpoint, GetWaitpointTokens>()) return "there is no such execution or waitpoint";
+  if (op.is<GetStep>()) return "there is no such execution or step";
+  if (op.at.path.starts_with("/v1/executions/{")) return "there is no such execution";
   if (op.at.path.starts_with("/v1/budgets/{id}")) return "there is no such budget";
   if (op.at.path.starts_with("/v1/quotas/{id}")) return "there is no such quota";
   if (op.is<GetWorker, HeartbeatWorker, DrainWorker>()) return "there is no such worker";
@@ -76,6 +87,7 @@ struct Tag {
 };
 constexpr std::array tags{
     Tag{"Health", "Whether the server works."},
+    Tag{"Outsiders", "Answers with the token of a waitpoint, and no other."},
     Tag{"Reading", "Executions, events, budgets, quotas and workers; role read."},
     Tag{"Submitting and changing", "New executions, and changes to those there are; role submit."},
     Tag{"Working", "Claims, leases, results and usage; role work."},
@@ -86,10 +98,10 @@ constexpr std::array tags{
 std::string_view tag_of(Role role) {
   switch (role) {
     case Role::nobody: return tags[0].name;
-    case Role::read: return tags[1].name;
-    case Role::submit: return tags[2].name;
-    case Role::work: return tags[3].name;
-    case Role::admin: return tags[4].name;
+    case Role::read: return tags[2].name;
+    case Role::submit: return tags[3].name;
+    case Role::work: return tags[4].name;
+    case Role::admin: return tags[5].name;
   }
   return "";
 }
@@ -153,11 +165,13 @@ json::object responses(const Operation& op, NamedSchemas& named) {
   }
   if (const auto missing = may_be_missing(op); !missing.empty()) all["404"] = problem(missing);
   if (may_conflict(op)) all["409"] = problem("its state does not allow this");
+  if (may_be_over(op)) all["410"] = problem("the waitpoint is closed");
   if (has_body(op.at.method)) {
     all["413"] = problem("the body is too large");
     all["415"] = problem("the body has a content type that is not known here");
   }
   if (op.waits) all["429"] = problem("too many requests wait already");
+  if (!op.token_header_path.empty()) all["429"] = problem("too many requests from this address");
   if (op.is<Health, CheckReady>()) all["503"] = problem("it cannot, or not yet");
   all["default"] = problem("anything else");
   return all;
@@ -173,10 +187,12 @@ json::object parameter(std::string_view name, std::string_view in, bool required
 
 json::object operation(const Operation& op, NamedSchemas& named) {
   const auto& at = op.at;
+  const bool has_token_header = at.path == op.token_header_path;
   SchemaWriter writer(named, op.name);
   op.describe_request(writer);
   auto fields = writer.finish();
   auto& properties = fields.at("properties").get_object();
+  if (has_token_header) properties.erase("token");
   const auto is_required = [&](std::string_view name) {
     const auto* required = fields.if_contains("required");
     return required && std::ranges::find(required->get_array(), json::value(name)) !=
@@ -201,9 +217,10 @@ json::object operation(const Operation& op, NamedSchemas& named) {
   if (!still_required.empty()) body["required"] = std::move(still_required);
   body["additionalProperties"] = false;
 
+  const auto tag = op.token_header_path.empty() ? tag_of(at.role) : tags[1].name;
   json::object described{
-      {"operationId", op.name}, {"summary", at.summary}, {"tags", json::array{tag_of(at.role)}}};
-  if (op.is<Submit>())
+      {"operationId", op.name}, {"summary", at.summary}, {"tags", json::array{tag}}};
+  if (op.is<Submit, SendSignal>())
     parameters.push_back(
         parameter("Idempotency-Key", "header", false, Codec<IdempotencyKey>::schema(named)));
   if (op.is<Submit, SubmitMany>())
@@ -226,7 +243,9 @@ json::object operation(const Operation& op, NamedSchemas& named) {
     described["requestBody"] = std::move(request_body);
   }
   described["responses"] = responses(op, named);
-  if (at.role == Role::nobody)
+  if (has_token_header)
+    described["security"] = json::array{json::object{{"waitpoint", json::array{}}}};
+  else if (at.role == Role::nobody)
     described["security"] = json::array{};
   else
     described["x-role"] = to_string(at.role);
@@ -253,6 +272,14 @@ json::object paths(NamedSchemas& named) {
   for (auto op : make_operations(EngineOperations{})) {
     const auto method = method_name(op.at.method);
     at_path(all, op.at.path)[method] = operation(op, named);
+    if (!op.token_header_path.empty()) {
+      const auto with_token = std::exchange(op.at.path, op.token_header_path);
+      auto by_header = operation(op, named);
+      by_header["operationId"] = op.name + "ByHeader";
+      by_header["description"] =
+          fmt::format("The same as {}, with a token that no log of URLs has.", with_token);
+      at_path(all, op.at.path)[method] = std::move(by_header);
+    }
     if (op.at.alias.empty()) continue;
     const auto same_as = std::exchange(op.at.path, op.at.alias);
     auto alias = operation(op, named);
@@ -285,25 +312,29 @@ json::object openapi() {
   json::array all_tags;
   for (const auto& tag : tags)
     all_tags.push_back({{"name", tag.name}, {"description", tag.description}});
-  return {{"openapi", "3.1.0"},
-          {"info", json::object{{"title", "FlowFabric"},
-                                {"version", version},
-                                {"description",
-                                 "A durable execution engine. Times are milliseconds since the "
-                                 "Unix epoch; in requests also RFC 3339 text. Fields that are not "
-                                 "described are refused."},
-                                {"license", json::object{{"name", "Apache 2.0"},
-                                                         {"identifier", "Apache-2.0"}}}}},
-          {"servers",
-           json::array{json::object{{"url", "/"}, {"description", "The server of this document"}}}},
-          {"tags", std::move(all_tags)},
-          {"security", json::array{json::object{{"bearer", json::array{}}}}},
-          {"paths", std::move(all_paths)},
-          {"components",
-           json::object{
-               {"securitySchemes",
-                json::object{{"bearer", json::object{{"type", "http"}, {"scheme", "bearer"}}}}},
-               {"schemas", std::move(schemas)}}}};
+  return {
+      {"openapi", "3.1.0"},
+      {"info", json::object{{"title", "FlowFabric"},
+                            {"version", version},
+                            {"description",
+                             "A durable execution engine. Times are milliseconds since the "
+                             "Unix epoch; in requests also RFC 3339 text. Fields that are not "
+                             "described are refused."},
+                            {"license",
+                             json::object{{"name", "Apache 2.0"}, {"identifier", "Apache-2.0"}}}}},
+      {"servers",
+       json::array{json::object{{"url", "/"}, {"description", "The server of this document"}}}},
+      {"tags", std::move(all_tags)},
+      {"security", json::array{json::object{{"bearer", json::array{}}}}},
+      {"paths", std::move(all_paths)},
+      {"components",
+       json::object{{"securitySchemes",
+                     json::object{{"bearer", json::object{{"type", "http"}, {"scheme", "bearer"}}},
+                                  {"waitpoint", json::object{{"type", "apiKey"},
+                                                             {"in", "header"},
+                                                             {"name", "Authorization"},
+                                                             {"description", "Waitpoint TOKEN"}}}}},
+                    {"schemas", std::move(schemas)}}}};
 }
 
 }  // namespace ff::http

@@ -61,8 +61,12 @@ TEST(OpenApi, HasEveryRoute) {
   const auto& paths = document.at("paths").as_object();
   std::size_t count = 0;
   for (const auto& path : paths) count += path.value().as_object().size();
-  EXPECT_EQ(count, routes().size());
+  const auto is_described = [](const Route& route) {
+    return route.audience != Audience::browsers && route.audience != Audience::webhooks;
+  };
+  EXPECT_EQ(count, static_cast<std::size_t>(std::ranges::count_if(routes(), is_described)));
   for (const auto& route : routes()) {
+    if (!is_described(route)) continue;
     const auto* path = paths.if_contains(route.endpoint.path);
     ASSERT_TRUE(path) << route.endpoint.path;
     std::string method(beast::http::to_string(route.endpoint.method));

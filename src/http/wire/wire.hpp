@@ -133,6 +133,51 @@ void describe(Fields& fields, WorkerList& value);
 void describe(Fields& fields, Obstacle& value);
 void describe(Fields& fields, Why& value);
 
+// Suspensions, waitpoints, signals and steps (wire_suspensions.cpp)
+void describe(Fields& fields, Question::Choice& value);
+void describe(Fields& fields, Question& value);
+void describe(Fields& fields, WaitpointInfo& value);
+void describe(Fields& fields, WaitpointToken& value);
+void describe(Fields& fields, IssuedWaitpoint& value);
+void describe(Fields& fields, NewWaitpoint& value);
+void describe(Fields& fields, CreateWaitpoint& value);
+void describe(Fields& fields, CreateWaitpointReply& value);
+void describe(Fields& fields, CloseWaitpoint& value);
+void describe(Fields& fields, CloseWaitpointReply& value);
+void describe(Fields& fields, ListWaitpoints& value);
+void describe(Fields& fields, WaitpointList& value);
+void describe(Fields& fields, GetWaitpointTokens& value);
+void describe(Fields& fields, Suspend& value);
+void describe(Fields& fields, SuspendReply& value);
+void describe(Fields& fields, Resume& value);
+void describe(Fields& fields, SuspensionInfo& value);
+void describe(Fields& fields, SuspensionReply& value);
+void describe(Fields& fields, Wake& value);
+void describe(Fields& fields, SignalSource& value);
+void describe(Fields& fields, SendSignal& value);
+void describe(Fields& fields, SignalReply& value);
+void describe(Fields& fields, GetSignals& value);
+void describe(Fields& fields, ReceivedSignal& value);
+void describe(Fields& fields, SignalPage& value);
+void describe(Fields& fields, ReadWaitpoint& value);
+void describe(Fields& fields, WaitpointView& value);
+void describe(Fields& fields, AnswerWaitpoint& value);
+void describe(Fields& fields, AnswerReply& value);
+void describe(Fields& fields, DeliverSignal& value);
+void describe(Fields& fields, DeliveredSignal& value);
+void describe(Fields& fields, PutStep& value);
+void describe(Fields& fields, PutStepReply& value);
+void describe(Fields& fields, GetStep& value);
+void describe(Fields& fields, StepInfo& value);
+void describe(Fields& fields, StepList& value);
+
+// Secrets of waitpoint tokens (wire_secrets.cpp)
+void describe(Fields& fields, RotateWaitpointSecret& value);
+void describe(Fields& fields, RotateSecretReply& value);
+void describe(Fields& fields, ListWaitpointKeys& value);
+void describe(Fields& fields, WaitpointKeyInfo& value);
+void describe(Fields& fields, WaitpointKeyList& value);
+
 // Parts that several messages share (wire_parts.cpp)
 void describe(Fields& fields, RetryPolicy& value);
 void describe(Fields& fields, Policy& value);

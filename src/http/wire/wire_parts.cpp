@@ -66,6 +66,7 @@ void describe(Fields& fields, Policy& policy) {
   });
   fields.defaulted("max_reclaim_count", policy.max_reclaim_count);
   fields.defaulted("max_replay_count", policy.max_replay_count);
+  fields.unless_usual("max_signals_per_execution", policy.max_signals, Policy{}.max_signals);
   fields.group("routing_requirements", [&](auto& routing) {
     routing.defaulted("required_capabilities", policy.required_capabilities);
   });

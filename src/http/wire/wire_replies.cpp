@@ -43,6 +43,9 @@ void describe(Fields& fields, ExecutionInfo& info) {
   fields.optional("lease_expires_at_ms", info.lease_expires_at);
   fields.optional("granted_to", info.granted_to);
   fields.optional("progress", info.progress);
+  fields.defaulted("signals", info.signals);
+  fields.optional("suspended_since_ms", info.suspended_since);
+  fields.optional("suspension_timeout_at_ms", info.suspension_timeout);
   fields.optional("failure_reason", info.failure_reason);
   fields.optional("failure_category", info.failure_category);
   fields.optional("cancel_reason", info.cancel_reason);
@@ -120,6 +123,7 @@ void describe(Fields& fields, ClaimedExecution& claimed) {
   fields.required("attempt_index", claimed.attempt_index);
   fields.required("attempt_type", claimed.attempt_type);
   fields.required("resumed", claimed.resumed);
+  fields.optional("wake", claimed.wake);
   fields.fence(claimed.fence);
   fields.required("lease_expires_at_ms", claimed.lease_expires_at);
   fields.optional("attempt_deadline_ms", claimed.attempt_deadline);

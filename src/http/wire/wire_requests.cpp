@@ -54,24 +54,12 @@ void describe(Fields& fields, ReadEvents& read) {
   fields.defaulted("wait_ms", read.wait);
 }
 
-namespace {
-
-// An empty list is left out: servers that do not know the field would refuse it.
-void describe_kinds(Fields& fields, std::vector<Kind>& kinds) {
-  std::optional<std::vector<Kind>> given;
-  if (!kinds.empty()) given = kinds;
-  fields.optional("kinds", given);
-  if (given) kinds = std::move(*given);
-}
-
-}  // namespace
-
 void describe(Fields& fields, Claim& claim) {
   fields.required("worker", claim.worker);
   fields.defaulted("namespace", claim.ns);
   fields.defaulted("lanes", claim.lanes);
   fields.defaulted("capabilities", claim.capabilities);
-  describe_kinds(fields, claim.kinds);
+  fields.unless_usual("kinds", claim.kinds, {});
   fields.defaulted("max", claim.max);
   fields.defaulted("lease_ttl_ms", claim.lease_ttl);
   fields.defaulted("wait_ms", claim.wait);
@@ -83,7 +71,7 @@ void describe(Fields& fields, Grant& grant) {
   fields.defaulted("namespace", grant.ns);
   fields.defaulted("lanes", grant.lanes);
   fields.defaulted("capabilities", grant.capabilities);
-  describe_kinds(fields, grant.kinds);
+  fields.unless_usual("kinds", grant.kinds, {});
   fields.defaulted("grant_ttl_ms", grant.grant_ttl);
 }
 

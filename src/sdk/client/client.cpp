@@ -2,7 +2,9 @@
 
 #include <flowfabric/wait.hpp>
 
+#include <algorithm>
 #include <condition_variable>
+#include <iterator>
 #include <span>
 
 #include "base/try.hpp"
@@ -51,6 +53,33 @@ Result<Submit> to_operation(NewExecution execution) {
                       parse_optional(std::move(execution.traceparent), submit.traceparent)})
     FF_TRY(parsed);
   return submit;
+}
+
+Result<SendSignal> to_operation(const ExecutionId& id, NewSignal signal) {
+  auto name = SignalName::parse(std::move(signal.name));
+  FF_TRY(name);
+  SendSignal send{.id = id,
+                  .name = std::move(*name),
+                  .waitpoint = signal.waitpoint,
+                  .payload = std::move(signal.payload),
+                  .source = std::move(signal.source),
+                  .category = std::move(signal.category),
+                  .correlation_id = std::move(signal.correlation_id)};
+  for (auto parsed : {parse_optional(std::move(signal.content_type), send.content_type),
+                      parse_optional(std::move(signal.idempotency_key), send.idempotency_key)})
+    FF_TRY(parsed);
+  return send;
+}
+
+Result<AnswerWaitpoint> to_operation(std::string token, NewAnswer answer) {
+  auto signal = SignalName::parse(std::move(answer.signal));
+  FF_TRY(signal);
+  AnswerWaitpoint operation{.token = std::move(token),
+                            .signal = std::move(*signal),
+                            .payload = std::move(answer.payload),
+                            .comment = std::move(answer.comment)};
+  FF_TRY(parse_optional(std::move(answer.content_type), operation.content_type));
+  return operation;
 }
 
 Limit limit(const ClientOptions& options, Millis wait = {}, std::stop_token stop = {}) {
@@ -194,6 +223,71 @@ Result<Tags> Client::set_tags(const ExecutionId& id, Tags set, std::vector<std::
 
 Result<RevokeStatus> Client::revoke_lease(const ExecutionId& id, std::string reason) {
   return member(call(RevokeLease{.id = id, .reason = std::move(reason)}), &RevokeReply::status);
+}
+
+// ---- Executions that wait -------------------------------------------------------------------------
+
+Result<SignalReply> Client::signal(const ExecutionId& id, NewSignal signal) {
+  auto operation = to_operation(id, std::move(signal));
+  FF_TRY(operation);
+  return run_within(limit(options_), engine_,
+                    signal_repeatedly(engine_, std::move(*operation), repeat(options_)));
+}
+
+Result<ExecutionState> Client::resume(const ExecutionId& id, std::string reason) {
+  return member(call(Resume{.id = id, .reason = std::move(reason)}), &EndReply::state);
+}
+
+Result<SuspensionReply> Client::suspension(const ExecutionId& id) {
+  return call(GetSuspension{id});
+}
+
+Result<std::vector<WaitpointInfo>> Client::waitpoints(const ExecutionId& id) {
+  std::vector<WaitpointInfo> all;
+  ListWaitpoints list{.id = id, .limit = limits::list_page_max};
+  do {
+    auto page = call(list);
+    FF_TRY(page);
+    std::ranges::move(page->waitpoints, std::back_inserter(all));
+    list.cursor = std::move(page->next);
+  } while (list.cursor);
+  return all;
+}
+
+Result<IssuedWaitpoint> Client::tokens(const ExecutionId& id, const WaitpointId& waitpoint) {
+  return call(GetWaitpointTokens{.id = id, .waitpoint = waitpoint});
+}
+
+Result<std::vector<ReceivedSignal>> Client::signals(const ExecutionId& id) {
+  std::vector<ReceivedSignal> all;
+  for (std::optional<std::uint32_t> from = 0; from;) {
+    auto page = call(GetSignals{.id = id, .from = *from, .limit = limits::list_page_max});
+    FF_TRY(page);
+    std::ranges::move(page->signals, std::back_inserter(all));
+    from = page->next;
+  }
+  return all;
+}
+
+Result<std::vector<StepInfo>> Client::steps(const ExecutionId& id) {
+  return member(call(ListSteps{id}), &StepList::steps);
+}
+
+Result<Bytes> Client::step(const ExecutionId& id, std::string name) {
+  auto step = StepName::parse(std::move(name));
+  FF_TRY(step);
+  return call(GetStep{.id = id, .name = std::move(*step)});
+}
+
+Result<WaitpointView> Client::waitpoint(std::string token) {
+  return call(ReadWaitpoint{std::move(token)});
+}
+
+Result<AnswerReply> Client::answer(std::string token, NewAnswer answer) {
+  auto operation = to_operation(std::move(token), std::move(answer));
+  FF_TRY(operation);
+  return run_within(limit(options_), engine_,
+                    run_repeatedly(engine_, std::move(*operation), repeat(options_)));
 }
 
 Result<Why> Client::why(const ExecutionId& id) { return call(ExplainExecution{id}); }

@@ -34,4 +34,18 @@ Async<SubmitManyReply> submit_repeatedly(Engine& engine, SubmitMany submits, Rep
   co_return reply;
 }
 
+Async<SignalReply> signal_repeatedly(Engine& engine, SendSignal signal, Repeat repeat) {
+  const bool minted = !signal.idempotency_key && repeat.limit > Millis{0};
+  if (minted) {
+    SystemRandom random;
+    signal.signal_id = SignalId{make_uuid(SystemClock().now(), random)};
+    signal.idempotency_key = must(SignalKey::parse("client:" + signal.signal_id->str()));
+    // No try begins after the limit, and none lasts much longer than a minute.
+    signal.dedup_window = repeat.limit + std::chrono::minutes{5};
+  }
+  auto reply = co_await run_repeatedly(engine, std::move(signal), repeat);
+  if (reply && minted) reply->duplicate = false;
+  co_return reply;
+}
+
 }  // namespace ff

@@ -40,4 +40,7 @@ Async<typename Op::Reply> run_repeatedly(Engine& engine, Op operation, Repeat re
 Async<SubmitReply> submit_repeatedly(Engine& engine, Submit submit, Repeat repeat);
 Async<SubmitManyReply> submit_repeatedly(Engine& engine, SubmitMany submits, Repeat repeat);
 
+// The same for a signal, which gets an idempotency key.
+Async<SignalReply> signal_repeatedly(Engine& engine, SendSignal signal, Repeat repeat);
+
 }  // namespace ff

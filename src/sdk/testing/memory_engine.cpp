@@ -140,7 +140,7 @@ std::vector<Attempt> MemoryEngine::work(const std::map<std::string, Handler>& ha
   Reports reports(*this, random, worker_id(), strand, coroutines);
   std::vector<Attempt> attempts;
 
-  const auto run_one = [&](ClaimedExecution claimed) {
+  const auto run_one = [&](const ClaimedExecution& claimed) {
     if (attempts.size() == options.attempts_max)
       throw std::runtime_error(
           fmt::format("there were {} attempts, and executions have not ended", attempts.size()));
@@ -152,7 +152,7 @@ std::vector<Attempt> MemoryEngine::work(const std::map<std::string, Handler>& ha
     }
     const auto held = std::make_shared<Held>(claimed, claim.lease_ttl, context, strand);
     const auto started_at = now();
-    auto task = TaskMaker::make(std::move(claimed), context);
+    auto task = TaskMaker::make(claimed, context);
     auto outcome = call_handler(handlers, worker_id().str(), task);
     attempts.push_back({.id = task.id(),
                         .kind = task.kind().str(),
@@ -160,9 +160,18 @@ std::vector<Attempt> MemoryEngine::work(const std::map<std::string, Handler>& ha
                         .at = started_at,
                         .outcome = to_string(outcome)});
     if (context->cancelled() == CancelReason::budget_exceeded) held->lost = true;
-    asio::co_spawn(strand, reports.report(held, std::move(outcome)), asio::use_future).get();
+    auto wake =
+        asio::co_spawn(strand, reports.report(held, std::move(outcome)), asio::use_future).get();
     const std::lock_guard lock(state_->mutex);
     state_->running.reset();
+    return wake;
+  };
+  // As often as signals that have arrived before satisfy its suspensions.
+  const auto run_until_reported = [&](ClaimedExecution claimed) {
+    while (auto wake = run_one(claimed)) {
+      claimed.resumed = true;
+      claimed.wake = std::move(wake);
+    }
   };
 
   // The time at which the next delayed execution is ready.
@@ -182,7 +191,7 @@ std::vector<Attempt> MemoryEngine::work(const std::map<std::string, Handler>& ha
   while (true) {
     auto claimed = must(run_blocking(*state_->engine, claim)).executions;
     if (!claimed.empty()) {
-      run_one(std::move(claimed.front()));
+      run_until_reported(std::move(claimed.front()));
       continue;
     }
     const auto next = next_delayed();

@@ -1,5 +1,6 @@
 #include <flowfabric/testing.hpp>
 
+#include <cstring>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -7,6 +8,8 @@
 #include "base/async/runtime.hpp"
 #include "base/overloaded.hpp"
 #include "base/random.hpp"
+#include "base/text/digest.hpp"
+#include "core/suspensions/condition.hpp"
 #include "sdk/worker/handlers.hpp"
 #include "sdk/worker/task_context.hpp"
 
@@ -41,6 +44,9 @@ std::string to_string(const Outcome& outcome) {
           [](const Outcome::Cancelled& cancelled) {
             return with_detail("cancelled", cancelled.reason);
           },
+          [](const SuspendOptions& options) {
+            return "suspended: " + core::describe_progress(options.condition, {});
+          },
       },
       outcome.how());
 }
@@ -61,6 +67,20 @@ class RecordingEngine final : public Engine {
       progress->reply.emplace(record(progress->operation));
     else if (auto* const usage = call.get_if<ReportUsage>())
       usage->reply.emplace(record(usage->operation));
+    else if (auto* const get = call.get_if<GetSignals>())
+      get->reply.emplace(SignalPage{.signals = received()});
+    else if (auto* const list = call.get_if<ListSteps>())
+      list->reply.emplace(list_steps());
+    else if (auto* const step = call.get_if<GetStep>())
+      step->reply.emplace(Bytes{.bytes = steps.at(step->operation.name.str())});
+    else if (auto* const put = call.get_if<PutStep>())
+      put->reply.emplace(PutStepReply{
+          .duplicate =
+              !steps.try_emplace(put->operation.name.str(), put->operation.result).second});
+    else if (auto* const create = call.get_if<CreateWaitpoint>())
+      create->reply.emplace(record(create->operation.waitpoint));
+    else if (auto* const suspension = call.get_if<GetSuspension>())
+      suspension->reply.emplace(last_suspension());
     else
       call.refuse({Errc::internal, "a TestTask has no engine; use a MemoryEngine"});
     co_return;
@@ -71,8 +91,55 @@ class RecordingEngine final : public Engine {
   UsageReply usage_reply = {};
   std::vector<UpdateProgress> progresses;
   std::vector<ReportUsage> usages;
+  std::vector<TestSignal> signals;
+  std::map<std::string, std::string> steps;
+  std::vector<NewWaitpoint> waitpoints;
+  std::string suspension_state;
 
  private:
+  // The same for the same key, also before the waitpoint is opened: a test may send to it then.
+  static WaitpointId waitpoint_id(std::string_view key) {
+    Uuid::Bytes bytes{};
+    const auto digest = Digest().add(key).value();
+    std::memcpy(bytes.data(), &digest, sizeof digest);
+    return WaitpointId{Uuid{bytes}};
+  }
+  std::vector<ReceivedSignal> received() const {
+    std::vector<ReceivedSignal> all;
+    for (const auto& each : signals) {
+      auto& signal = all.emplace_back();
+      signal.index = static_cast<std::uint32_t>(all.size() - 1);
+      signal.name = must(SignalName::parse(each.name));
+      signal.payload = each.payload;
+      signal.source.identity = each.source;
+      if (!each.waitpoint.empty()) signal.waitpoint = waitpoint_id(each.waitpoint);
+    }
+    return all;
+  }
+  StepList list_steps() const {
+    StepList list;
+    for (const auto& [name, result] : steps)
+      list.steps.push_back({.name = must(StepName::parse(name)), .at = {}, .bytes = result.size()});
+    return list;
+  }
+  CreateWaitpointReply record(const NewWaitpoint& waitpoint) {
+    waitpoints.push_back(waitpoint);
+    CreateWaitpointReply reply{.waitpoint = {.info = info_of(waitpoint)}};
+    auto& tokens = reply.waitpoint.tokens;
+    const auto approvers = waitpoint.question.value_or(Question{}).approvers;
+    for (const auto& approver : approvers) tokens.push_back({approver, "token of " + approver});
+    if (approvers.empty()) tokens.push_back({.token = "token"});
+    return reply;
+  }
+  static WaitpointInfo info_of(const NewWaitpoint& waitpoint) {
+    return {.id = waitpoint_id(waitpoint.key.str()), .key = waitpoint.key, .created_at = {}};
+  }
+  SuspensionReply last_suspension() const {
+    SuspensionReply reply;
+    reply.suspension.emplace().state = suspension_state;
+    for (const auto& each : waitpoints) reply.waitpoints.push_back(info_of(each));
+    return reply;
+  }
   Done record(const UpdateProgress& progress) {
     progresses.push_back(progress);
     return {};
@@ -96,7 +163,8 @@ ClaimedExecution to_claimed(TaskParts parts) {
                            .tags = std::move(parts.tags),
                            .attempt_index = parts.attempt_index,
                            .attempt_type = parts.attempt_type,
-                           .resumed = parts.resumed,
+                           .resumed = parts.resumed || parts.wake.has_value(),
+                           .wake = std::move(parts.wake),
                            .fence = {.lease_id = LeaseId{make_uuid(start, random)},
                                      .lease_epoch = LeaseEpoch{1},
                                      .attempt_id = AttemptId{make_uuid(start, random)}},
@@ -113,23 +181,64 @@ ClaimedExecution to_claimed(TaskParts parts) {
 
 class TestTask::Parts {
  public:
-  explicit Parts(ClaimedExecution claimed)
-      : context(std::make_shared<Task::Context>(engine, claimed.lease_expires_at)),
-        task(TaskMaker::make(std::move(claimed), context)) {}
+  explicit Parts(TaskParts parts) {
+    engine.signals = std::move(parts.signals);
+    engine.steps = std::move(parts.steps);
+    engine.suspension_state = std::move(parts.suspension_state);
+    // Steps are of an earlier run.
+    parts.resumed = parts.resumed || !engine.steps.empty();
+    claimed = to_claimed(std::move(parts));
+    context = std::make_shared<Task::Context>(engine, claimed.lease_expires_at);
+    task.emplace(TaskMaker::make(claimed, context));
+  }
+
+  Outcome run(const Handler& handler) {
+    if (has_run) task.emplace(TaskMaker::make(claimed, context));
+    has_run = true;
+    auto outcome = call_handler({{"", handler}}, "test", *task);
+    if (const auto* suspended = std::get_if<SuspendOptions>(&outcome.how())) {
+      const std::lock_guard lock(engine.mutex);
+      engine.suspension_state = suspended->state;
+      claimed.resumed = true;
+      claimed.wake.emplace().suspension_id = suspended->id.value_or(SuspensionId{});
+    }
+    return outcome;
+  }
 
   RecordingEngine engine;
+  ClaimedExecution claimed;
   std::shared_ptr<Task::Context> context;
-  Task task;
+  std::optional<Task> task;
+  bool has_run = false;
 };
 
-TestTask::TestTask(TaskParts parts)
-    : parts_(std::make_unique<Parts>(to_claimed(std::move(parts)))) {}
+TestTask::TestTask(TaskParts parts) : parts_(std::make_unique<Parts>(std::move(parts))) {}
 TestTask::~TestTask() = default;
 
-Task& TestTask::task() { return parts_->task; }
+Task& TestTask::task() { return *parts_->task; }
 
-Outcome TestTask::run(const Handler& handler) {
-  return call_handler({{"", handler}}, "test", parts_->task);
+Outcome TestTask::run(const Handler& handler) { return parts_->run(handler); }
+
+void TestTask::signal(TestSignal signal) {
+  const std::lock_guard lock(parts_->engine.mutex);
+  parts_->engine.signals.push_back(std::move(signal));
+}
+
+void TestTask::wake(WakeCause cause) {
+  auto& claimed = parts_->claimed;
+  claimed.resumed = true;
+  if (!claimed.wake) claimed.wake.emplace();
+  claimed.wake->cause = cause;
+}
+
+std::vector<NewWaitpoint> TestTask::waitpoints() const {
+  const std::lock_guard lock(parts_->engine.mutex);
+  return parts_->engine.waitpoints;
+}
+
+std::map<std::string, std::string> TestTask::steps() const {
+  const std::lock_guard lock(parts_->engine.mutex);
+  return parts_->engine.steps;
 }
 
 void TestTask::cancel(CancelReason reason) { parts_->context->cancel(reason); }

@@ -51,6 +51,43 @@ TEST(TestTask, RecordsWhatTheHandlerTells) {
   EXPECT_EQ(test.task().progress(60).error().code, Errc::execution_not_found);
 }
 
+Outcome deploy(Task& task) {
+  const auto plan = task.once("plan", [] { return std::string("plan 1"); });
+  const auto decision = task.ask("deploy", approval("Deploy?", plan, {"ada", "bob"}),
+                                 [](const IssuedWaitpoint&) {}, {.needed = 2});
+  return decision.is("approve") ? plan + " deployed" : std::string(to_string(decision.cause));
+}
+
+TEST(TestTask, HandlerThatWaitsIsRunAgainWithItsSignals) {
+  TestTask test;
+  EXPECT_EQ(to_string(test.run(deploy)),
+            "suspended: 0 of 2 approve signals from different sources or the signal reject at the "
+            "waitpoint deploy");
+  EXPECT_EQ(test.waitpoints().at(0).question.value().text, "plan 1");
+  test.signal({.name = "approve", .source = "ada", .waitpoint = "deploy"});
+  test.signal({.name = "approve", .source = "bob", .waitpoint = "deploy"});
+  EXPECT_EQ(to_string(test.run(deploy)), "completed: plan 1 deployed");
+  EXPECT_THAT(test.waitpoints(), SizeIs(1)) << "opened once";
+}
+
+TEST(TestTask, SignalsAndStepsCanBeThereFromTheStart) {
+  TestTask test({.signals = {{.name = "go", .payload = "now"}}, .steps = {{"plan", "kept"}}});
+  const auto outcome = test.run([](Task& task) -> Outcome {
+    return task.once("plan", [] { return std::string("made"); }) + task.wait_for("go").text();
+  });
+  EXPECT_EQ(to_string(outcome), "completed: keptnow");
+}
+
+TEST(TestTask, SuspensionCanEndByItsTimeout) {
+  const Handler handler = [](Task& task) -> Outcome {
+    return std::string(to_string(task.wait_for("go").cause()));
+  };
+  TestTask test;
+  EXPECT_EQ(to_string(test.run(handler)), "suspended: the signal go");
+  test.wake(WakeCause::timeout);
+  EXPECT_EQ(to_string(test.run(handler)), "completed: timeout");
+}
+
 // ---- An engine in memory ------------------------------------------------------------------------
 
 TEST(MemoryEngine, RunsExecutionsToTheirEnd) {
@@ -125,6 +162,26 @@ TEST(MemoryEngine, CallsFailAsTheTestWants) {
   engine.fail_next<Submit>(1, Errc::timed_out, MemoryEngine::Fault::reply_lost);
   EXPECT_EQ(client.submit({.kind = "k"}).error().code, Errc::timed_out);
   EXPECT_THAT(must(client.list()).executions, SizeIs(1));
+}
+
+TEST(MemoryEngine, SuspendedWorkIsResumedBySignalsAndByTime) {
+  MemoryEngine engine;
+  Client client(engine);
+  const WaitOptions options{.timeout = 24h, .on_timeout = TimeoutAction::auto_resume};
+  const std::map<std::string, Handler> handlers{{"k", [&](Task& task) -> Outcome {
+                                                   const auto go = task.wait_for("go", options);
+                                                   return go ? go.text() : "timed out";
+                                                 }}};
+  const auto first = must(client.submit({.kind = "k"})).id;
+  const auto second = must(client.submit({.kind = "k"})).id;
+  EXPECT_THAT(engine.work(handlers), SizeIs(2));
+  must(client.signal(first, "go", "signalled"));
+  EXPECT_THAT(engine.work(handlers), SizeIs(1));
+  EXPECT_EQ(client.result(first, 0ms), "signalled");
+  EXPECT_EQ(client.state(second), ExecutionState::suspended);
+  engine.advance(24h);
+  EXPECT_THAT(engine.work(handlers), SizeIs(1));
+  EXPECT_EQ(client.result(second, 0ms), "timed out");
 }
 
 TEST(MemoryEngine, RunThatWouldNotEndThrows) {

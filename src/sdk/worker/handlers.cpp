@@ -2,16 +2,18 @@
 
 #include <fmt/format.h>
 
-namespace ff {
+#include "base/log.hpp"
+#include "sdk/worker/task_context.hpp"
+#include "sdk/worker/task_run.hpp"
 
-Outcome call_handler(const Handlers& handlers, const std::string& worker, Task& task) {
-  auto handler = handlers.find(task.kind().str());
-  if (handler == handlers.end()) handler = handlers.find("");
-  if (handler == handlers.end())
-    return Outcome::handed_back(
-        fmt::format("worker {} has no handler for kind '{}'", worker, task.kind().str()));
+namespace ff {
+namespace {
+
+Outcome outcome_of(const Handler& handler, Task& task) {
   try {
-    return handler->second(task);
+    return handler(task);
+  } catch (SuspendHandler& wait) {
+    return Outcome::suspended(std::move(wait.options));
   } catch (const TaskCancelled& cancelled) {
     if (cancelled.reason() == CancelReason::timed_out)
       return Outcome::failed({.reason = "the attempt's time is over", .category = "timeout"});
@@ -23,6 +25,29 @@ Outcome call_handler(const Handlers& handlers, const std::string& worker, Task& 
   } catch (...) {
     return Outcome::failed({"the handler threw something that is not a std::exception"});
   }
+}
+
+}  // namespace
+
+Outcome call_handler(const Handlers& handlers, const std::string& worker, Task& task) {
+  auto handler = handlers.find(task.kind().str());
+  if (handler == handlers.end()) handler = handlers.find("");
+  if (handler == handlers.end())
+    return Outcome::handed_back(
+        fmt::format("worker {} has no handler for kind '{}'", worker, task.kind().str()));
+  auto outcome = outcome_of(handler->second, task);
+  const auto& wanted = TaskMaker::run(task).suspension;
+  if (!wanted || std::holds_alternative<SuspendOptions>(outcome.how())) return outcome;
+  log::warn("a handler for kind '{}' caught the end of its wait and went on; it is suspended",
+            task.kind().str());
+  return Outcome::suspended(*wanted);
+}
+
+Outcome no_progress() {
+  return Outcome::failed(
+      {.reason = "the handler suspends under an id whose signals have arrived, and does "
+                 "not read them",
+       .retryable = false});
 }
 
 }  // namespace ff

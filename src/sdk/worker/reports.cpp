@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "base/overloaded.hpp"
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "core/validation/validate.hpp"
 #include "sdk/worker/lease_loss.hpp"
 #include "sdk/worker/retry_pause.hpp"
@@ -14,7 +15,7 @@
 namespace ff {
 namespace {
 
-using Report = std::variant<Complete, Fail, Delay, HandBack, WaitForChildren, Cancel>;
+using Report = std::variant<Complete, Fail, Delay, HandBack, WaitForChildren, Cancel, Suspend>;
 
 constexpr Millis report_pause_min{50};
 constexpr Millis report_pause_max{2000};
@@ -48,7 +49,22 @@ Report to_report(const Held& held, Outcome::Completed completed) {
   return complete;
 }
 
-Report to_report(const Held& held, const Outcome::How& how) {
+// Its id is minted here, so that a repeated report is no second suspension.
+Report to_report(const Held& held, const SuspendOptions& options, Random& random) {
+  const auto id = options.id.value_or(SuspensionId{make_uuid(held.engine_time(), random)});
+  return Suspend{.id = held.id,
+                 .fence = held.fence,
+                 .suspension_id = id,
+                 .condition = options.condition,
+                 .waitpoints = options.waitpoints,
+                 .reason = options.reason,
+                 .timeout = options.timeout,
+                 .on_timeout = options.on_timeout,
+                 .resume_delay = options.resume_delay,
+                 .state = options.state};
+}
+
+Report to_report(const Held& held, const Outcome::How& how, Random& random) {
   return std::visit(
       Overloaded{
           [&](const Outcome::Completed& completed) { return to_report(held, completed); },
@@ -71,6 +87,7 @@ Report to_report(const Held& held, const Outcome::How& how) {
             return Cancel{held.id, to_valid_utf8(cancelled.reason, limits::reason_bytes_max),
                           held.fence};
           },
+          [&](const SuspendOptions& options) { return to_report(held, options, random); },
       },
       how);
 }
@@ -78,7 +95,8 @@ Report to_report(const Held& held, const Outcome::How& how) {
 // It is what was reported that the engine does not take, not the moment or the way there.
 bool is_refused(const Error& error) {
   const int status = info(error.code).http_status;
-  return !error.retryable() && (status == 400 || status == 413);
+  return !error.retryable() && (status == 400 || status == 404 || status == 410 || status == 413 ||
+                                error.code == Errc::waitpoint_limit_exceeded);
 }
 
 }  // namespace
@@ -92,17 +110,20 @@ Reports::Reports(Engine& engine, Random& random, const WorkerId& worker,
       completions_(engine, strand, coroutines),
       outage_(fmt::format("worker {} cannot report what came of its executions", worker_)) {}
 
-asio::awaitable<void> Reports::report(std::shared_ptr<Held> held, Outcome outcome) {
-  auto report = to_report(*held, outcome.how());
+asio::awaitable<std::optional<Wake>> Reports::report(std::shared_ptr<Held> held, Outcome outcome) {
+  auto report = to_report(*held, outcome.how(), random_);
   RetryPause pause(random_, report_pause_min, report_pause_max);
   Wakeup sleep(strand_);
   while (!held->lost && !held->done) {
     auto sent = std::visit([this](const auto& operation) { return send(operation); }, report);
-    const auto error = co_await std::move(sent);
-    if (!error) {
+    auto reply = co_await std::move(sent);
+    if (reply) {
       outage_.over();
-      co_return;
+      auto& wake = *reply;
+      if (wake) wake->at = held->engine_time();
+      co_return wake;
     }
+    const auto* error = &reply.error();
     if (const auto loss = lease_loss(*error)) {
       held->lose(*loss);
     } else if (const auto* cancel = std::get_if<Cancel>(&report); cancel && is_denied(*error)) {
@@ -111,30 +132,40 @@ asio::awaitable<void> Reports::report(std::shared_ptr<Held> held, Outcome outcom
       outage_.failed(*error);
       co_await sleep.wait_until(Held::Steady::now() + pause.next());
     } else if (!std::holds_alternative<Fail>(report)) {
-      report = to_fail(*held, {.reason = error->message});
+      // Another attempt would wait for the same.
+      const bool retryable = !std::holds_alternative<Suspend>(report);
+      report = to_fail(*held, {.reason = error->message, .retryable = retryable});
     } else {
       log::error("worker {} cannot report the failure of {}: {}", worker_, held->id.str(),
                  error->message);
-      co_return;
+      co_return std::nullopt;
     }
   }
   const bool cancelled = held->context->cancelled() == CancelReason::execution_cancelled;
   log::at(cancelled ? log::Level::info : log::Level::warn,
           "worker {} no longer has {}; what its handler returned is dropped", worker_,
           held->id.str());
+  co_return std::nullopt;
 }
 
-asio::awaitable<std::optional<Error>> Reports::send(Complete completion) {
+Reports::Sent Reports::send(Complete completion) {
   const auto reply = co_await completions_.complete(std::move(completion));
-  if (reply) co_return std::nullopt;
-  co_return reply.error();
+  FF_CO_TRY(reply);
+  co_return std::nullopt;
+}
+
+Reports::Sent Reports::send(Suspend suspend) {
+  const auto reply = co_await engine_.run(std::move(suspend));
+  FF_CO_TRY(reply);
+  if (!reply->satisfied) co_return std::nullopt;
+  co_return Wake{.suspension_id = reply->suspension_id, .cause = WakeCause::signals, .at = {}};
 }
 
 template <class Op>
-asio::awaitable<std::optional<Error>> Reports::send(Op operation) {
+Reports::Sent Reports::send(Op operation) {
   const auto reply = co_await engine_.run(std::move(operation));
-  if (reply) co_return std::nullopt;
-  co_return reply.error();
+  FF_CO_TRY(reply);
+  co_return std::nullopt;
 }
 
 }  // namespace ff

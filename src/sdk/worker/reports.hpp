@@ -19,12 +19,17 @@ class Reports {
 
   // Again and again until the engine has heard it, the lease is lost, or `held` is done. What the engine
   // cannot take as a result, such as one that is too large, becomes a failure that says so.
-  asio::awaitable<void> report(std::shared_ptr<Held> held, Outcome outcome);
+  //
+  // Returns a wake if the attempt goes on under its lease: it was to be suspended, and signals that had arrived
+  // before satisfy its condition.
+  asio::awaitable<std::optional<Wake>> report(std::shared_ptr<Held> held, Outcome outcome);
 
  private:
-  asio::awaitable<std::optional<Error>> send(Complete completion);
+  using Sent = Async<std::optional<Wake>>;
+  Sent send(Complete completion);
+  Sent send(Suspend suspend);
   template <class Op>
-  asio::awaitable<std::optional<Error>> send(Op operation);
+  Sent send(Op operation);
 
   Engine& engine_;
   Random& random_;

@@ -1,25 +1,19 @@
 #include <flowfabric/task.hpp>
 
-#include <thread>
-
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
-#include "base/random.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
-#include "sdk/client/blocking.hpp"
 #include "sdk/worker/lease_loss.hpp"
-#include "sdk/worker/retry_pause.hpp"
+#include "sdk/worker/resend.hpp"
 #include "sdk/worker/task_context.hpp"
+#include "sdk/worker/task_run.hpp"
 
 namespace ff {
 namespace {
 
 constexpr Millis progress_limit = std::chrono::seconds{5};
-constexpr Millis usage_limit = std::chrono::seconds{30};
-constexpr Millis usage_pause_min{50};
-constexpr Millis usage_pause_max{2000};
 
 }  // namespace
 
@@ -33,6 +27,9 @@ void Task::Context::cancel(CancelReason reason) {
   } while (!reason_.compare_exchange_weak(before, reason));
   stop_.request_stop();
 }
+
+Task::Task(ClaimedExecution claimed, std::shared_ptr<Context> context)
+    : claimed_(std::move(claimed)), context_(std::move(context)), run_(std::make_shared<Run>()) {}
 
 const std::string& Task::text() const {
   if (!is_valid_utf8(payload()))
@@ -81,11 +78,11 @@ Result<UsageReply> Task::report_usage(const BudgetId& budget, Amounts amounts) {
   const auto key =
       fmt::format("{}/{}/{}", claimed_.fence.attempt_id.str(),
                   std::to_underlying(claimed_.fence.lease_epoch), context_->next_report());
-  auto reply = resend(ReportUsage{.id = budget,
-                                  .amounts = std::move(amounts),
-                                  .dedup_key = must(DedupKey::parse(key)),
-                                  .execution = claimed_.id,
-                                  .fence = claimed_.fence});
+  auto reply = resend(context_->engine(), ReportUsage{.id = budget,
+                                                      .amounts = std::move(amounts),
+                                                      .dedup_key = must(DedupKey::parse(key)),
+                                                      .execution = claimed_.id,
+                                                      .fence = claimed_.fence});
   if (!reply) {
     if (const auto loss = lease_loss(reply.error())) context_->cancel(*loss);
     return reply;
@@ -93,21 +90,6 @@ Result<UsageReply> Task::report_usage(const BudgetId& budget, Amounts amounts) {
   const bool ended = reply->action == OnHardLimit::fail || reply->action == OnHardLimit::suspend;
   if (ended) context_->cancel(CancelReason::budget_exceeded);
   return reply;
-}
-
-// Until there is an answer that more tries would not change, or the time is over.
-Result<UsageReply> Task::resend(const ReportUsage& report) const {
-  auto& engine = context_->engine();
-  const auto until = std::chrono::steady_clock::now() + usage_limit;
-  SystemRandom random;
-  RetryPause pause(random, usage_pause_min, usage_pause_max);
-  while (true) {
-    auto reply = run_within({.timeout = usage_limit}, engine, report);
-    if (reply || !reply.error().retryable()) return reply;
-    const auto wait = pause.next();
-    if (std::chrono::steady_clock::now() + wait > until) return reply;
-    std::this_thread::sleep_for(wait);
-  }
 }
 
 std::stop_token Task::cancellation() const { return context_->token(); }

@@ -35,11 +35,12 @@ class Task::Context {
   std::atomic<TimePoint> lease_expires_at_;
 };
 
-// Makes tasks outside of a worker.
+// Makes tasks outside of a worker, and looks into them.
 struct TaskMaker {
   static Task make(ClaimedExecution claimed, std::shared_ptr<Task::Context> context) {
     return {std::move(claimed), std::move(context)};
   }
+  static Task::Run& run(Task& task) { return *task.run_; }
 };
 
 }  // namespace ff

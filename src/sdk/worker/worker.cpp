@@ -306,30 +306,47 @@ class Worker::Running {
     spawn([this, held, first_renewal] { return renewals_.keep(held, first_renewal); });
     if (stopping_) return hand_back(held);
     ++running_;
-    spawn([this, held, task = Task(std::move(claimed), held->context)]() mutable {
-      return work(held, std::move(task));
+    spawn([this, held, claimed = std::move(claimed)]() mutable {
+      return work(held, std::move(claimed));
     });
   }
 
   // ---- Working ------------------------------------------------------------------------------------
 
-  asio::awaitable<void> work(HeldPtr held, Task task) {
+  asio::awaitable<void> work(HeldPtr held, ClaimedExecution claimed) {
+    while (true) {
+      auto outcome = co_await run_handler(*held, Task(claimed, held->context));
+      if (held->handed_back || held->done) co_return;
+      if (held->context->cancelled() == CancelReason::budget_exceeded) held->lost = true;
+      const bool hands_back = std::holds_alternative<Outcome::HandedBack>(outcome.how());
+      if (!hands_back)
+        hand_back_pause_.reset();
+      else if (!held->lost && !stopping_)
+        leave_to_others();
+      auto wake = co_await reports_.report(held, std::move(outcome));
+      if (!wake || held->done) break;
+      if (stopping_) co_return hand_back(held);
+      if (claimed.wake && claimed.wake->suspension_id == wake->suspension_id) {
+        co_await reports_.report(held, no_progress());
+        break;
+      }
+      claimed.resumed = true;
+      claimed.wake = std::move(wake);
+      held->returned = false;
+      ++running_;
+    }
+    finish(held);
+  }
+
+  asio::awaitable<Outcome> run_handler(Held& held, Task task) {
     auto on_the_pool = [&]() -> asio::awaitable<Outcome> {
       co_return call_handler(handlers_, claim_.worker.str(), task);
     };
     auto outcome = co_await asio::co_spawn(pool_, on_the_pool(), asio::use_awaitable);
     --running_;
     slots_.wake();
-    held->returned = true;
-    if (held->handed_back || held->done) co_return;
-    if (held->context->cancelled() == CancelReason::budget_exceeded) held->lost = true;
-    const bool hands_back = std::holds_alternative<Outcome::HandedBack>(outcome.how());
-    if (!hands_back)
-      hand_back_pause_.reset();
-    else if (!held->lost && !stopping_)
-      leave_to_others();
-    co_await reports_.report(held, std::move(outcome));
-    finish(held);
+    held.returned = true;
+    co_return outcome;
   }
 
   // What a handler hands back is for another worker: this one claims nothing for a while.

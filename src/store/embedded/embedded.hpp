@@ -21,8 +21,9 @@ struct Options {
   std::size_t shards = 2;
   store::Durability durability = store::Durability::standard;
   std::size_t hot_bytes_max = 256 << 20;  // of executions in memory, all shards together
-  rocksdb::Env* env = nullptr;            // for tests: a file system with faults, or in memory
-  bool lock = true;                       // the directory; false if it is in memory
+  std::optional<WaitpointSecret> waitpoint_secret = {};  // the first one; none: a random one
+  rocksdb::Env* env = nullptr;  // for tests: a file system with faults, or in memory
+  bool lock = true;             // the directory; false if it is in memory
 };
 
 // Opens or makes the store. Fails with store_not_writable, store_locked, store_too_new,

@@ -75,7 +75,8 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
                                        .fault = fault_,
                                        .sinks = sinks_,
                                        .durability = options_.durability},
-                           .clock = clock_});
+                           .clock = clock_,
+                           .waitpoint_secret = options_.waitpoint_secret});
 }
 
 EmbeddedStore::~EmbeddedStore() {
@@ -188,7 +189,7 @@ void EmbeddedStore::start(std::vector<store::AnyCall> calls) {
   if (!mail.desk.empty()) resources_->start(std::move(mail.desk));
 }
 
-template <store::OfResource Op>
+template <AtDesk Op>
 void EmbeddedStore::route(store::Call<Op>& call, Mail& mail) {
   mail.desk.push_back(std::move(call));
 }

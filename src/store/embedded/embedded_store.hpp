@@ -62,7 +62,7 @@ class EmbeddedStore final : public store::Store {
   void route(store::Call<core::Unblock>& call, Mail& mail);
   void route(store::Call<store::CountBlocked>& call, Mail& mail);
   void route(store::Call<store::FindHeld>& call, Mail& mail);
-  template <store::OfResource Op>
+  template <AtDesk Op>
   void route(store::Call<Op>& call, Mail& mail);
   template <class Op>
   void route(store::Call<Op>& call, Mail& mail);

@@ -7,6 +7,7 @@
 #include "store/durability.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/record.hpp"
+#include "store/valkey/calls/suspension_calls.hpp"
 
 namespace ff::valkey_store {
 namespace {
@@ -116,7 +117,7 @@ Executions::Traits Executions::traits_of(const Command& command) {
                 .is_lease = is_lease,
                 .in_background = store::OneOf<Command, core::LeaseGrant, core::GrantIssue,
                                               core::TimerFire, core::Unblock, core::Remove>,
-                .publishes = !is_renewal,
+                .publishes = !store::OneOf<Command, Renew, PutStep>,
                 .tells_timer = is_renewal || std::is_same_v<Command, core::TimerFire>,
                 .waits_for_disk = store::waits_for_disk<Command>};
   // That a worker does not hold it any more says nothing: it may be ready, or another's.
@@ -243,6 +244,25 @@ void Executions::read(store::Call<Query>& call, std::vector<std::string> argumen
                           call.done(tell(std::move(*found)));
                         });
 }
+
+template <class Query>
+void Executions::ask(store::Call<Query>& call) {
+  const auto id = call.operation.id;
+  auto request =
+      parts_.functions.at({.place = parts_.functions.place_of(id), .key = keys::core(id)},
+                          call_for(std::as_const(call.operation)), Functions::Access::reads);
+  parts_.functions.call(std::move(request), [call = std::move(call)](Result<Reply> reply) mutable {
+    auto list = list_of(std::move(reply));
+    if (!list) return call.done(std::unexpected(list.error()));
+    if (is_refusal(*list)) return call.done(refused(context_of(call.operation), *list));
+    call.done(read_list(call.operation, without(std::move(*list), 2)));
+  });
+}
+
+void Executions::run(store::Call<GetSuspension>& call) { ask(call); }
+void Executions::run(store::Call<GetSignals>& call) { ask(call); }
+void Executions::run(store::Call<GetStep>& call) { ask(call); }
+void Executions::run(store::Call<ListSteps>& call) { ask(call); }
 
 void Executions::run(store::Call<GetExecution>& call) {
   read(call, {"newest"}, [](Found found) { return core::info_of(found.record.execution); });

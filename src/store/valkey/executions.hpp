@@ -65,7 +65,14 @@ class Executions {
   void run(store::Call<GetLeaseHistory>& call);
   void run(store::Call<core::CheckLease>& call);
   void run(store::Call<core::HoldsToken>& call);
+  void run(store::Call<GetSuspension>& call);
+  void run(store::Call<GetSignals>& call);
+  void run(store::Call<GetStep>& call);
+  void run(store::Call<ListSteps>& call);
 
+  // Answers the call with what its own function answers.
+  template <class Query>
+  void ask(store::Call<Query>& call);
   // Answers the call with what `tell` makes of the execution.
   template <class Query, class Tell>
   void read(store::Call<Query>& call, std::vector<std::string> arguments, Tell tell);

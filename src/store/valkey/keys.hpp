@@ -78,6 +78,11 @@ inline std::string old_contract_worker(std::string_view instance, std::string_vi
   return fmt::format("ff:worker:{}:{}", instance, what);
 }
 
+// The secrets that sign the waitpoint tokens of a partition of executions.
+inline std::string key_ring(std::string_view tag) {
+  return fmt::format("ff:sec:{}:waitpoint_hmac", tag);
+}
+
 inline constexpr std::string_view partition_config = "ff:config:partitions";
 
 // Between namespace and lane in the name of a queue; neither may hold it.

@@ -20,6 +20,7 @@ struct StoreOptions {
   // Look from time to time whether something was missed, and log at the start what a crash or a
   // failover could lose. Programs that only submit or work need neither.
   bool sweep = true;
+  std::optional<WaitpointSecret> waitpoint_secret = {};  // the first one; none: a random one
   // How often the server's time, and what the store needs to find there, are looked at.
   Millis server_interval = std::chrono::seconds{10};
   Millis version_budget = std::chrono::seconds{60};

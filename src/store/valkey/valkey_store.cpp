@@ -82,6 +82,7 @@ Async<void> ValkeyStore::prepare() {
     places.quotas.emplace_back(keys::quota_tag(i));
   functions_.set_places(std::move(places));
   FF_CO_TRY(co_await set_clock());
+  FF_CO_TRY(co_await key_rings_.install());
   co_await subscribe();
   FF_CO_TRY(co_await copy_.look_for_ready(functions_.all_partitions()));
   background_.spawn([this] { return copy_.keep_up(); });
@@ -111,7 +112,8 @@ asio::awaitable<void> ValkeyStore::subscribe() {
     co_await subscribed_.wait_until(deadline);
 }
 
-// FLUSHALL removes the numbers of partitions, too: a program that starts later must not choose others.
+// FLUSHALL removes the numbers of partitions and the key rings, too: a program that starts later must not choose
+// others.
 asio::awaitable<void> ValkeyStore::follow_server() {
   while (!background_.is_stopping()) {
     co_await stopped_.wait_until(std::chrono::steady_clock::now() + options_.server_interval);
@@ -122,6 +124,7 @@ asio::awaitable<void> ValkeyStore::follow_server() {
     if (!fixed && fixed.error().code == Errc::invalid_input)
       log::error("valkey: {}; stop the programs that use one of the two numbers",
                  fixed.error().message);
+    static_cast<void>(co_await key_rings_.install_if_missing());
   }
 }
 
@@ -152,6 +155,8 @@ void ValkeyStore::start(std::vector<store::AnyCall> calls) {
     any.visit([&]<class Op>(store::Call<Op>& call) {
       if constexpr (store::OfResource<Op>)
         resources_.start(any);
+      else if constexpr (store::OfKeyRing<Op>)
+        key_rings_.start(call);
       else if constexpr (Op::row.owner == Owner::execution)
         executions_.start(any);
       else if constexpr (requires { copy_.start(call); })

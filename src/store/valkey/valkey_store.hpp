@@ -11,6 +11,7 @@
 #include "store/valkey/calls/functions.hpp"
 #include "store/valkey/confirmations.hpp"
 #include "store/valkey/executions.hpp"
+#include "store/valkey/key_rings.hpp"
 #include "store/valkey/open.hpp"
 #include "store/valkey/resources.hpp"
 #include "store/valkey/sweeps.hpp"
@@ -68,6 +69,12 @@ class ValkeyStore final : public store::Store {
                         .functions = functions_,
                         .clock = clock_,
                         .confirmations = confirmations_.get()}};
+  KeyRings key_rings_{{.background = background_,
+                       .client = *client_,
+                       .functions = functions_,
+                       .confirmations = confirmations_.get(),
+                       .configured = options_.waitpoint_secret,
+                       .looks_after_all = options_.sweep}};
   Sweeps sweeps_{{.background = background_,
                   .client = *client_,
                   .functions = functions_,

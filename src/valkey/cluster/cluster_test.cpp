@@ -47,7 +47,7 @@ TEST_F(ClusterTest, FindsTheNodeOfEachKey) {
   }
   EXPECT_EQ(keys, 100);
   EXPECT_THAT(run(*client, Request{.command = {"PING"}, .route = NodeName{"127.0.0.1:1"}}),
-              AllOf(StartsWith("store_unavailable"), HasSubstr("not a primary")));
+              ::testing::AllOf(StartsWith("store_unavailable"), HasSubstr("not a primary")));
 }
 
 TEST_F(ClusterTest, FollowsASlotThatMoves) {
@@ -110,7 +110,8 @@ TEST_F(ClusterTest, ALonelyServerIsNoCluster) {
   options.cluster = true;
   const auto client = connect(options);
   EXPECT_THAT(run(*client, {"GET", "a"}),
-              AllOf(StartsWith("invalid_input: Valkey at 127.0.0.1:"), HasSubstr("use valkey://")));
+              ::testing::AllOf(StartsWith("invalid_input: Valkey at 127.0.0.1:"),
+                               HasSubstr("use valkey://")));
 }
 
 TEST_F(ClusterTest, AClusterIsNoLonelyServer) {
@@ -122,7 +123,7 @@ TEST_F(ClusterTest, AClusterIsNoLonelyServer) {
     const auto key = fmt::format("{{{}}}", i);
     if (ValkeyCluster::first_owner_of(slot_of(key)) == 0) continue;
     EXPECT_THAT(run(*client, {"GET", key}),
-                AllOf(StartsWith("invalid_input"), HasSubstr("use valkey-cluster://")));
+                ::testing::AllOf(StartsWith("invalid_input"), HasSubstr("use valkey-cluster://")));
   }
 }
 
@@ -134,7 +135,7 @@ TEST_F(ClusterTest, WithoutNodesRequestsFailInTime) {
     options.endpoints.push_back(TcpEndpoint{"127.0.0.1", ff::test::free_port()});
   const auto client = connect(options);
   EXPECT_THAT(run(*client, {"GET", "a"}),
-              AllOf(StartsWith("store_unavailable"), HasSubstr("Connection refused")));
+              ::testing::AllOf(StartsWith("store_unavailable"), HasSubstr("Connection refused")));
 }
 
 TEST_F(ClusterTest, ClosesAtAnyTime) {

@@ -123,10 +123,11 @@ class DamagedDirectoryTest : public StoreTest {
   void expect_refused() {
     const auto before = data_files();
     for (int time = 0; time < 2; ++time) {
-      EXPECT_THAT(error_at_open(), AnyOf(Errc::store_damaged, Errc::store_unavailable))
+      EXPECT_THAT(error_at_open(), ::testing::AnyOf(Errc::store_damaged, Errc::store_unavailable))
           << last_message_;
-      EXPECT_THAT(last_message_, AnyOf(HasSubstr("restore the data directory from a backup"),
-                                       HasSubstr("see whether the disk is full or broken")));
+      EXPECT_THAT(last_message_,
+                  ::testing::AnyOf(HasSubstr("restore the data directory from a backup"),
+                                   HasSubstr("see whether the disk is full or broken")));
     }
     EXPECT_FALSE(embedded::check(directory()));
     EXPECT_EQ(data_files(), before);
@@ -190,14 +191,15 @@ TEST_F(DamagedDirectoryTest, WithATruncatedBlobFile) {
       if (payload)
         EXPECT_EQ(payload->bytes, std::string(3'000, 'p'));
       else
-        EXPECT_THAT(payload.error().code, AnyOf(Errc::store_damaged, Errc::store_unavailable));
+        EXPECT_THAT(payload.error().code,
+                    ::testing::AnyOf(Errc::store_damaged, Errc::store_unavailable));
     }
   }
 }
 TEST_F(DamagedDirectoryTest, WithADatabaseThatIsAFile) {
   std::filesystem::remove_all(database_directory(directory()));
   std::ofstream(database_directory(directory())) << "something else";
-  EXPECT_THAT(error_at_open(), AnyOf(Errc::store_damaged, Errc::store_unavailable));
+  EXPECT_THAT(error_at_open(), ::testing::AnyOf(Errc::store_damaged, Errc::store_unavailable));
 }
 
 TEST_F(DamagedDirectoryTest, IsAsBeforeOnceTheFileIsBack) {

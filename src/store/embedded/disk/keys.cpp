@@ -99,6 +99,22 @@ std::string attempts_of(const ExecutionId& id) { return Key(attempt_prefix).add(
 std::string attempt(const ExecutionId& id, std::uint32_t index) {
   return Key(attempt_prefix).add(id).number(index).take();
 }
+std::string signal(const ExecutionId& id, std::uint32_t index) {
+  return Key(signal_prefix).add(id).number(index).take();
+}
+std::string signal_payload(const ExecutionId& id, std::uint32_t index) {
+  return Key(signal_payload_prefix).add(id).number(index).take();
+}
+std::string signal_key(const ExecutionId& id, const SignalKey& key) {
+  return Key(signal_key_prefix).add(id).raw(key.str()).take();
+}
+std::string step(const ExecutionId& id, const StepName& name) {
+  return Key(step_prefix).add(id).raw(name.str()).take();
+}
+std::uint32_t index_in(std::string_view key) { return big_endian<std::uint32_t>(text_in(key)); }
+std::string_view text_in(std::string_view key) {
+  return key.substr(std::min(key.size(), 1 + execution_size));
+}
 std::string idempotency(const Namespace& ns, const IdempotencyKey& key) {
   return Key(idempotency_prefix).text(ns.str()).raw(key.str()).take();
 }
@@ -143,8 +159,12 @@ Result<EndedCountKey> parse_ended_count(std::string_view key) {
 }
 
 Result<ExecutionId> execution_id(std::string_view key) {
-  const bool attempt = key.starts_with(attempt_prefix);
-  if (key.size() != 1 + execution_size + (attempt ? 4 : 0)) return unknown_form();
+  const auto is = [&](std::string_view prefix) { return key.starts_with(prefix); };
+  constexpr auto id_end = 1 + execution_size;
+  const bool by_index = is(attempt_prefix) || is(signal_prefix) || is(signal_payload_prefix);
+  const bool by_text = is(signal_key_prefix) || is(step_prefix);
+  const bool fits = by_text ? key.size() > id_end : key.size() == id_end + (by_index ? 4 : 0);
+  if (!fits) return unknown_form();
   return execution_of(key.substr(1));
 }
 

@@ -6,6 +6,11 @@
 //              | 'p' execution                           its payload
 //              | 'r' execution                           its result
 //              | 'a' execution index:be32                an attempt before the newest
+//              | 'y' execution                           its waitpoints and its newest suspension
+//              | 'g' execution index:be32                a signal
+//              | 'h' execution index:be32                its payload
+//              | 'j' execution idempotency_key           a signal that is known by it
+//              | 'v' execution name                      the kept result of a step
 //              | 'i' text(ns) idempotency_key            who was submitted with it
 //              | 'n' text(ns) created_at:be64 execution                    to list, by time
 //              | 't' text(ns) text(tag) text(value) created_at:be64 execution   likewise, by tag
@@ -18,6 +23,7 @@
 //              | 'q' quota                               a quota
 //              | 'u' quota at:be64 token                 a start that counts in its window
 //              | 'o' partition:be16 effect               an effect that is to be carried out
+//              | 'k'                                     the secrets that sign waitpoint tokens
 //   execution := partition:be16 uuid:16
 //   budget, quota, token := uuid:16
 //   text(t)   := length:be16 bytes                       so that no two keys can look alike
@@ -35,12 +41,18 @@
 namespace ff::embedded::keys {
 
 inline constexpr std::string_view store = "s";
+inline constexpr std::string_view key_ring = "k";
 inline constexpr std::string_view probe = "w";  // nothing but proof that writing works
 inline constexpr std::string_view live_prefix = "x";
 inline constexpr std::string_view ended_prefix = "z";
 inline constexpr std::string_view payload_prefix = "p";
 inline constexpr std::string_view result_prefix = "r";
 inline constexpr std::string_view attempt_prefix = "a";
+inline constexpr std::string_view waits_prefix = "y";
+inline constexpr std::string_view signal_prefix = "g";
+inline constexpr std::string_view signal_payload_prefix = "h";
+inline constexpr std::string_view signal_key_prefix = "j";
+inline constexpr std::string_view step_prefix = "v";
 inline constexpr std::string_view idempotency_prefix = "i";
 inline constexpr std::string_view by_time_prefix = "n";
 inline constexpr std::string_view by_tag_prefix = "t";
@@ -59,6 +71,11 @@ constexpr std::string_view prefix_of(core::Belonging kind) {
     case core::Belonging::payload: return payload_prefix;
     case core::Belonging::result: return result_prefix;
     case core::Belonging::attempt: return attempt_prefix;
+    case core::Belonging::waits: return waits_prefix;
+    case core::Belonging::signal: return signal_prefix;
+    case core::Belonging::signal_payload: return signal_payload_prefix;
+    case core::Belonging::signal_key: return signal_key_prefix;
+    case core::Belonging::step: return step_prefix;
   }
   return {};
 }
@@ -66,11 +83,19 @@ constexpr std::string_view prefix_of(core::Belonging kind) {
 std::string live(const ExecutionId& id);
 std::string live_of(PartitionIndex partition);  // the prefix of a partition's
 std::string ended(const ExecutionId& id);
-std::string belonging(const ExecutionId& id, core::Belonging kind);  // not of attempts
+// The key of the only one of a kind, or the prefix of many.
+std::string belonging(const ExecutionId& id, core::Belonging kind);
 std::string payload(const ExecutionId& id);
 std::string result(const ExecutionId& id);
 std::string attempts_of(const ExecutionId& id);
 std::string attempt(const ExecutionId& id, std::uint32_t index);
+std::string signal(const ExecutionId& id, std::uint32_t index);
+std::string signal_payload(const ExecutionId& id, std::uint32_t index);
+std::string signal_key(const ExecutionId& id, const SignalKey& key);
+std::string step(const ExecutionId& id, const StepName& name);
+// What stands behind the execution in such a key.
+std::uint32_t index_in(std::string_view key);
+std::string_view text_in(std::string_view key);
 std::string idempotency(const Namespace& ns, const IdempotencyKey& key);
 
 std::string by_time_of(const Namespace& ns);
@@ -103,7 +128,7 @@ struct EffectKey {
 };
 Result<EffectKey> parse_effect(std::string_view key);
 
-// The execution that a key of the kinds x, z, p, r, a is about.
+// The execution that a key of the kinds x, z, or of a belonging, is about.
 Result<ExecutionId> execution_id(std::string_view key);
 
 std::string budget(const BudgetId& id);

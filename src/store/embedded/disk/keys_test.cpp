@@ -25,7 +25,13 @@ TEST(Keys, OfDifferentThingsAreDifferent) {
   std::vector<std::string> all{std::string(store)};
   for (const auto& id : {id_of(1, 2), id_of(2, 1), id_of(258, 1), id_of(0xffff, 0xff)}) {
     for (auto* make : {&live, &ended, &payload, &result}) all.push_back(make(id));
-    for (const std::uint32_t index : {0u, 1u, 256u, 0xffffffffu}) all.push_back(attempt(id, index));
+    for (const std::uint32_t index : {0u, 1u, 256u, 0xffffffffu})
+      for (auto* make : {&attempt, &signal, &signal_payload}) all.push_back(make(id, index));
+    all.push_back(belonging(id, core::Belonging::waits));
+    for (const char* text : {"a", "ab"}) {
+      all.push_back(signal_key(id, *SignalKey::parse(text)));
+      all.push_back(step(id, *StepName::parse(text)));
+    }
     for (const auto& at : {t0, t0 + Millis{1}}) {
       all.push_back(retention(at, id));
       for (const char* name : {"a", "ab", "b"}) {

@@ -31,7 +31,7 @@ Fence RecordReader::fence(const proto::Fence& stored) {
 }
 
 core::PastLease RecordReader::past_lease(const proto::PastLease& stored) {
-  if (stored.end() > std::to_underlying(core::LeaseEnd::handed_back)) ok_ = false;
+  if (stored.end() > std::to_underlying(core::LeaseEnd::suspended)) ok_ = false;
   return {.lease_id = LeaseId{uuid(stored.lease_id())},
           .epoch = LeaseEpoch{stored.epoch()},
           .worker = text<WorkerId>(stored.worker()),
@@ -98,6 +98,7 @@ Policy RecordReader::policy(const proto::Policy& stored) {
   if (stored.has_retention_ms()) policy.retention = Millis{stored.retention_ms()};
   for (const auto& budget : stored.budgets()) policy.budgets.emplace_back(uuid(budget));
   if (stored.has_quota()) policy.quota = QuotaId{uuid(stored.quota())};
+  if (stored.has_max_signals()) policy.max_signals = stored.max_signals();
   return policy;
 }
 
@@ -125,6 +126,16 @@ core::State RecordReader::granted(const proto::Execution::Granted& stored) {
                         .expires_at = from_ms(stored.expires_at_ms())};
   if (stored.has_quota_token()) granted.token = QuotaTokenId{uuid(stored.quota_token())};
   return granted;
+}
+
+core::State RecordReader::suspended(const proto::Execution::Suspended& stored) {
+  core::Suspended suspended{.id = SuspensionId{uuid(stored.id())},
+                            .reason = named<SuspendReason>(stored.reason()),
+                            .since = from_ms(stored.since_ms()),
+                            .on_timeout = named<TimeoutAction>(stored.on_timeout()),
+                            .escalated = stored.escalated()};
+  if (stored.has_timeout_at_ms()) suspended.timeout_at = from_ms(stored.timeout_at_ms());
+  return suspended;
 }
 
 core::State RecordReader::ended(const proto::Execution::Ended& stored) {
@@ -162,6 +173,7 @@ core::State RecordReader::state(const proto::Execution& stored, const core::Exec
       return core::Waiting{};  // written by version 0.1; why it waits is derived
     case Stored::kDelayed: return core::Delayed{from_ms(stored.delayed().until_ms())};
     case Stored::kWaitingChildren: return core::WaitingChildren{};
+    case Stored::kSuspended: return suspended(stored.suspended());
     case Stored::kEnded: return ended(stored.ended());
     case Stored::kCompletedV1:
       return core::Ended{.at = from_ms(stored.completed_v1().at_ms()),
@@ -234,7 +246,11 @@ core::Execution RecordReader::execution(const ExecutionId& id, const proto::Exec
                             .retry_count = stored.retry_count(),
                             .reclaim_count = stored.reclaim_count(),
                             .replay_count = stored.replay_count(),
-                            .unresolved_children = stored.unresolved_children()};
+                            .unresolved_children = stored.unresolved_children(),
+                            .signal_count = stored.signal_count(),
+                            .step_count = stored.step_count(),
+                            .step_bytes = stored.step_bytes(),
+                            .has_waits = stored.has_waits()};
   for (const auto& tag : stored.tags()) execution.tags.emplace(tag.key(), tag.value());
   if (stored.has_policy()) execution.policy = policy(stored.policy());
   if (stored.has_idempotency_key())
@@ -253,6 +269,13 @@ core::Execution RecordReader::execution(const ExecutionId& id, const proto::Exec
         Progress{.message = stored.progress().message(), .at = from_ms(stored.progress().at_ms())};
     if (stored.progress().has_percent()) execution.progress->percent = stored.progress().percent();
   }
+  if (stored.has_waitpoint_expiry_ms())
+    execution.waitpoint_expiry = from_ms(stored.waitpoint_expiry_ms());
+  if (stored.has_wake())
+    execution.wake = Wake{.suspension_id = SuspensionId{uuid(stored.wake().suspension_id())},
+                          .cause = named<WakeCause>(stored.wake().cause()),
+                          .at = from_ms(stored.wake().at_ms()),
+                          .reason = stored.wake().reason()};
   if (stored.queued_at_ms() == 0) upgrade(stored, execution);
   execution.state = state(stored, execution);
   return execution;

@@ -28,6 +28,9 @@ class RecordReader {
   template <class E>
   E named(std::uint32_t stored);
 
+ protected:
+  void refuse() { ok_ = false; }
+
  private:
   Fence fence(const proto::Fence& stored);
   core::PastLease past_lease(const proto::PastLease& stored);
@@ -37,6 +40,7 @@ class RecordReader {
   core::State state(const proto::Execution& stored, const core::Execution& execution);
   core::State active(const proto::Execution::Active& stored, const core::Execution& execution);
   core::State granted(const proto::Execution::Granted& stored);
+  core::State suspended(const proto::Execution::Suspended& stored);
   core::State ended(const proto::Execution::Ended& stored);
 
   // Format 1 had no attempts; what is known of the newest one is put together.

@@ -85,6 +85,7 @@ void write(const Policy& policy, proto::Policy& out) {
   if (policy.retention) out.set_retention_ms(policy.retention->count());
   for (const auto& budget : policy.budgets) write_uuid(budget, *out.add_budgets());
   if (policy.quota) write_uuid(*policy.quota, *out.mutable_quota());
+  if (policy.max_signals != Policy{}.max_signals) out.set_max_signals(policy.max_signals);
 }
 
 void write(const core::Ended& ended, proto::Execution::Ended& out) {
@@ -129,6 +130,15 @@ void write(const core::State& state, proto::Execution& out) {
             if (active.attempt_deadline)
               stored.set_attempt_deadline_ms(to_ms(*active.attempt_deadline));
             if (active.token) write_uuid(*active.token, *stored.mutable_quota_token());
+          },
+          [&](const core::Suspended& suspended) {
+            auto& stored = *out.mutable_suspended();
+            write_uuid(suspended.id, *stored.mutable_id());
+            stored.set_reason(std::to_underlying(suspended.reason));
+            stored.set_since_ms(to_ms(suspended.since));
+            if (suspended.timeout_at) stored.set_timeout_at_ms(to_ms(*suspended.timeout_at));
+            stored.set_on_timeout(std::to_underlying(suspended.on_timeout));
+            stored.set_escalated(suspended.escalated);
           },
           [&](const core::Ended& ended) { write(ended, *out.mutable_ended()); },
           [](const core::Blocked&) { FF_ASSERT(!"the embedded store keeps nothing as blocked"); },
@@ -192,6 +202,18 @@ std::string encode(const core::Execution& execution) {
     out.mutable_pending_replay()->set_at_ms(to_ms(replay->at));
   }
   if (execution.progress) write(*execution.progress, *out.mutable_progress());
+  out.set_signal_count(execution.signal_count);
+  out.set_step_count(execution.step_count);
+  out.set_step_bytes(execution.step_bytes);
+  out.set_has_waits(execution.has_waits);
+  if (execution.waitpoint_expiry) out.set_waitpoint_expiry_ms(to_ms(*execution.waitpoint_expiry));
+  if (const auto& wake = execution.wake) {
+    auto& stored = *out.mutable_wake();
+    write_uuid(wake->suspension_id, *stored.mutable_suspension_id());
+    stored.set_cause(std::to_underlying(wake->cause));
+    stored.set_at_ms(to_ms(wake->at));
+    stored.set_reason(wake->reason);
+  }
   write(execution.state, out);
   return out.SerializeAsString();
 }

@@ -88,13 +88,21 @@ TEST(Records, BringBackEveryState) {
   std::get<core::Active>(admitted.state).token = QuotaTokenId{core::uuid_of(34)};
   auto set_aside = core::granted();
   std::get<core::Granted>(set_aside.state).token = QuotaTokenId{core::uuid_of(35)};
+  auto suspended = core::paused();
+  suspended.has_waits = true;
+  suspended.state = core::Suspended{.id = SuspensionId{core::uuid_of(36)},
+                                    .reason = SuspendReason::manual_pause,
+                                    .since = t0,
+                                    .timeout_at = t0 + 1h,
+                                    .on_timeout = TimeoutAction::escalate,
+                                    .escalated = true};
   std::set<std::size_t> states;
   std::set<std::size_t> outcomes;
   for (const auto& execution :
        {core::waiting(), core::granted(), core::delayed(), core::active(), timed, core::paused(),
         core::waiting_children(), core::lapsed(), core::revoked(), core::completed(),
         core::failed(), core::cancelled(), by_worker, core::expired(), core::replayed(),
-        core::retry_delayed(), admitted, set_aside}) {
+        core::retry_delayed(), admitted, set_aside, suspended}) {
     EXPECT_EQ(round_trip(execution), execution) << core::show(execution);
     states.insert(execution.state.index());
     if (const auto* ended = std::get_if<core::Ended>(&execution.state))

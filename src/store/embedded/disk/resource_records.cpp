@@ -129,6 +129,34 @@ Result<core::Quota> decode_quota(const QuotaId& id, std::string_view bytes) {
   return quota;
 }
 
+std::string encode(const core::KeyRing& ring) {
+  proto::KeyRing out;
+  if (ring.current) out.set_current_kid(ring.current->str());
+  for (const auto& [kid, key] : ring.keys) {
+    auto& stored = *out.add_keys();
+    stored.set_kid(kid.str());
+    stored.set_secret(key.secret.bytes());
+    if (key.expires_at) stored.set_expires_at_ms(ms_of(*key.expires_at));
+  }
+  return out.SerializeAsString();
+}
+
+Result<core::KeyRing> decode_key_ring(std::string_view bytes) {
+  constexpr std::string_view what = "the record of the waitpoint secrets";
+  proto::KeyRing stored;
+  RecordReader read;
+  if (!parse(stored, bytes)) return damaged(what);
+  core::KeyRing ring{.current = read.text<KeyId>(stored.current_kid())};
+  for (const auto& each : stored.keys()) {
+    auto& key = ring.keys[read.text<KeyId>(each.kid())];
+    key.secret = WaitpointSecret::of_bytes(each.secret());
+    if (each.has_expires_at_ms()) key.expires_at = time_of(each.expires_at_ms());
+  }
+  const auto* signing = ring.signing();
+  if (!read.ok() || !signing || signing->empty()) return damaged(what);
+  return ring;
+}
+
 std::string encode(const Spending& spending) {
   proto::Spending out;
   write(spending.amounts, *out.mutable_amounts());

@@ -6,6 +6,7 @@
 
 #include "core/budgets/budget.hpp"
 #include "core/quotas/quota.hpp"
+#include "core/waitpoints/key_ring.hpp"
 
 namespace ff::embedded {
 
@@ -15,6 +16,9 @@ Result<core::Budget> decode_budget(const BudgetId& id, std::string_view bytes);
 // Definition of a quota; its window and its holders are not in the record.
 std::string encode(const core::Quota& quota);
 Result<core::Quota> decode_quota(const QuotaId& id, std::string_view bytes);
+
+std::string encode(const core::KeyRing& ring);
+Result<core::KeyRing> decode_key_ring(std::string_view bytes);
 
 // Amounts that one execution spent of a budget. They count until the budget is reset once more.
 struct Spending {

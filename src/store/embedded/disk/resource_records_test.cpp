@@ -78,6 +78,18 @@ TEST(ResourceRecords, BringBackSpendingAndReports) {
   }
 }
 
+TEST(ResourceRecords, BringBackTheKeyRing) {
+  const auto kid = [](const char* text) { return *KeyId::parse(text); };
+  const auto secret = [](const char* hex) { return *WaitpointSecret::parse(hex); };
+  const core::KeyRing ring{.current = kid("k2"),
+                           .keys = {{kid("k1"), {.secret = secret("00ff"), .expires_at = t0}},
+                                    {kid("k2"), {.secret = secret("bb")}}}};
+  EXPECT_EQ(decode_key_ring(encode(ring)), ring);
+  EXPECT_FALSE(decode_key_ring(""));
+  EXPECT_FALSE(decode_key_ring("rubbish"));
+  EXPECT_FALSE(decode_key_ring(encode(core::KeyRing{.current = kid("k1")}))) << "no secret signs";
+}
+
 TEST(ResourceRecords, MalformedRecordsAreRefused) {
   EXPECT_FALSE(decode_budget(budget_id, ""));
   EXPECT_FALSE(decode_budget(budget_id, "rubbish"));

@@ -4,7 +4,8 @@ namespace ff::embedded {
 
 Result<void> ResourceShard::restore() {
   if (auto restored = budgets_.restore(parts_.writing.database); !restored) return restored;
-  return quotas_.restore(parts_.writing.database);
+  if (auto restored = quotas_.restore(parts_.writing.database); !restored) return restored;
+  return key_ring_.restore(parts_.writing.database, parts_.waitpoint_secret);
 }
 
 void ResourceShard::process(std::vector<ResourceCall> calls) {
@@ -33,6 +34,8 @@ Result<typename Op::Reply> ResourceShard::execute(const Op& operation, Turn& tur
     return budgets_.execute(operation, turn);
   else if constexpr (requires { quotas_.execute(operation, turn); })
     return quotas_.execute(operation, turn);
+  else if constexpr (store::OfKeyRing<Op>)
+    return key_ring_.execute(operation, turn);
   else
     return workers_.execute(operation, turn);
 }

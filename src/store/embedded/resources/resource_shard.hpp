@@ -1,15 +1,20 @@
-// The desk: one thread that owns all budgets, quotas and the list of workers, as a shard owns executions.
+// The desk: one thread that owns all budgets, quotas, the list of workers and the key ring, as a shard owns
+// executions.
 #pragma once
 
 #include "store/embedded/commit/mailbox.hpp"
 #include "store/embedded/resources/budgets.hpp"
 #include "store/embedded/resources/quotas.hpp"
+#include "store/embedded/resources/stored_key_ring.hpp"
 #include "store/embedded/resources/workers.hpp"
 #include "store/store.hpp"
 
 namespace ff::embedded {
 
-inline constexpr auto is_about_resource = []<class Op>() { return store::OfResource<Op>; };
+template <class Op>
+concept AtDesk = store::OfResource<Op> || store::OfKeyRing<Op>;
+
+inline constexpr auto is_about_resource = []<class Op>() { return AtDesk<Op>; };
 using ResourceCall = store::AnyCallOf<Filtered<store::StoreOperations, is_about_resource>>;
 
 // start() may be called from any thread.
@@ -18,9 +23,10 @@ class ResourceShard {
   struct Parts {
     BatchWriter::Parts writing;
     const Clock& clock;
+    std::optional<WaitpointSecret> waitpoint_secret;
   };
 
-  explicit ResourceShard(Parts parts) : parts_(parts), writer_(parts.writing) {}
+  explicit ResourceShard(Parts parts) : parts_(std::move(parts)), writer_(parts_.writing) {}
 
   // Before run(): reads what is on disk, then is shown every execution that has not ended.
   Result<void> restore();
@@ -45,6 +51,7 @@ class ResourceShard {
   Budgets budgets_;
   Quotas quotas_;
   Workers workers_;
+  StoredKeyRing key_ring_;
   TimePoint last_now_{};           // time never runs backwards in here
   Mailbox<ResourceCall> mailbox_;  // last: its thread uses all of the above
 };

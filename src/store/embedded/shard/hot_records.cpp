@@ -5,6 +5,18 @@
 namespace ff::embedded {
 namespace {
 
+std::size_t size_of(const core::Waits& waits) {
+  constexpr std::size_t condition = 512;  // of a usual one
+  std::size_t bytes = waits.waitpoints.size() * sizeof(WaitpointInfo);
+  for (const auto& waitpoint : waits.waitpoints)
+    if (waitpoint.question)
+      bytes += waitpoint.question->title.size() + waitpoint.question->text.size() + condition;
+  if (!waits.suspension) return bytes;
+  bytes += waits.suspension->state.size() + condition;
+  for (const auto& part : waits.suspension->tally.parts) bytes += part.size() * 64;
+  return bytes;
+}
+
 std::size_t size_of(const HotRecord& record) {
   constexpr std::size_t overhead = 256;  // of the map, the list and short strings
   std::size_t bytes = sizeof(HotRecord) + overhead;
@@ -12,6 +24,7 @@ std::size_t size_of(const HotRecord& record) {
   for (const auto& [key, value] : record.execution.tags) bytes += key.size() + value.size() + 128;
   if (record.execution.attempt)
     bytes += record.execution.attempt->past_leases.size() * sizeof(core::PastLease);
+  if (record.waits) bytes += size_of(*record.waits);
   return bytes;
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "core/execution/execution.hpp"
+#include "core/suspensions/suspension.hpp"
 
 namespace ff::embedded {
 
@@ -15,6 +17,7 @@ using BatchNumber = std::uint64_t;  // numbers a shard's batches, from 1
 struct HotRecord {
   core::Execution execution;
   std::optional<std::string> payload = {};  // from its submit until its first claim
+  std::unique_ptr<core::Waits> waits = {};  // once they were read or changed
   BatchNumber created_in = 0;
   BatchNumber changed_in = 0;  // not in the database before that batch is written
   BatchNumber durable_in = 0;  // a reply about it waits until that batch is synced
@@ -30,7 +33,7 @@ class HotRecords {
   HotRecord& put(HotRecord record);
   void erase(const ExecutionId& id);
 
-  // Call it when a record's payload was taken or set.
+  // Call it when a record's payload or waits were taken or set.
   void resized(const ExecutionId& id);
 
   // Lets go of what is over the limit and safe: written, and synced as far as it must be.

@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "core/refusals.hpp"
 #include "store/embedded/disk/keys.hpp"
+#include "store/embedded/disk/suspension_records.hpp"
 
 namespace ff::embedded {
 namespace {
@@ -18,6 +19,13 @@ namespace {
 // itself; the effect is kept in memory alone.
 bool is_recorded(const core::Effect& effect) {
   return !std::holds_alternative<core::ReleaseToken>(effect);
+}
+
+// Such changes look in the database for what they erase.
+bool erases_many(const core::Change& change) {
+  const auto* erase = std::get_if<core::EraseBelonging>(&change);
+  return std::holds_alternative<core::RemoveExecution>(change) ||
+         (erase && core::is_many(erase->kind));
 }
 
 }  // namespace
@@ -34,7 +42,9 @@ Shard::Shard(Parts parts)
 
 void Shard::process(std::vector<ShardCall> calls) {
   auto batch = writer_.begin();
+  batch_ = &batch;
   for (auto& any : calls) any.visit([&](auto& call) { process(call, batch); });
+  batch_ = nullptr;
   finish(std::move(batch));
 }
 
@@ -109,16 +119,20 @@ void Shard::skip_lost_epochs(const ExecutionId& id) {
 
 template <class Command>
 Result<typename Command::Reply> Shard::change(Command command, Batch& batch) {
+  const auto id = command.id;
   auto plan = core::decide(*this, std::move(command), now());
   FF_TRY(plan);
   if (!plan->changes.empty()) {
     const bool waits = writer_.waits<Command>(core::ends_execution(plan->changes));
-    carry_out({std::move(plan->changes), std::move(plan->effects), waits}, batch);
+    carry_out({id, std::move(plan->changes), std::move(plan->effects), waits}, batch);
   }
   return std::move(plan->reply);
 }
 
 void Shard::carry_out(Decided decided, Batch& batch) {
+  // Before the first change of the plan: it is written as a whole.
+  if (std::ranges::any_of(decided.changes, erases_many))
+    static_cast<void>(write_changes_of(decided.id));
   auto& announcements = decided.waits || based_on_unsynced_ ? batch.after_sync : batch.at_once;
   batch.must_sync |= decided.waits;
   based_on_unsynced_ |= decided.waits;
@@ -143,7 +157,9 @@ void Shard::carry_out(Decided decided, Batch& batch) {
                    },
                    [&](core::PutBelonging& put) { payload = put_belonging(put, batch); },
                    [&](const core::EraseBelonging& erase) {
-                     batch.changes.erase(keys::belonging(erase.id, erase.kind));
+                     const auto* record = hot_.find(erase.id);
+                     FF_ASSERT(record);
+                     erase_belongings(record->execution, erase.kind, batch);
                    },
                },
                change);
@@ -182,14 +198,33 @@ void Shard::put_execution(core::Execution&& next, std::optional<std::string> pay
 
 // Returns a payload, which memory keeps for the first claim.
 std::optional<std::string> Shard::put_belonging(core::PutBelonging& put, Batch& batch) {
-  if (const auto* attempt = std::get_if<core::Attempt>(&put.value)) {
-    batch.changes.put(keys::attempt(put.id, attempt->index), encode(*attempt));
-    return std::nullopt;
-  }
-  auto& bytes = std::get<std::string>(put.value);
-  batch.changes.put(keys::belonging(put.id, put.kind), bytes);
-  if (put.kind != core::Belonging::payload) return std::nullopt;
-  return std::move(bytes);
+  auto& changes = batch.changes;
+  const auto& id = put.id;
+  std::optional<std::string> payload;
+  std::visit(Overloaded{
+                 [&](std::string& bytes) {
+                   changes.put(keys::belonging(id, put.kind), bytes);
+                   if (put.kind == core::Belonging::payload) payload = std::move(bytes);
+                 },
+                 [&](const core::Attempt& attempt) {
+                   changes.put(keys::attempt(id, attempt.index), encode(attempt));
+                 },
+                 [&](core::Waits& waits) { put_waits(id, std::move(waits), batch); },
+                 [&](const core::StoredSignal& signal) {
+                   changes.put(keys::signal(id, signal.index), encode(signal));
+                 },
+                 [&](const core::SignalPayload& signal) {
+                   changes.put(keys::signal_payload(id, signal.index), signal.bytes);
+                 },
+                 [&](const core::KnownSignal& known) {
+                   changes.put(keys::signal_key(id, known.key), encode(known));
+                 },
+                 [&](const core::StoredStep& step) {
+                   changes.put(keys::step(id, step.name), encode(step));
+                 },
+             },
+             put.value);
+  return payload;
 }
 
 // The indexes on disk: what ended and when, by time, by tag, by idempotency key.
@@ -231,14 +266,7 @@ void Shard::remove_execution(const core::Execution& last, Batch& batch) {
   indexes_.remove(last);
   removed_.insert(id);
   changes.erase(keys::ended(id));
-  for (const auto kind : core::belongings) {
-    if (kind != core::Belonging::attempt) {
-      changes.erase(keys::belonging(id, kind));
-      continue;
-    }
-    for (std::uint32_t index = 0; index + 1 < last.attempt_count; ++index)
-      changes.erase(keys::attempt(id, index));
-  }
+  for (const auto kind : core::belongings) erase_belongings(last, kind, batch);
   changes.erase(keys::retention(core::retained_until(last), id));
   changes.erase(keys::by_time(last.ns, last.created_at, id));
   for (const auto& [tag, value] : last.tags)

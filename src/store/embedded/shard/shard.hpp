@@ -98,12 +98,17 @@ class Shard final : core::PartitionView {
   Result<std::vector<store::HeldExecution>> execute(const store::FindHeld& query, Batch& batch);
   Result<store::ReconcileReply> execute(const store::Reconcile& query, Batch& batch);
   Result<store::EffectPage> execute(const store::FindEffects& query, Batch& batch);
+  Result<SuspensionReply> execute(const GetSuspension& query, Batch& batch);
+  Result<SignalPage> execute(const GetSignals& query, Batch& batch);
+  Result<Bytes> execute(const GetStep& query, Batch& batch);
+  Result<StepList> execute(const ListSteps& query, Batch& batch);
   Result<Done> execute(const store::SettleEffects& command, Batch& batch);
 
   void skip_lost_epochs(const ExecutionId& id);
   template <class Command>
   Result<typename Command::Reply> change(Command command, Batch& batch);
   struct Decided {
+    ExecutionId id;  // of the command
     std::vector<core::Change> changes;
     std::vector<core::Effect> effects;
     bool waits;  // for the disk
@@ -113,6 +118,9 @@ class Shard final : core::PartitionView {
   void put_execution(core::Execution&& next, std::optional<std::string> payload, bool waits,
                      Batch& batch);
   std::optional<std::string> put_belonging(core::PutBelonging& put, Batch& batch);
+  void put_waits(const ExecutionId& id, core::Waits waits, Batch& batch);
+  void erase_belongings(const core::Execution& of, core::Belonging kind, Batch& batch);
+  void erase_found(const ExecutionId& id, core::Belonging kind, Batch& batch);
   void remove_execution(const core::Execution& last, Batch& batch);
   void write_indexes(const core::Execution* before, const core::Execution& next, Batch& batch);
 
@@ -120,6 +128,14 @@ class Shard final : core::PartitionView {
 
   Result<const core::Execution*> find(const ExecutionId& id) override;
   Result<const core::Execution*> find(const Namespace& ns, const IdempotencyKey& key) override;
+  Result<core::Waits> find_waits(const core::Execution& execution) override;
+  Result<std::vector<core::StoredSignal>> find_signals(const core::Execution& execution,
+                                                       std::uint32_t from) override;
+  Result<std::optional<core::KnownSignal>> find_signal(const core::Execution& execution,
+                                                       const SignalKey& key) override;
+  Result<bool> has_step(const core::Execution& execution, const StepName& name) override;
+  // Before belongings are read from the database: the current batch may have changed them.
+  Result<void> write_changes_of(const ExecutionId& id);
 
   // The execution, from memory or disk; null if there is none.
   Result<HotRecord*> find_record(const ExecutionId& id);
@@ -130,6 +146,7 @@ class Shard final : core::PartitionView {
   TimePoint now();
 
   Parts parts_;
+  Batch* batch_ = nullptr;  // the current one
   BatchWriter writer_;
   Indexes indexes_;
   HotRecords hot_;

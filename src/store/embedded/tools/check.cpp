@@ -32,7 +32,7 @@ class Check {
          {&Check::live, &Check::ended, &Check::belongings, &Check::by_time, &Check::by_tag,
           &Check::retention, &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
           &Check::reports, &Check::reports_by_time, &Check::quotas, &Check::windows,
-          &Check::effects})
+          &Check::effects, &Check::key_ring})
       FF_TRY((this->*step)());
     return std::move(report_);
   }
@@ -319,6 +319,15 @@ class Check {
       if (!keys::parse_effect(key)) problem("an effect has a key of an unknown form");
       return {};
     });
+  }
+
+  Result<void> key_ring() {
+    const auto bytes = database_.get(keys::key_ring);
+    FF_TRY(bytes);
+    if (!*bytes) return {};
+    const auto ring = decode_key_ring(**bytes);
+    if (!ring) problem(ring.error().message);
+    return {};
   }
 
   const Database& database_;

@@ -5,28 +5,12 @@
 #include "store/valkey/calls/event_message.hpp"
 #include "store/valkey/calls/fields.hpp"
 #include "store/valkey/calls/policy_json.hpp"
+#include "store/valkey/calls/record.hpp"
+#include "store/valkey/calls/texts.hpp"
 #include "store/valkey/keys.hpp"
 
 namespace ff::valkey_store {
 namespace {
-
-std::string text_of(TimePoint time) { return std::to_string(time.time_since_epoch().count()); }
-std::string text_of(Millis duration) { return std::to_string(duration.count()); }
-std::string text_of(LeaseEpoch epoch) { return std::to_string(std::to_underlying(epoch)); }
-template <class T>
-std::string text_or_none(const std::optional<T>& value) {
-  if (!value) return {};
-  if constexpr (requires { value->str(); })
-    return value->str();
-  else
-    return text_of(*value);
-}
-
-template <class... More>
-std::vector<std::string> with_fence(const Fence& fence, More... more) {
-  return {fence.lease_id.str(), text_of(fence.lease_epoch), fence.attempt_id.str(),
-          std::move(more)...};
-}
 
 std::vector<std::string> with_token(std::vector<std::string> arguments,
                                     const std::optional<core::QuotaToken>& token) {
@@ -265,7 +249,11 @@ ClaimedExecution read_answer(const core::LeaseGrant& command, Answer& answer) {
   claimed.budgets = ids_in<BudgetId>(answer.text());
   while (!answer.at_end()) {
     auto key = answer.text();
-    claimed.tags[std::move(key)] = answer.text();
+    auto value = answer.text();
+    if (key.empty())
+      claimed.wake = wake_in(value);
+    else
+      claimed.tags[std::move(key)] = std::move(value);
   }
   return claimed;
 }
@@ -313,6 +301,12 @@ core::TimerReply read_answer(const core::TimerFire&, Answer& answer) {
 }
 core::RemoveReply read_answer(const core::Remove&, Answer& answer) {
   return {answer.text() == "1"};
+}
+
+Result<void> check_condition_of(const Suspend& command) {
+  std::vector<WaitpointKey> keys;
+  for (const auto& waitpoint : command.waitpoints) keys.push_back(waitpoint.key);
+  return core::check_condition(command.condition, keys, command.timeout.has_value());
 }
 
 std::unexpected<Error> refused(const RefusalContext& context, const std::vector<Reply>& reply) {
@@ -363,10 +357,26 @@ std::unexpected<Error> refused(const RefusalContext& context, const std::vector<
     case Errc::invalid_input:
       return refusals::too_many_tags(id, parse_number<std::size_t>(detail(0)).value_or(0));
     case Errc::execution_not_terminal: return refusals::not_terminal(id, state_in(0));
+    case Errc::execution_not_suspended: return refusals::not_suspended(id, state_in(0));
+    case Errc::target_not_signalable: return refusals::not_signalable(id, state_in(0));
+    case Errc::signal_limit_exceeded:
+      return refusals::too_many_signals(id, parse_number<std::uint32_t>(detail(0)).value_or(0));
+    case Errc::waitpoint_limit_exceeded: return refusals::too_many_waitpoints(id);
+    case Errc::waitpoint_not_found: return refusals::waitpoint_not_found(context.waitpoint);
+    case Errc::waitpoint_closed: return refusals::waitpoint_closed(context.waitpoint);
+    case Errc::step_not_found: return refusals::step_not_found(id, context.step);
+    case Errc::step_limit_exceeded: return refusals::too_many_steps(id);
+    case Errc::invalid_condition:
+      if (context.condition) return std::unexpected(*context.condition);
+      break;
     case Errc::max_replays_exhausted:
       return refusals::replays_exhausted(id, parse_number<std::uint32_t>(detail(0)).value_or(0));
     default: break;
   }
+  if (name && *name == "waitpoint_already_exists") return refusals::waitpoint_id_taken(detail(0));
+  if (name && *name == "signal_id_taken")
+    return fail_field(Errc::invalid_input, "signal_id",
+                      "signal_id is that of another execution's signal");
   if (name && *name == "payload_missing")
     return fail(Errc::store_unavailable,
                 "Valkey did not keep the payload; is it out of memory? Nothing was submitted: try "

@@ -100,7 +100,13 @@ struct RefusalContext {
   WorkerId worker = {};
   std::optional<LeaseId> expected_lease = {};
   bool by_idempotency_key = false;
+  std::string waitpoint = {};
+  StepName step = {};
+  std::optional<Error> condition = {};  // why it can never be satisfied
 };
+// Whether the condition can be satisfied. The function library does not look.
+Result<void> check_condition_of(const Suspend& command);
+
 template <class Command>
 RefusalContext context_of(const Command& command) {
   RefusalContext context{.id = command.id};
@@ -109,6 +115,14 @@ RefusalContext context_of(const Command& command) {
   if constexpr (std::is_same_v<Command, core::Create>)
     context.by_idempotency_key = command.submit.idempotency_key.has_value();
   if constexpr (std::is_same_v<Command, ChangePriority>) context.worker = {};
+  if constexpr (std::is_same_v<Command, CloseWaitpoint>)
+    context.waitpoint = command.waitpoint.str();
+  if constexpr (std::is_same_v<Command, SendSignal>)
+    if (command.waitpoint) context.waitpoint = command.waitpoint->str();
+  if constexpr (std::is_same_v<Command, GetStep>) context.step = command.name;
+  if constexpr (std::is_same_v<Command, Suspend>)
+    if (auto checked = check_condition_of(command); !checked)
+      context.condition = std::move(checked.error());
   return context;
 }
 std::unexpected<Error> refused(const RefusalContext& context, const std::vector<Reply>& reply);

@@ -14,8 +14,10 @@ constexpr char change_separator = '\x1d';  // of the changes of a message
 constexpr std::size_t parts_always = 15;
 constexpr std::size_t parts_known = 19;  // with those about budgets and quotas, and the version
 
-constexpr std::array<std::string_view, 5> timer_names{"lease_expiry", "delay", "attempt_timeout",
-                                                      "execution_deadline", "grant_expiry"};
+constexpr std::array<std::string_view, 7> timer_names{"lease_expiry",    "delay",
+                                                      "attempt_timeout", "execution_deadline",
+                                                      "grant_expiry",    "suspension_timeout",
+                                                      "waitpoint_expiry"};
 
 using Parts = std::array<std::string_view, parts_known>;
 

@@ -16,7 +16,7 @@ std::optional<EventMessage> parse_event(std::string_view text) {
   return std::move(changes.front());
 }
 
-constexpr auto text =
+constexpr auto sample =
     "me.1\x1f"
     "claimed\x1f"
     "1800000000001\x1f"
@@ -34,10 +34,10 @@ constexpr auto text =
     "1800000030000";
 
 TEST(EventMessage, TellsEverything) {
-  const auto message = parse_event(text);
+  const auto message = parse_event(sample);
   ASSERT_TRUE(message);
   EXPECT_EQ(message->origin, "me.1");
-  const auto& [event, claimable, required, effects, timer] = message->change;
+  const auto& [event, claimable, required, effects, timer, preferred] = message->change;
   EXPECT_EQ(event.type, EventType::claimed);
   EXPECT_EQ(event.at, TimePoint{Millis{1'800'000'000'001}});
   EXPECT_EQ(event.id.partition(), 7);
@@ -51,6 +51,7 @@ TEST(EventMessage, TellsEverything) {
   EXPECT_EQ(timer,
             (core::Timer{core::TimerKind::lease_expiry, TimePoint{Millis{1'800'000'030'000}}}));
   EXPECT_TRUE(effects.empty());
+  EXPECT_FALSE(preferred);
   EXPECT_EQ(message->indexed.ready.priority, 5);
   EXPECT_EQ(message->indexed.ready.queued_at, TimePoint{Millis{1'800'000'000'000}});
 }
@@ -62,7 +63,7 @@ constexpr auto token = "dddddddd-0000-4000-8000-000000000000";
 
 TEST(EventMessage, TellsOfBudgetsAndQuotaIfThereAreAny) {
   const auto message = parse_event(
-      fmt::format("{}\x1f{},{}\x1f{}\x1f{}\x1f{}", text, budget_b, budget_a, quota, token, 1));
+      fmt::format("{}\x1f{},{}\x1f{}\x1f{}\x1f{}", sample, budget_b, budget_a, quota, token, 1));
   ASSERT_TRUE(message);
   const auto& needs = message->indexed.ready.needs;
   EXPECT_EQ(needs.capabilities.csv(), "cuda,gpu");
@@ -73,7 +74,7 @@ TEST(EventMessage, TellsOfBudgetsAndQuotaIfThereAreAny) {
 }
 
 TEST(EventMessage, OfARemovalForgetsItsSpending) {
-  std::string removed = text;
+  std::string removed = sample;
   removed.replace(removed.find("claimed"), std::string_view("claimed").size(), "removed");
   const auto message =
       parse_event(fmt::format("{}\x1f{}\x1f\x1f\x1f"
@@ -89,19 +90,19 @@ TEST(EventMessage, PartsOfANewerVersionArePassedOver) {
       parse_event(fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f"
                               "0\x1f"
                               "new\x1fmore",
-                              text, budget_a, quota, token));
+                              sample, budget_a, quota, token));
   ASSERT_TRUE(message);
   EXPECT_EQ(message->indexed.ready.needs.quota, *QuotaId::parse(quota));
 }
 
 TEST(EventMessage, TellsTheVersionOfAChange) {
   const auto with = [](std::string_view last) {
-    return parse_event(fmt::format("{}\x1f\x1f\x1f\x1f{}", text, last));
+    return parse_event(fmt::format("{}\x1f\x1f\x1f\x1f{}", sample, last));
   };
   EXPECT_EQ(with("0 7")->version, 7u);
   EXPECT_EQ(with("0")->version, std::nullopt) << "of an older program";
-  EXPECT_EQ(parse_event(text)->version, std::nullopt);
-  std::string made = text;
+  EXPECT_EQ(parse_event(sample)->version, std::nullopt);
+  std::string made = sample;
   made.replace(made.find("claimed"), std::string_view("claimed").size(), "submitted");
   EXPECT_EQ(parse_event(made + "\x1f\x1f\x1f\x1f"
                                "0 0")
@@ -119,14 +120,15 @@ TEST(EventMessage, MalformedMessageIsIgnored) {
 TEST(EventMessage, TimersHaveTheirNames) {
   for (const auto kind :
        {core::TimerKind::lease_expiry, core::TimerKind::delay, core::TimerKind::attempt_timeout,
-        core::TimerKind::execution_deadline, core::TimerKind::grant_expiry})
+        core::TimerKind::execution_deadline, core::TimerKind::grant_expiry,
+        core::TimerKind::suspension_timeout, core::TimerKind::waitpoint_expiry})
     EXPECT_EQ(timer_kind_from(name_of(kind)), kind);
   EXPECT_FALSE(timer_kind_from("midnight"));
 }
 
 TEST(EventMessage, TellsOfSeveralChangesAndLeavesOutWhatItDoesNotKnow) {
   const auto of_later = "me.1\x1fsomething of a later version";
-  const auto changes = parse_events(fmt::format("{0}\x1d{1}\x1d{0}", text, of_later));
+  const auto changes = parse_events(fmt::format("{0}\x1d{1}\x1d{0}", sample, of_later));
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_EQ(changes[1].change.event.type, EventType::claimed);
 }

@@ -98,6 +98,8 @@ std::string to_policy_json(const Policy& policy) {
     object["max_reclaim_count"] = policy.max_reclaim_count;
   if (policy.max_replay_count != usual.max_replay_count)
     object["max_replay_count"] = policy.max_replay_count;
+  if (policy.max_signals != usual.max_signals)
+    object["max_signals_per_execution"] = policy.max_signals;
   if (!policy.required_capabilities.empty())
     object["routing_requirements"] = json::object{
         {"required_capabilities", json::value_from(policy.required_capabilities.tokens())}};
@@ -130,6 +132,8 @@ Policy from_policy_json(std::string_view text) {
                                  .value_or(nested.value_or(policy.max_reclaim_count));
   policy.max_replay_count =
       number<std::uint32_t>(object, "max_replay_count").value_or(policy.max_replay_count);
+  policy.max_signals =
+      number<std::uint32_t>(object, "max_signals_per_execution").value_or(policy.max_signals);
   auto required =
       CapabilitySet::parse(texts(member(*object, "routing_requirements"), "required_capabilities"));
   if (required) policy.required_capabilities = std::move(*required);

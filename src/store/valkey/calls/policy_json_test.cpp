@@ -16,6 +16,7 @@ TEST(PolicyJson, ComesBackAsItWent) {
       .execution_deadline = Millis{2},
       .max_reclaim_count = 3,
       .max_replay_count = 4,
+      .max_signals = 5,
       .required_capabilities = *CapabilitySet::parse({"gpu", "cuda"}),
       .budgets = {*BudgetId::parse("bbbbbbbb-0000-4000-8000-000000000000"),
                   *BudgetId::parse("aaaaaaaa-0000-4000-8000-000000000000")},

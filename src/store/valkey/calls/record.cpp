@@ -1,5 +1,7 @@
 #include "store/valkey/calls/record.hpp"
 
+#include <array>
+
 #include <boost/json.hpp>
 
 #include "store/valkey/calls/fields.hpp"
@@ -20,7 +22,8 @@ core::LeaseEnd lease_end_of(std::string_view word) {
   if (word == "handed_back") return handed_back;
   if (word == "timed_out") return timed_out;
   if (word == "expired") return expired;
-  return revoked;
+  if (word == "revoked") return revoked;
+  return suspended;  // the id of the suspension
 }
 
 // How the newest lease ended, of an attempt that has ended under it.
@@ -171,6 +174,26 @@ BlockingReason blocking_reason_of(Fields& fields) {
   return fields.name_of<BlockingReason>("blocking_reason");
 }
 
+// Only what is shown of it: the record of the suspension has the rest.
+SuspendReason suspend_reason_of(BlockingReason reason) {
+  switch (reason) {
+    case BlockingReason::waiting_for_approval: return SuspendReason::waiting_for_approval;
+    case BlockingReason::waiting_for_callback: return SuspendReason::waiting_for_callback;
+    case BlockingReason::waiting_for_tool_result: return SuspendReason::waiting_for_tool_result;
+    case BlockingReason::paused_by_operator: return SuspendReason::waiting_for_operator_review;
+    case BlockingReason::paused_by_policy: return SuspendReason::paused_by_policy;
+    case BlockingReason::waiting_for_budget: return SuspendReason::paused_by_budget;
+    default: return SuspendReason::waiting_for_signal;
+  }
+}
+
+core::Suspended suspended_of(Fields& fields) {
+  return {.id = SuspensionId::parse(fields.text("current_suspension_id")).value_or(SuspensionId{}),
+          .reason = suspend_reason_of(fields.name_of<BlockingReason>("blocking_reason")),
+          .since = fields.time("last_transition_at"),
+          .timeout_at = fields.optional_time("suspension_timeout_at")};
+}
+
 core::State state_of(Fields& fields, const core::Execution& execution) {
   const auto phase = fields.name_of<LifecyclePhase>("lifecycle_phase");
   if (phase == LifecyclePhase::terminal)
@@ -188,6 +211,7 @@ core::State state_of(Fields& fields, const core::Execution& execution) {
                         .attempt_deadline = fields.optional_time("attempt_deadline_at"),
                         .token = fields.optional_id<QuotaTokenId>("admission")};
   }
+  if (phase == LifecyclePhase::suspended) return suspended_of(fields);
   const auto eligibility = fields.text("eligibility_state");
   if (eligibility == to_string(EligibilityState::not_eligible_until_time))
     return core::Delayed{fields.time("delay_until")};
@@ -239,11 +263,35 @@ core::Execution read_execution(const ExecutionId& id, Fields& fields) {
       .reclaim_count = fields.number<std::uint32_t>("lease_reclaim_count"),
       .replay_count = fields.number<std::uint32_t>("replay_count"),
       .pending_replay = pending_replay(fields),
-      .progress = progress_of(fields)};
+      .progress = progress_of(fields),
+      .signal_count = fields.number<std::uint32_t>("signal_count"),
+      .step_count = fields.number<std::uint32_t>("step_count"),
+      .step_bytes = fields.number<std::uint64_t>("step_bytes"),
+      .has_waits = fields.has("has_waits"),
+      .waitpoint_expiry = fields.optional_time("waitpoint_expiry")};
+  if (fields.has("wake")) execution.wake = wake_in(fields.text("wake"));
   return execution;
 }
 
 }  // namespace
+
+std::optional<Wake> wake_in(std::string_view text) {
+  constexpr char separator = '\x1f';
+  std::array<std::string_view, 3> parts;
+  for (auto& part : parts) {
+    const auto end = text.find(separator);
+    if (end == std::string_view::npos) return std::nullopt;
+    part = text.substr(0, end);
+    text.remove_prefix(end + 1);
+  }
+  const auto cause = from_name<WakeCause>(parts[0]);
+  const auto at = parse_number<std::int64_t>(parts[1]);
+  if (!cause || !at) return std::nullopt;
+  return Wake{.suspension_id = SuspensionId::parse(parts[2]).value_or(SuspensionId{}),
+              .cause = *cause,
+              .at = TimePoint{Millis{*at}},
+              .reason = std::string(text)};
+}
 
 Result<Record> read_record(const ExecutionId& id, std::vector<Reply> parts) {
   if (parts.size() != 4)

@@ -16,4 +16,7 @@ struct Record {
 // Of ff_get's reply: core, tags, policy, attempts.
 Result<Record> read_record(const ExecutionId& id, std::vector<Reply> parts);
 
+// How a suspension ended: cause, time, suspension and reason, joined by byte 31. None if it is not that.
+std::optional<Wake> wake_in(std::string_view text);
+
 }  // namespace ff::valkey_store

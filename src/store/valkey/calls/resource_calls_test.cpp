@@ -24,9 +24,9 @@ TEST(ResourceCalls, AnOpeningNamesABudgetOrAQuota) {
   ASSERT_TRUE(budget);
   EXPECT_EQ(budget->ns.str(), "acme");
   EXPECT_EQ(std::get<BudgetId>(budget->of).str(), uuid);
-  const auto quota = parse_opening(fmt::format("quota\x1f{}\x1f{}", "acme", uuid));
-  ASSERT_TRUE(quota);
-  EXPECT_EQ(std::get<QuotaId>(quota->of).str(), uuid);
+  const auto opened_quota = parse_opening(fmt::format("quota\x1f{}\x1f{}", "acme", uuid));
+  ASSERT_TRUE(opened_quota);
+  EXPECT_EQ(std::get<QuotaId>(opened_quota->of).str(), uuid);
 }
 
 TEST(ResourceCalls, MalformedOpeningIsIgnored) {

@@ -13,9 +13,9 @@ asio::awaitable<std::vector<Result<Reply>>> send_all(std::vector<Request> reques
   if (requests.empty()) co_return replies;
   struct Gather {
     std::atomic<std::size_t> missing;
-    Resume resume;
+    Continuation resume;
   };
-  co_await suspend_until([&](Resume resume) {
+  co_await suspend_until([&](Continuation resume) {
     const auto gather = std::make_shared<Gather>(requests.size(), std::move(resume));
     // The coroutine may go on, and end, before this loop does.
     auto sent = std::move(requests);

@@ -6,7 +6,9 @@ local function announce(x, outcome)
   if x.f.flow_id then x.flow_outcome = outcome end
 end
 
-local function finish(x, outcome)
+-- `closing`: why a suspension is closed by that. Our own programs see it by the execution's state.
+local function finish(x, outcome, closing)
+  if x.by_contract and closing then suspending.close_all(x, closing) end
   if x.f.grant_expires_at then server.call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant')) end
   leases.clear(x)
   execution.become_ended(x, outcome)
@@ -59,7 +61,7 @@ function ending.cancel(x, reason, cancelled_by, announced)
   if attempts.is_open(x) then
     attempts.finish(x, {state = 'ended_cancelled', reason = why, stream = 'attempt_cancelled'})
   end
-  finish(x, 'cancelled')
+  finish(x, 'cancelled', 'cancelled')
   execution.put(x, {cancelled_by = cancelled_by})
   execution.put_text(x, 'cancellation_reason', reason)
   if announced then announce(x, 'cancelled') end
@@ -84,7 +86,7 @@ function ending.expire(x, reason)
       lease_end = x.f.lifecycle_phase == 'active' and 'timed_out' or nil, stream = 'expired',
     })
   end
-  finish(x, 'expired')
+  finish(x, 'expired', 'expired:' .. reason)
   execution.put(x, {failure_reason = reason})
   announce(x, 'expired')
 end
@@ -98,6 +100,50 @@ function ending.time_out(x)
   end
   ending.retry(x, 'attempt_timeout', 'timeout', at, 'timed_out')
   return 'retry_scheduled'
+end
+
+-- ---- Timeouts of suspensions -----------------------------------------------------------------------
+
+local endings_by_timeout = {
+  cancel = {outcome = 'cancelled', attempt = 'ended_cancelled'},
+  expire = {outcome = 'expired', attempt = 'ended_failure'},
+}
+local failure_by_timeout = {outcome = 'failed', attempt = 'ended_failure'}
+
+-- Words of the contract that say the same.
+local behavior_of = {auto_resume_with_timeout_signal = 'auto_resume'}
+
+local function end_by_timeout(x, waits, behavior)
+  local how = endings_by_timeout[behavior] or failure_by_timeout
+  local reason = 'suspension_timeout:' .. behavior
+  suspending.close(waits, 'timed_out_' .. (endings_by_timeout[behavior] and behavior or 'fail'))
+  suspending.save(waits)
+  attempts.finish(x, {
+    state = how.attempt, reason = reason, category = 'timeout', stream = 'suspension_timeout',
+  })
+  finish(x, how.outcome)
+  execution.put(x, {failure_reason = reason})
+  if how.outcome == 'failed' then execution.put(x, {failure_category = 'timeout'}) end
+  if how.outcome == 'cancelled' then execution.put(x, {cancellation_reason = reason}) end
+  announce(x, how.outcome)
+  return how.outcome
+end
+
+-- The timeout of the suspension has passed. Returns the event, and the behaviour.
+function ending.time_out_suspension(x)
+  local waits = suspending.load(x)
+  local stored = waits.suspension.timeout_behavior or ''
+  local behavior = behavior_of[stored] or stored
+  if behavior == 'auto_resume' then
+    suspending.resume(waits, 'timeout', 'timed_out_auto_resume', 0)
+    suspending.save(waits)
+    return 'resumed', behavior
+  elseif behavior == 'escalate' then
+    suspending.escalate(waits)
+    suspending.save(waits)
+    return 'escalated', behavior
+  end
+  return end_by_timeout(x, waits, behavior), behavior
 end
 
 return ending

@@ -180,8 +180,26 @@ function execution.become_lost(x, ownership)
     'attempt_interrupted', 'active')
 end
 
+local blocking_of = {
+  waiting_for_approval = 'waiting_for_approval',
+  waiting_for_callback = 'waiting_for_callback',
+  waiting_for_tool_result = 'waiting_for_tool_result',
+  waiting_for_operator_review = 'paused_by_operator',
+  manual_pause = 'paused_by_operator',
+  paused_by_policy = 'paused_by_policy',
+  paused_by_budget = 'waiting_for_budget',
+}
+
+function execution.become_suspended(x, reason_code)
+  become(x, 'suspended', 'unowned', 'not_applicable', blocking_of[reason_code] or 'waiting_for_signal',
+    'none', 'attempt_interrupted', 'suspended')
+end
+
 local public_outcome = {success = 'completed'}
-local of_what_has_not_ended = {'delay_until', 'grant_expires_at', 'granted_to', 'attempt_left_ms'}
+local of_what_has_not_ended = {
+  'delay_until', 'grant_expires_at', 'granted_to', 'attempt_left_ms',
+  'current_suspension_id', 'current_waitpoint_id', 'suspension_timeout_at',
+}
 
 function execution.become_ended(x, outcome)
   local attempted = x.f.current_attempt_index ~= nil

@@ -43,6 +43,30 @@ function keys.created(tag, namespace)
   return 'ff:idx:' .. tag .. ':ns:' .. namespace .. ':created'
 end
 
+function keys.suspension(x)
+  return keys.of_execution(x.tag, x.id, 'suspension:current')
+end
+
+function keys.waitpoint(tag, waitpoint_id)
+  return 'ff:wp:' .. tag .. ':' .. waitpoint_id
+end
+
+function keys.signals(x)
+  return keys.of_execution(x.tag, x.id, 'signals')
+end
+
+function keys.signal(tag, signal_id)
+  return 'ff:signal:' .. tag .. ':' .. signal_id
+end
+
+function keys.signal_dedup(tag, waitpoint_id, key)
+  return 'ff:sigdedup:' .. tag .. ':' .. waitpoint_id .. ':' .. key
+end
+
+function keys.suspend_dedup(x, key)
+  return 'ff:dedup:suspend:' .. x.tag .. ':' .. x.id .. ':' .. key
+end
+
 function keys.idempotency(tag, namespace, key)
   return 'ff:idem:' .. tag .. ':' .. namespace .. ':' .. key
 end

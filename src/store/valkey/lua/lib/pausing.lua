@@ -11,12 +11,14 @@ function pausing.delay(x, due)
 end
 
 -- The remaining time of the attempt is kept for the worker that resumes it.
+function pausing.keep_time_left(x)
+  local deadline = x.f.attempt_deadline_at
+  if deadline then execution.put(x, {attempt_left_ms = math.max(deadline - x.now, 1)}) end
+end
+
 function pausing.pause(x, how, due, reason)
-  local f = x.f
   local waits_for_children = how == 'waiting_children' and has_open_dependencies(x)
-  if f.attempt_deadline_at then
-    execution.put(x, {attempt_left_ms = math.max(f.attempt_deadline_at - x.now, 1)})
-  end
+  pausing.keep_time_left(x)
   attempts.pause(x, how, reason)
   leases.clear(x)
   if how == 'worker_delay' and due > x.now then

@@ -3,6 +3,7 @@
 local placement = {}
 
 local day = 24 * 3600000
+local never = 9999999999999  -- the score of a suspension without a timeout
 
 -- How long an ended execution is kept if nothing else is said.
 placement.retention_default = day
@@ -82,9 +83,13 @@ function placement.of(f)
     else
       places.reclaimable = placement.ready_score(f)
     end
+  elseif phase == 'suspended' then
+    local timeout_at = tonumber(f.suspension_timeout_at)
+    places = {lane = 'suspended', score = timeout_at or never, suspension_timeout = timeout_at}
   else
     places = {}
   end
+  if f.waitpoint_expiry then places.waitpoint_expiry = tonumber(f.waitpoint_expiry) end
   if f.grant_expires_at then places.grants = tonumber(f.grant_expires_at) end
   if f.deadline then places.execution_deadline = tonumber(f.deadline) end
   return places
@@ -99,6 +104,7 @@ end
 
 local of_partition = {
   'lease_expiry', 'attempt_timeout', 'execution_deadline', 'delays', 'grants',
+  'suspension_timeout', 'waitpoint_expiry',
 }
 
 local function put(key, id, before, after)

@@ -22,9 +22,45 @@ local function each_key(x, visit)
   end
 end
 
-local function unlink_keys(x)
+-- Calls visit(key) for each key of the execution's waitpoints, suspension, signals and steps.
+local function each_key_of_waits(x, visit)
+  if execution.count(x, 'step_count') > 0 then
+    visit(keys.of_execution(x.tag, x.id, 'steps'))
+    visit(keys.of_execution(x.tag, x.id, 'step_results'))
+  end
+  if not x.f.has_waits then return end
+  local waitpoints, suspension = keys.of_execution(x.tag, x.id, 'waitpoints'), keys.suspension(x)
+  local ids, pending = server.call('SMEMBERS', waitpoints), keys.index(x.tag, 'pending_waitpoint_expiry')
+  for i = 1, #ids, keys_max do
+    server.call('ZREM', pending, unpack(ids, i, math.min(i + keys_max - 1, #ids)))
+  end
+  for id in string.gmatch(x.f.waitpoints or '', '[^\31]+') do ids[#ids + 1] = id end
+  for _, id in ipairs(ids) do
+    local key = keys.waitpoint(x.tag, id)
+    visit(key)
+    visit(key .. ':condition')
+    visit(key .. ':signals')
+  end
+  for _, id in ipairs(server.call('ZRANGE', keys.signals(x), 0, -1)) do
+    local key = keys.signal(x.tag, id)
+    local at = server.call('HMGET', key, 'target_waitpoint_id', 'idempotency_key')
+    if at[1] and at[2] then visit(keys.signal_dedup(x.tag, at[1], at[2])) end
+    visit(key)
+    visit(key .. ':payload')
+  end
+  local idempotency_key = server.call('HGET', suspension, 'idempotency_key')
+  if idempotency_key then visit(keys.suspend_dedup(x, idempotency_key)) end
+  visit(keys.signals(x))
+  visit(keys.of_execution(x.tag, x.id, 'signal_keys'))
+  visit(waitpoints)
+  visit(suspension)
+  visit(suspension .. ':state')
+  visit(suspension .. ':satisfied_set:signals')
+end
+
+local function unlink_keys(x, each)
   local gone = {}
-  each_key(x, function(key)
+  each(x, function(key)
     gone[#gone + 1] = key
     if #gone == keys_max then
       server.call('UNLINK', unpack(gone))
@@ -32,6 +68,11 @@ local function unlink_keys(x)
     end
   end)
   if #gone > 0 then server.call('UNLINK', unpack(gone)) end
+end
+
+-- Everything of its waitpoints, suspension, signals and steps.
+function removal.unlink_waits(x)
+  unlink_keys(x, each_key_of_waits)
 end
 
 -- The key may belong to a later execution by now.
@@ -45,7 +86,8 @@ end
 function removal.remove(x)
   local queue = placement.queue(x.f)
   effects.add_forget(x)
-  unlink_keys(x)
+  removal.unlink_waits(x)
+  unlink_keys(x, each_key)
   forget_idempotency_key(x)
   placement.move(x.tag, queue, x.id, x.places, {})
   server.call('SREM', keys.index(x.tag, 'all_executions'), x.id)

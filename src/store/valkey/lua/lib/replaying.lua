@@ -1,6 +1,11 @@
 -- Running an execution that has ended once more, from the start.
 local replaying = {}
 
+local of_a_run = {
+  'has_waits', 'waitpoints', 'waitpoint_expiry', 'signal_count', 'first_uncounted', 'wake', 'step_count',
+  'step_bytes',
+}
+
 -- A new run: it queues behind what waits already, and has as much time as the first one had.
 function replaying.start(x, reason, requested_by)
   local f = x.f
@@ -18,6 +23,8 @@ function replaying.start(x, reason, requested_by)
     'failure_category', 'cancellation_reason', 'cancelled_by', 'result_content_type')
   execution.become_waiting(x, 'pending_replay_attempt')
   server.call('DEL', keys.of_execution(x.tag, x.id, 'result'))
+  removal.unlink_waits(x)
+  execution.drop_all(x, of_a_run)
 end
 
 return replaying

@@ -47,7 +47,7 @@ end
 
 -- The members that must be numbers, by the object that they stand in.
 local numbers = {
-  {{}, {'max_reclaim_count', 'max_replay_count', 'dedup_window_ms'}},
+  {{}, {'max_reclaim_count', 'max_replay_count', 'dedup_window_ms', 'max_signals_per_execution'}},
   {{'retry_policy'}, {'max_retries'}},
   {{'retry_policy', 'backoff'}, {'delay_ms', 'initial_delay_ms', 'max_delay_ms', 'multiplier'}},
   {{'timeout_policy'}, {'attempt_timeout_ms', 'execution_deadline_ms', 'max_reclaim_count'}},
@@ -112,15 +112,19 @@ local function check_attached(decoded)
   end
 end
 
--- Budgets (CSV, nil if none) and quota of a policy.
+local signals_usual = 10000
+
+-- Budgets (CSV, nil if none), quota, and the limit of signals (nil: the usual one) of a policy.
 function submission.attached(decoded)
   local budgets = policy.table(decoded, 'budget_ids') or {}
   local quota = decoded.quota_policy_id
-  return #budgets > 0 and table.concat(budgets, ',') or nil, is_uuid(quota) and quota or nil
+  local signals = math.floor(policy.number(decoded, 'max_signals_per_execution', signals_usual))
+  return #budgets > 0 and table.concat(budgets, ',') or nil, is_uuid(quota) and quota or nil,
+    signals ~= signals_usual and tostring(signals) or nil
 end
 
 -- Fields of a policy that the core keeps: required_capabilities, attempt_timeout_ms, deadline_ms (relative),
--- dedup_ms, retention_ms, budget_ids, quota_policy_id. Or nil and the refusal.
+-- dedup_ms, retention_ms, budget_ids, quota_policy_id, max_signals. Or nil and the refusal.
 function submission.policy(text)
   if not text or text == '' or text == '{}' then return {} end
   local fine, decoded = pcall(cjson.decode, text)
@@ -131,7 +135,7 @@ function submission.policy(text)
   if refused then return nil, refused end
   local wrong = check_attached(decoded)
   if wrong then return nil, reply.refuse('invalid_policy_json', wrong) end
-  local budgets, quota = submission.attached(decoded)
+  local budgets, quota, max_signals = submission.attached(decoded)
   local timeouts = policy.table(decoded, 'timeout_policy')
   local retention = policy.number(policy.table(decoded, 'stream_policy'), 'retention_ttl_ms', nil)
   return {
@@ -140,7 +144,7 @@ function submission.policy(text)
     deadline_ms = positive(timeouts, 'execution_deadline_ms'),
     dedup_ms = positive(decoded, 'dedup_window_ms'),
     retention_ms = retention and math.floor(retention),
-    budget_ids = budgets, quota_policy_id = quota,
+    budget_ids = budgets, quota_policy_id = quota, max_signals = max_signals,
   }
 end
 

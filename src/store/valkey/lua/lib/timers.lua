@@ -12,9 +12,12 @@ function timers.next(f)
   if f.lifecycle_phase == 'terminal' then return nil end
   local kind, due
   if f.deadline then kind, due = 'execution_deadline', tonumber(f.deadline) end
+  kind, due = earlier(kind, due, 'waitpoint_expiry', tonumber(f.waitpoint_expiry))
   if f.ownership_state == 'leased' then
     kind, due = earlier(kind, due, 'attempt_timeout', tonumber(f.attempt_deadline_at))
     return earlier(kind, due, 'lease_expiry', tonumber(f.lease_expires_at))
+  elseif f.lifecycle_phase == 'suspended' then
+    return earlier(kind, due, 'suspension_timeout', tonumber(f.suspension_timeout_at))
   elseif f.eligibility_state == 'not_eligible_until_time' then
     return earlier(kind, due, 'delay', tonumber(f.delay_until))
   elseif f.grant_expires_at then

@@ -10,10 +10,10 @@ local function retry_policy(x, text)
   return policy.table(policy.of(x), 'retry_policy')
 end
 
--- A timeout ends an attempt in failure too, but without a call of its worker.
+-- A timeout ends an attempt in failure too, also a paused one, but without a call of its worker.
 local function first_reply(x, fence)
-  local ended = fencing.attempt_of(x, fence, 'attempt_state', 'lease_end', 'retry_at')
-  if not ended or ended[1] ~= 'ended_failure' or ended[2] then return nil end
+  local ended = fencing.attempt_of(x, fence, 'attempt_state', 'lease_end', 'retry_at', 'suspended_at')
+  if not ended or ended[1] ~= 'ended_failure' or ended[2] or ended[4] then return nil end
   return ended[3] and reply.ok('retry_scheduled', ended[3]) or reply.ok('terminal_failed')
 end
 

@@ -5,9 +5,9 @@
 -- Repeated with the same fence, it replies as the first time.
 local function first_reply(x, lease_id, lease_epoch, attempt_id)
   local ended = leases.attempt_of(x, lease_id, lease_epoch, attempt_id, 'attempt_state', 'lease_end',
-    'ended_at', 'retry_at')
-  -- A timeout ends an attempt in failure too, but without a call of its worker.
-  if not ended or ended[1] ~= 'ended_failure' or ended[2] then return nil end
+    'ended_at', 'retry_at', 'suspended_at')
+  -- A timeout ends an attempt in failure too, also a paused one, but without a call of its worker.
+  if not ended or ended[1] ~= 'ended_failure' or ended[2] or ended[5] then return nil end
   if not ended[4] then return reply.ok('', 'failed', '') end
   local state = tonumber(ended[4]) > tonumber(ended[3]) and 'delayed' or 'waiting'
   return reply.ok('', state, ended[4])

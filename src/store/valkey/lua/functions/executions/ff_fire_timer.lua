@@ -1,5 +1,5 @@
--- Fires the timer of an execution if it is due: ends a lease, a delay, a grant, an attempt or the
--- execution.
+-- Fires the timer of an execution if it is due: ends a lease, a delay, a grant, an attempt, a
+-- suspension, waitpoints or the execution.
 --   keys   core
 --   args   now, origin, kind
 --   reply  OK event fired (1 or 0); if nothing of that kind was due, also the next timer and its time
@@ -34,9 +34,19 @@ function fire.execution_deadline(x)
   return 'expired'
 end
 
+fire.suspension_timeout = ending.time_out_suspension
+
+function fire.waitpoint_expiry(x)
+  local waits = suspending.load(x)
+  suspending.expire_waitpoints(waits)
+  suspending.save(waits)
+  return 'waitpoint_closed'
+end
+
 local index_of = {
   lease_expiry = 'lease_expiry', delay = 'delays', attempt_timeout = 'attempt_timeout',
   execution_deadline = 'execution_deadline', grant_expiry = 'grants',
+  suspension_timeout = 'suspension_timeout', waitpoint_expiry = 'waitpoint_expiry',
 }
 
 commands.register('ff_fire_timer', function(KEYS, ARGV)

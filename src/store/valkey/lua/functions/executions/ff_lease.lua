@@ -4,7 +4,7 @@
 --          lease_ttl_ms, admission (its quota's token) and admitted_until (both checked if source is ready)
 --   reply  OK event namespace lane kind content_type traceparent attempt_index attempt_type resumed (1 or
 --          0) lease_id lease_epoch attempt_id lease_expires_at attempt_deadline_at deadline budget_ids
---          tags…
+--          tags…; if a suspension of the attempt has ended (lib/suspending.lua), '' and how
 -- Repeated with the same lease id and worker, it replies as the first time. The payload is not in the
 -- reply: a GET costs less than bytes that pass through Lua. Without the last two args budget_ids is left
 -- out.
@@ -46,9 +46,14 @@ local function claimed(x, event, with_budgets, kind)
     tostring(f.current_lease_epoch), f.current_attempt_id, f.lease_expires_at,
     tostring(f.attempt_deadline_at or ''), tostring(f.deadline or ''))
   if with_budgets then answer[#answer + 1] = f.budget_ids or '' end
-  if not f.has_tags then return answer end
-  for _, text in ipairs(server.call('HGETALL', keys.of_execution(x.tag, x.id, 'tags'))) do
-    answer[#answer + 1] = text
+  if f.has_tags then
+    for _, text in ipairs(server.call('HGETALL', keys.of_execution(x.tag, x.id, 'tags'))) do
+      answer[#answer + 1] = text
+    end
+  end
+  if f.wake then
+    answer[#answer + 1] = ''
+    answer[#answer + 1] = f.wake
   end
   return answer
 end

@@ -23,11 +23,14 @@ local function deadline_of(now, deadline, duration)
   return math.min(deadline or math.huge, now + duration)
 end
 
--- The budgets and the quota in a policy, which is decoded only if it has any.
+local decoded_for = {'"budget_ids"', '"quota_policy_id"', '"max_signals_per_execution"'}
+
+-- The budgets, the quota and the limit of signals in a policy, which is decoded only if it has any.
 local function attached(policy_json)
-  if string.find(policy_json, '"budget_ids"', 1, true)
-    or string.find(policy_json, '"quota_policy_id"', 1, true) then
-    return submission.attached(policy.decode(policy_json) or {})
+  for _, member in ipairs(decoded_for) do
+    if string.find(policy_json, member, 1, true) then
+      return submission.attached(policy.decode(policy_json) or {})
+    end
   end
 end
 
@@ -57,7 +60,7 @@ commands.register('ff_submit', function(KEYS, ARGV)
     return {1, 'DUPLICATE', '', existing.f.public_state, existing.id}
   end
 
-  local budget_ids, quota_policy_id = attached(policy_json)
+  local budget_ids, quota_policy_id, max_signals = attached(policy_json)
   creation.begin(x, {
     namespace = namespace, lane_id = lane, execution_kind = kind,
     -- Tenants do not block each other: each has its own queue for a lane.
@@ -67,7 +70,8 @@ commands.register('ff_submit', function(KEYS, ARGV)
     idempotency_key = idempotency_key, dedup_ms = dedup_ms, retention_ms = given(retention_ms),
     content_type = given(content_type), traceparent = given(traceparent),
     required_capabilities = given(capabilities), attempt_timeout_ms = given(attempt_timeout_ms),
-    budget_ids = budget_ids, quota_policy_id = quota_policy_id, has_tags = ARGV[first_tag] and 1,
+    budget_ids = budget_ids, quota_policy_id = quota_policy_id, max_signals = max_signals,
+    has_tags = ARGV[first_tag] and 1,
   }, tonumber(delay_until))
   x.changed.last_transition_at, x.changed.last_mutation_at = nil, nil  -- the same as created_at
   if payload_key then server.call('PERSIST', payload_key) end

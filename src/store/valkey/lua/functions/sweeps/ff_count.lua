@@ -5,7 +5,7 @@
 --          `reclaimable` instead of a state: how many of the active ones no worker holds
 local live = {
   waiting = 'eligible', delayed = 'delayed', waiting_children = 'blocked:dependencies',
-  active = 'active', reclaimable = 'reclaimable',
+  active = 'active', suspended = 'suspended', reclaimable = 'reclaimable',
 }
 local blocked = {
   ['blocked:budget'] = 'rate_limited', ['blocked:quota'] = 'rate_limited',

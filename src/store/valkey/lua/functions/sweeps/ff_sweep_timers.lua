@@ -5,6 +5,7 @@
 local kinds = {
   {'lease_expiry', 'lease_expiry'}, {'delay', 'delays'}, {'attempt_timeout', 'attempt_timeout'},
   {'execution_deadline', 'execution_deadline'}, {'grant_expiry', 'grants'},
+  {'suspension_timeout', 'suspension_timeout'}, {'waitpoint_expiry', 'waitpoint_expiry'},
 }
 
 server.register_function{

@@ -1,0 +1,92 @@
+// A partition in memory for the tests of suspensions: decides commands and carries out their plans.
+#pragma once
+
+#include <map>
+#include <tuple>
+
+#include "base/overloaded.hpp"
+#include "core/test_support.hpp"
+#include "core/transitions/plan.hpp"
+
+namespace ff::core {
+
+class MemoryView final : public PartitionView {
+ public:
+  explicit MemoryView(Execution execution) : execution_(std::move(execution)) {}
+
+  template <class Command>
+  Result<typename Command::Reply> run(Command command, TimePoint now) {
+    auto plan = decide(*this, std::move(command), now);
+    FF_TRY(plan);
+    events_.clear();
+    for (auto& change : plan->changes) std::visit([this](auto& each) { carry_out(each); }, change);
+    return std::move(plan->reply);
+  }
+
+  const Execution& execution() const { return *execution_; }
+  const std::optional<Waits>& waits() const { return waits_; }
+  const std::map<std::uint32_t, StoredSignal>& signals() const { return signals_; }
+  std::size_t record_count() const {
+    return (waits_ ? 1 : 0) + signals_.size() + payloads_.size() + keys_.size() + steps_.size();
+  }
+  // The state, and the event of the last command.
+  std::string story() const {
+    return show(*execution_) +
+           (events_.empty() ? "" : fmt::format(" [{}]", to_string(events_.back())));
+  }
+
+  Result<const Execution*> find(const ExecutionId&) override { return &*execution_; }
+  Result<const Execution*> find(const Namespace&, const IdempotencyKey&) override {
+    return nullptr;
+  }
+  Result<Waits> find_waits(const Execution&) override { return waits_.value_or(Waits{}); }
+  Result<std::vector<StoredSignal>> find_signals(const Execution&, std::uint32_t from) override {
+    std::vector<StoredSignal> found;
+    for (const auto& [index, signal] : signals_)
+      if (index >= from) found.push_back(signal);
+    return found;
+  }
+  Result<std::optional<KnownSignal>> find_signal(const Execution&, const SignalKey& key) override {
+    const auto found = keys_.find(key);
+    return found == keys_.end() ? std::nullopt : std::optional(found->second);
+  }
+  Result<bool> has_step(const Execution&, const StepName& name) override {
+    return steps_.contains(name);
+  }
+
+ private:
+  void carry_out(PutExecution& put) {
+    execution_ = std::move(put.next);
+    if (put.event) events_.push_back(*put.event);
+  }
+  void carry_out(RemoveExecution&) {}
+  void carry_out(PutBelonging& put) {
+    std::visit(Overloaded{
+                   [](std::string&) {},
+                   [](Attempt&) {},
+                   [&](Waits& waits) { waits_ = std::move(waits); },
+                   [&](StoredSignal& signal) { signals_[signal.index] = signal; },
+                   [&](SignalPayload& payload) { payloads_[payload.index] = payload.bytes; },
+                   [&](KnownSignal& known) { keys_.insert_or_assign(known.key, known); },
+                   [&](StoredStep& step) { steps_[step.name] = step; },
+               },
+               put.value);
+  }
+  void carry_out(EraseBelonging& erase) {
+    if (erase.kind == Belonging::waits) waits_.reset();
+    if (erase.kind == Belonging::signal) signals_.clear();
+    if (erase.kind == Belonging::signal_payload) payloads_.clear();
+    if (erase.kind == Belonging::signal_key) keys_.clear();
+    if (erase.kind == Belonging::step) steps_.clear();
+  }
+
+  std::optional<Execution> execution_;
+  std::optional<Waits> waits_;
+  std::map<std::uint32_t, StoredSignal> signals_;
+  std::map<std::uint32_t, std::string> payloads_;
+  std::map<SignalKey, KnownSignal> keys_;
+  std::map<StepName, StoredStep> steps_;
+  std::vector<EventType> events_;
+};
+
+}  // namespace ff::core
