@@ -18,9 +18,8 @@ constexpr int vain_rounds_max = 64;
 // as a whole fails every round.
 constexpr int failed_rounds_max = 4;
 
-// The payloads of one claim's reply together; the last ones may exceed it, one part at most.
-constexpr std::size_t claim_bytes_max = limits::batch_bytes_max;
-constexpr std::size_t first_part = claim_bytes_max / limits::payload_bytes_max;
+constexpr std::size_t claim_bytes_max = limits::batch_bytes_max;  // of payloads, in one reply
+static_assert(claim_bytes_max >= limits::payload_bytes_max);
 
 // Another worker was faster, or it ended; look for something else.
 bool is_gone(const Error& error) {
@@ -112,14 +111,13 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
   co_return reply;
 }
 
-// In parts, since only a lease tells how large a payload is: each part has as many as would fit if they were
-// like those before it, but at most four times the part before. What does not fit is put back.
+// In parts, since only a lease tells how large a payload is: a part has as many as fit even if their payloads are
+// as large as they may be. What does not fit is put back.
 Async<void> Scheduler::lease_within_bytes(const Claim& claim, std::span<const Chosen> chosen,
                                           ClaimReply& reply) {
-  std::size_t part_size = first_part;
-  std::size_t bytes = 0;
-  while (!chosen.empty() && bytes < claim_bytes_max) {
-    const auto size = std::min(part_size, chosen.size());
+  std::size_t room = claim_bytes_max;
+  while (!chosen.empty() && room >= limits::payload_bytes_max) {
+    const auto size = std::min(room / limits::payload_bytes_max, chosen.size());
     const std::vector<Chosen> part(chosen.begin(),
                                    chosen.begin() + static_cast<std::ptrdiff_t>(size));
     chosen = chosen.subspan(size);
@@ -132,10 +130,7 @@ Async<void> Scheduler::lease_within_bytes(const Claim& claim, std::span<const Ch
       co_return collected;
     }
     for (auto i = before; i < reply.executions.size(); ++i)
-      bytes += reply.executions[i].payload.size();
-    const auto typical = bytes / std::max<std::size_t>(reply.executions.size(), 1) + 1;
-    const auto room = claim_bytes_max - std::min(bytes, claim_bytes_max);
-    part_size = std::clamp<std::size_t>(room / typical, 1, 4 * part_size);
+      room -= std::min(room, reply.executions[i].payload.size());
   }
   co_await put_back(chosen);
   co_return Result<void>{};
