@@ -75,17 +75,19 @@ store::TakeReady take_for(const auto& wanted, std::size_t max, const StartGate::
 
 }  // namespace
 
+Async<std::optional<ClaimReply>> Scheduler::repeat(const Claim& claim) {
+  std::vector<Chosen> held;
+  if (claim.request_id)
+    for (const auto& id : answered_.find({claim.ns, *claim.request_id})) held.push_back({.id = id});
+  if (held.empty()) co_return std::nullopt;
+  ClaimReply reply;
+  auto leased = co_await store_.run_all(leases_for(claim, held, core::LeaseSource::held));
+  FF_CO_TRY(collect(std::move(leased), reply));
+  co_return reply;
+}
+
 Async<ClaimReply> Scheduler::claim(const Claim& claim) {
   ClaimReply reply;
-  if (claim.request_id)
-    if (auto before = answered_.find({claim.ns, *claim.request_id}); !before.empty()) {
-      std::vector<Chosen> held;
-      for (const auto& id : before) held.push_back({.id = id});
-      auto leased = co_await store_.run_all(leases_for(claim, held, core::LeaseSource::held));
-      FF_CO_TRY(collect(std::move(leased), reply));
-      co_return reply;
-    }
-
   auto cycle = co_await gate_.begin(claim.ns);
   int failed = 0;
   for (int vain = 0;
