@@ -331,7 +331,7 @@ class FieldsTest : public ContractTest {
       if (!takes_anything) expect_refused(call, put(wrong_for(inner)), "", prefix + name);
       if (inner.contains("properties")) try_fields(call, inner, {}, prefix + name + ".", put);
       if (const auto* items = inner.if_contains("items"); items && has_members(*items))
-        try_fields(call, items->as_object(), first(valid, name), prefix + name + ".",
+        try_fields(call, items->as_object(), first(valid, name), prefix + name + "[0].",
                    [&](json::object item) { return put(json::array{std::move(item)}); });
       if (const auto* alternatives = inner.if_contains("oneOf"))
         for (const auto& each : alternatives->as_array()) {
