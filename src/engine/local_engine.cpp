@@ -81,6 +81,9 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
                      .on_gap = [this] { on_gap(); }});
   if (options_.scan) {
     log::info("partitions={}", store_->partition_count());
+    if (!options_.filter.is_empty())
+      log::info("scanner filter: {}; another server must look after the other executions",
+                options_.filter.str());
     scanners_.start();
   }
 }
