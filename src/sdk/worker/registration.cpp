@@ -40,7 +40,7 @@ asio::awaitable<void> Registration::keep(Result<RegisterReply> reply) {
   RetryPause pause(random_, register_pause_min, interval);
   registered_ = reply.has_value();
   while (!ending_) {
-    if (!reply && knows_no_field(reply.error(), "incarnation")) {
+    if (!reply && worker_.incarnation && knows_no_field(reply.error(), "incarnation")) {
       do_without_incarnation();
       reply = co_await give_sign_of_life();
       continue;
