@@ -58,7 +58,8 @@ TEST_F(ValkeyTest, DocumentedUserIsRefusedNothing) {
 TEST_F(ValkeyTest, NumberOfPartitionsMayBeASettingBesideTheUrl) {
   valkey_.call(documented_user());
   const auto server = serve("server", {"--flow-partitions", "8"});
-  EXPECT_EQ(to_text(valkey_.call({"HGET", "ff:config:partitions", "num_flow_partitions"})), "8");
+  EXPECT_EQ(to_text(valkey_.call({"HGET", "ff:config:partitions", "num_flow_partitions"})),
+            R"("8")");
   const auto refused = [&](const std::string& store) {
     const auto ended = run_ff({"server", "--store", store, "--flow-partitions", "8"}, "",
                               {"FF_LISTEN_ADDR=127.0.0.1:0"});
