@@ -69,8 +69,8 @@ struct HeartbeatWorker {
   std::optional<IncarnationId> incarnation = {};
 };
 
-// Forgets it, if it is known and no other incarnation holds its id. What it holds it keeps until its leases
-// run out.
+// Forgets it, if it is known; what it holds it keeps until its leases run out. Fails with worker_id_in_use, and
+// changes nothing, if another incarnation holds its id.
 struct DeregisterWorker {
   using Reply = Done;
   static constexpr OperationRow row{.owner = Owner::worker,

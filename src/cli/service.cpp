@@ -1,6 +1,7 @@
 #include "cli/service.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <ctime>
 #include <thread>
@@ -11,12 +12,14 @@
 
 #include "base/clock.hpp"
 #include "base/text/redact.hpp"
+#include "base/text/utf8.hpp"
 #include "base/try.hpp"
 #include "cli/input/stop_signals.hpp"
 #include "cli/output/log.hpp"
 #include "http/transport/tls.hpp"
 #include "sdk/client/blocking.hpp"
 #include "store/open_store.hpp"
+#include "store/valkey/boot/url.hpp"
 
 namespace ff::cli {
 namespace {
@@ -49,6 +52,45 @@ std::string percent_encoded(std::string_view text) {
       encoded += fmt::format("%{:02X}", byte);
   }
   return encoded;
+}
+
+void add_parameter(std::string& url, std::string_view name, std::string_view value) {
+  const char separator = url.find('?') == std::string::npos ? '?' : '&';
+  url += fmt::format("{}{}={}", separator, name, percent_encoded(value));
+}
+
+bool has_parameter(const std::string& url, std::string_view name) {
+  const auto query = url.substr(std::min(url.find('?'), url.size()));
+  return query.find(fmt::format("?{}=", name)) != std::string::npos ||
+         query.find(fmt::format("&{}=", name)) != std::string::npos;
+}
+
+// Of a store on Valkey, as parameters of its URL.
+struct PartitionCount {
+  std::string_view parameter;
+  Setting setting;
+};
+constexpr std::array partition_counts{
+    PartitionCount{"partitions", Setting::flow_partitions},
+    PartitionCount{"budget_partitions", Setting::budget_partitions},
+    PartitionCount{"quota_partitions", Setting::quota_partitions}};
+
+Result<std::string> with_partition_counts(std::string url, const Settings& settings) {
+  for (const auto& [parameter, setting] : partition_counts) {
+    const auto& count = settings.value(setting);
+    if (count.text.empty()) continue;
+    if (!valkey_store::is_valkey_url(url))
+      return fail(
+          Errc::invalid_input,
+          fmt::format("{} is for a store on Valkey; the number of partitions of '{}' is fixed",
+                      count.where, printable(without_password(url))));
+    if (has_parameter(url, parameter))
+      return fail(Errc::invalid_input,
+                  fmt::format("{} and {} in the store's URL say the same; give one of them",
+                              count.where, parameter));
+    add_parameter(url, parameter, count.text);
+  }
+  return url;
 }
 
 ScannerFilter scanner_filter(const Settings& settings) {
@@ -100,31 +142,27 @@ Result<std::string> valkey_url(const Settings& settings) {
   if (!user.empty() || !password.empty())
     url += fmt::format("{}:{}@", percent_encoded(user), percent_encoded(password));
   url += fmt::format("{}:{}", host, settings.text(Setting::valkey_port));
-  char separator = '?';
-  const auto add = [&](std::string_view name, Setting setting) {
-    const auto& value = settings.text(setting);
-    if (value.empty()) return;
-    url += fmt::format("{}{}={}", std::exchange(separator, '&'), name, percent_encoded(value));
-  };
-  add("ca_file", Setting::valkey_ca_file);
-  add("partitions", Setting::flow_partitions);
-  add("budget_partitions", Setting::budget_partitions);
-  add("quota_partitions", Setting::quota_partitions);
+  if (const auto& ca_file = settings.text(Setting::valkey_ca_file); !ca_file.empty())
+    add_parameter(url, "ca_file", ca_file);
   return url;
 }
 
 // The store's URL says how durable it is, if the setting does not.
 Result<std::string> store_url(const Settings& settings) {
   auto on_valkey = valkey_url(settings);
-  if (!on_valkey || !on_valkey->empty()) return on_valkey;
-  const auto& url = settings.text(Setting::store);
+  FF_TRY(on_valkey);
+  if (!on_valkey->empty()) return with_partition_counts(std::move(*on_valkey), settings);
+  auto with_counts = with_partition_counts(settings.text(Setting::store), settings);
+  FF_TRY(with_counts);
+  auto& url = *with_counts;
   const auto& durability = settings.value(Setting::durability);
   if (durability.source == SettingSource::default_value) return url;
-  if (url.find('?') != std::string::npos)
+  if (has_parameter(url, "durability"))
     return fail(Errc::invalid_input,
                 fmt::format("{} and the store's URL both say how durable it is; give one of them",
                             durability.where));
-  return url + "?durability=" + durability.text;
+  add_parameter(url, "durability", durability.text);
+  return url;
 }
 
 }  // namespace

@@ -39,6 +39,11 @@ void sort_kinds(std::vector<Kind>& kinds) {
   kinds.erase(repeated.begin(), repeated.end());
 }
 
+// Nobody waits for the reply of this claim.
+asio::awaitable<bool> is_given_up(const ClaimTurns::Turn& turn) {
+  co_return turn.is_repeated() || co_await is_cancelled();
+}
+
 // It found other work instead.
 bool left_behind(const Offer& offer, const ClaimReply& reply) {
   return !reply.executions.empty() &&
@@ -77,6 +82,9 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
                      .on_gap = [this] { on_gap(); }});
   if (options_.scan) {
     log::info("partitions={}", store_->partition_count());
+    if (!options_.filter.is_empty())
+      log::info("scanner filter: {}; another server must look after the other executions",
+                options_.filter.str());
     scanners_.start();
   }
 }
@@ -370,13 +378,14 @@ Async<bool> LocalEngine::may_work(const Op& operation, Millis wait) {
 
 // Of a worker that gets no work: until it may work again, or `deadline`. True if it may.
 Async<bool> LocalEngine::wait_for_undrain(const Claim& operation, Wakeup& wakeup,
+                                          const ClaimTurns::Turn& turn,
                                           SteadyClock::time_point deadline) {
   const WaitList<WorkerName>::Waiter place(drained_claims_, {operation.ns, operation.worker},
                                            wakeup);
   while (true) {
     const auto may = co_await may_work(operation, operation.wait);
     FF_CO_TRY(may);
-    if (*may || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return *may;
+    if (*may || SteadyClock::now() >= deadline || co_await is_given_up(turn)) co_return *may;
     co_await wakeup.wait_until(deadline);
   }
 }
@@ -384,9 +393,17 @@ Async<bool> LocalEngine::wait_for_undrain(const Claim& operation, Wakeup& wakeup
 Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
   Wakeup wakeup(co_await asio::this_coro::executor);
+  const ClaimTurns::Turn turn(claim_turns_, operation, wakeup);
+  while (!turn.has_come()) {
+    if (co_await is_given_up(turn)) co_return ClaimReply{};
+    co_await wakeup.wait_until(SteadyClock::time_point::max());
+  }
+  const auto before = co_await scheduler_.repeat(operation);
+  FF_CO_TRY(before);
+  if (*before) co_return **before;
   auto may = co_await may_work(operation, operation.wait);
   FF_CO_TRY(may);
-  if (!*may) may = co_await wait_for_undrain(operation, wakeup, deadline);
+  if (!*may) may = co_await wait_for_undrain(operation, wakeup, turn, deadline);
   FF_CO_TRY(may);
   if (!*may) co_return ClaimReply{};
   std::optional<Offer> offer;
@@ -398,10 +415,10 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
                              reply ? reply->executions.size() : 0);
     const bool nothing = reply && reply->executions.empty();
     if (offer && (!reply || left_behind(*offer, *reply))) waiting_for_work_.offer(*offer);
-    if (!nothing || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return reply;
+    if (!nothing || SteadyClock::now() >= deadline || co_await is_given_up(turn)) co_return reply;
     co_await place.sleep_until(deadline);
     // If the caller has gone, the destructor of `place` passes its offer on to the next waiter.
-    if (co_await is_cancelled()) co_return reply;
+    if (co_await is_given_up(turn)) co_return reply;
     const auto may_still = co_await may_work(operation, operation.wait);
     if (may_still && !*may_still) co_return reply;
     offer = place.accept();

@@ -15,6 +15,7 @@
 #include "engine/events/work_waiters.hpp"
 #include "engine/outbox/outbox.hpp"
 #include "engine/scanners/unblock_scanner.hpp"
+#include "engine/starting/claim_turns.hpp"
 #include "engine/starting/scheduler.hpp"
 #include "engine/starting/start_gate.hpp"
 #include "engine/starting/worker_cache.hpp"
@@ -123,7 +124,7 @@ class LocalEngine final : public Engine {
                                                                          ToCommand to_command);
   core::Create to_create(Submit operation);
   Async<ClaimReply> claim_or_wait(Claim operation);
-  Async<bool> wait_for_undrain(const Claim& operation, Wakeup& wakeup,
+  Async<bool> wait_for_undrain(const Claim& operation, Wakeup& wakeup, const ClaimTurns::Turn& turn,
                                std::chrono::steady_clock::time_point deadline);
   Async<Bytes> read_result_or_wait(GetResult operation);
   Async<void> probe_store();
@@ -157,6 +158,7 @@ class LocalEngine final : public Engine {
   WaitList<ExecutionId> waiting_for_end_;
   using WorkerName = std::pair<Namespace, WorkerId>;
   WaitList<WorkerName> drained_claims_;
+  ClaimTurns claim_turns_;
   std::map<core::TimerKind, Supervisor::Handle> timer_scanners_;
   WorkerCache workers_;
   WaitpointKeys waitpoint_keys_;

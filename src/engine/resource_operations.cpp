@@ -142,7 +142,9 @@ Async<Why> LocalEngine::handle(ExplainExecution operation) {
   GetExecution query{operation.id};
   const auto execution = co_await handle(std::move(query));
   FF_CO_TRY(execution);
-  co_return co_await explain(*store_, workers_, *execution);
+  auto why = co_await explain(*store_, workers_, *execution);
+  if (why) explain_overdue(*why, *execution, options_.filter, store_->now());
+  co_return why;
 }
 
 }  // namespace ff

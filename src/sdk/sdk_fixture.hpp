@@ -126,9 +126,10 @@ class FaultyEngine final : public Engine {
     const std::lock_guard lock(mutex_);
     faults_[index_of<EngineOperations, Op>] = {count, code, done};
   }
-  // As a server that does not know a field of claims: the next `count` are refused.
+  // As a server that does not know a field of Op: the next `count` calls are refused.
+  template <class Op>
   void refuse_field(std::string field, int count) {
-    fail_next<Claim>(count, Errc::unknown_field);
+    fail_next<Op>(count, Errc::unknown_field);
     field_ = std::move(field);
   }
   template <class Op>

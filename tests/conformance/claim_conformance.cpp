@@ -55,6 +55,24 @@ TEST_P(Conformance, ClaimOfLargePayloadsGivesFewerThanAskedFor) {
   EXPECT_EQ(claim_many(256).size(), 1u);
 }
 
+TEST_P(Conformance, ClaimOfSmallThenLargePayloadsStaysWithinItsBytes) {
+  for (int i = 0; i < 17; ++i) {
+    submit("small");
+    advance(1ms);
+  }
+  for (int i = 0; i < 17; ++i) submit(std::string(limits::payload_bytes_max, 'x'));
+  std::size_t claimed = 0;
+  for (int claims = 0; claims < 3; ++claims) {
+    std::size_t bytes = 0;
+    for (const auto& each : claim_many(256)) {
+      ++claimed;
+      bytes += each.payload.size();
+    }
+    EXPECT_LE(bytes, limits::batch_bytes_max);
+  }
+  EXPECT_EQ(claimed, 34u);
+}
+
 TEST_P(Conformance, ClaimSeesOnlyItsLanesAndItsNamespace) {
   const auto kind = *Kind::parse("greet");
   const auto mail = *LaneId::parse("mail");

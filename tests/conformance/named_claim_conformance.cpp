@@ -112,6 +112,29 @@ TEST_P(Conformance, EachExecutionOfARequestHasALeaseOfItsOwn) {
   EXPECT_EQ(leases.size(), 20u);
 }
 
+// The first call's connection may be lost without the engine's knowledge.
+TEST_P(Conformance, WaitingClaimThatIsRepeatedGetsTheWorkAtOnce) {
+  auto claim = claim_by("w1", 60s);
+  claim.request_id = request_id(1);
+  auto first = start(claim);
+  await_waiting_claims(1);
+  auto again = start(claim);
+  EXPECT_TRUE(must(first.get()).executions.empty()) << "its caller does not wait for it any more";
+  const auto id = submit();
+  ASSERT_EQ(again.wait_for(wake_up_max), std::future_status::ready);
+  EXPECT_EQ(woken(again).id, id);
+}
+
+TEST_P(Conformance, RepeatedClaimWhoseWorkIsGoneDoesNotWait) {
+  submit();
+  auto claim = claim_by("w1", 60s);
+  claim.request_id = request_id(1);
+  must(run(complete(must(run(claim)).executions.at(0))));
+  auto again = start(claim);
+  ASSERT_EQ(again.wait_for(wake_up_max), std::future_status::ready);
+  EXPECT_TRUE(must(again.get()).executions.empty());
+}
+
 TEST_P(Conformance, RequestThatFoundNothingMayFindSomethingLater) {
   auto claim = claim_by("w1");
   claim.request_id = request_id(1);

@@ -213,7 +213,8 @@ TEST_P(Workers, AnIncarnationKeepsItsIdByEverySignOfLife) {
 
 TEST_P(Workers, AnIncarnationFreesOnlyItsOwnId) {
   must(run(incarnation("w1", 1)));
-  must(run(DeregisterWorker{.worker = worker("w1"), .incarnation = incarnation_id(2)}));
+  EXPECT_EQ(error_of(DeregisterWorker{.worker = worker("w1"), .incarnation = incarnation_id(2)}),
+            Errc::worker_id_in_use);
   EXPECT_EQ(error_of(incarnation("w1", 2)), Errc::worker_id_in_use);
   must(run(DeregisterWorker{.worker = worker("w1"), .incarnation = incarnation_id(1)}));
   EXPECT_FALSE(must(run(incarnation("w1", 2))).known);

@@ -103,6 +103,19 @@ TEST_F(FollowTest, WatchSeesEveryChange) {
   EXPECT_THAT(ended.out, ::testing::AllOf(HasSubstr("waiting"), HasSubstr("cancelled")));
 }
 
+TEST_F(FollowTest, WatchEndsAtASignalAlthoughItsServerIsSilent) {
+  const auto server = serve("server");
+  const auto id = submit({"k"});
+  auto watch = start({"watch", id});
+  watch->wait_for_output("waiting");
+  server->signal(SIGSTOP);
+  watch->signal(SIGINT);
+  const auto ended = watch->wait();
+  server->signal(SIGCONT);
+  EXPECT_EQ(ended.exit_code, 4);
+  EXPECT_THAT(ended.err, HasSubstr("has not ended"));
+}
+
 TEST_F(FollowTest, WatchOfALaneDrawsHowThingsStand) {
   const auto server = serve("server");
   const auto id = submit({"k", "--lane", "a"});

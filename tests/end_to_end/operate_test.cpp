@@ -80,6 +80,8 @@ TEST_F(OperateTest, BenchMeasures) {
   EXPECT_THAT(out({"bench", "lifecycle", "--tasks", "20"}), HasSubstr("end_to_end_per_s"));
   EXPECT_EQ(ff({"bench", "luck"}).exit_code, 2);
   EXPECT_EQ(ff({"bench", "latency", "--workers", "0"}).exit_code, 2);
+  EXPECT_THAT(ff({"bench", "retention", "--tasks", "0"}).err,
+              HasSubstr("--tasks must be from 1 to 100000000, got 0"));
 }
 
 }  // namespace

@@ -55,5 +55,21 @@ TEST_F(ValkeyTest, DocumentedUserIsRefusedNothing) {
   EXPECT_TRUE(refused.as_array()->empty()) << to_text(refused);
 }
 
+TEST_F(ValkeyTest, NumberOfPartitionsMayBeASettingBesideTheUrl) {
+  valkey_.call(documented_user());
+  const auto server = serve("server", {"--flow-partitions", "8"});
+  EXPECT_EQ(to_text(valkey_.call({"HGET", "ff:config:partitions", "num_flow_partitions"})),
+            R"("8")");
+  const auto refused = [&](const std::string& store) {
+    const auto ended = run_ff({"server", "--store", store, "--flow-partitions", "8"}, "",
+                              {"FF_LISTEN_ADDR=127.0.0.1:0"});
+    EXPECT_EQ(ended.exit_code, 2);
+    return ended.err;
+  };
+  EXPECT_THAT(refused(store() + "?partitions=8"), ::testing::HasSubstr("give one of them"));
+  EXPECT_THAT(refused("embedded:" + data().string()),
+              ::testing::HasSubstr("--flow-partitions is for a store on Valkey"));
+}
+
 }  // namespace
 }  // namespace ff::test

@@ -2,17 +2,16 @@
 #include <array>
 
 #include "base/text/utf8.hpp"
+#include "http/wire/json_parser.hpp"
 #include "http/wire/wire.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace ff::fuzz {
 namespace {
 
-namespace json = boost::json;
-
 template <class Op>
-void check(const json::object& request) {
-  const auto operation = http::from_fields<Op>(http::RequestFields{.url = {}, .body = request});
+void check(const http::RequestFields& request) {
+  const auto operation = http::from_fields<Op>(request);
   if (!operation) {
     expect(is_valid_utf8(operation.error().message), "errors are valid UTF-8");
     return;
@@ -36,8 +35,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static constexpr auto all = fuzz::checks(EngineOperations{});
   auto input = fuzz::as_text(data, size);
   const auto choice = fuzz::choose(input, all.size());
-  boost::system::error_code malformed;
-  const auto parsed = boost::json::parse(input, malformed);
-  if (!malformed && parsed.is_object()) all[choice](parsed.get_object());
+  auto parsed = http::parse_json_object(input);
+  if (parsed) all[choice]({.url = {}, .body = std::move(*parsed), .text = std::string(input)});
   return 0;
 }

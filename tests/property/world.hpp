@@ -16,6 +16,7 @@ namespace ff::property {
 
 struct Setup {
   std::size_t shards = 1;
+  std::size_t threads = 1;               // of the engine
   std::size_t hot_bytes_max = 64 << 20;  // little: most calls read their execution from the disk
   store::Durability durability = store::Durability::relaxed;
 };
@@ -78,8 +79,8 @@ class World {
                                       .hot_bytes_max = setup_.hot_bytes_max,
                                       .env = env_.get()}));
     store_ = store.get();
-    engine_ = std::make_unique<LocalEngine>(std::move(store),
-                                            LocalEngineOptions{.threads = 1, .scan = false});
+    engine_ = std::make_unique<LocalEngine>(
+        std::move(store), LocalEngineOptions{.threads = setup_.threads, .scan = false});
   }
 
   Setup setup_;

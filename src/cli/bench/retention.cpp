@@ -51,7 +51,7 @@ Result<Figures> removals(Engine& engine, std::uint32_t tasks) {
   const auto begin = std::chrono::steady_clock::now();
   const auto cpu_begin = std::clock();
   std::vector<double> rates, cpu_us;
-  const double part_tasks = tasks / parts;
+  const double part_tasks = static_cast<double>(tasks) / parts;
   for (std::uint32_t part = 1; part <= parts; ++part) {
     const auto start = std::chrono::steady_clock::now();
     const auto cpu_start = std::clock();

@@ -38,7 +38,7 @@ constexpr auto as_the_mode_says = std::numeric_limits<std::uint32_t>::max();
 struct BenchArguments {
   std::string mode;
   std::string store;
-  std::uint32_t tasks = 0;  // 0: as many as the mode says
+  std::uint32_t tasks = as_the_mode_says;
   std::uint32_t workers = as_the_mode_says;
   std::uint32_t payload_bytes = 4096;
   std::uint32_t followers = 1'000;
@@ -68,8 +68,8 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"signal", 50'000, 16, bench::signal}};
 
 Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mode) {
-  const auto tasks =
-      in_range("--tasks", given.tasks == 0 ? mode.tasks : given.tasks, 1, 100'000'000);
+  const auto tasks = in_range("--tasks", given.tasks == as_the_mode_says ? mode.tasks : given.tasks,
+                              1, 100'000'000);
   FF_TRY(tasks);
   const auto workers = in_range(
       "--workers", given.workers == as_the_mode_says ? mode.workers : given.workers, 1, 10'000);

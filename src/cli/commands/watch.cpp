@@ -41,6 +41,21 @@ json::object watched_fields(const ExecutionInfo& execution) {
   return fields;
 }
 
+constexpr Millis answer_time = std::chrono::seconds{30};
+
+// A signal ends the wait for a server that does not answer.
+template <class Op>
+Result<typename Op::Reply> ask(Engine& engine, const StopSignals& signals, Op operation) {
+  return run_within({.timeout = answer_time, .stop = signals.token()}, engine,
+                    std::move(operation));
+}
+
+std::unexpected<Error> not_ended(const ExecutionId& id) {
+  return fail(Errc::execution_not_terminal,
+              fmt::format("execution {} has not ended; ff watch {} follows it again", short_id(id),
+                          short_id(id)));
+}
+
 // One execution, until it ends or a signal comes; then as `ff result` says it.
 Result<ExitCode> watch_one(const Context& context, Engine& engine, const ExecutionId& id,
                            const StopSignals& signals) {
@@ -51,7 +66,8 @@ Result<ExitCode> watch_one(const Context& context, Engine& engine, const Executi
   // From here on no change goes unseen.
   FF_TRY(events.next({.wait = false}));
   while (!signals.stopped()) {
-    const auto execution = run_blocking(engine, GetExecution{id});
+    const auto execution = ask(engine, signals, GetExecution{id});
+    if (signals.stopped()) break;
     FF_TRY(execution);
     const json::object fields[] = {watched_fields(*execution)};
     const auto text = context.json ? json::serialize(http::to_fields(*execution)) + "\n"
@@ -64,12 +80,13 @@ Result<ExitCode> watch_one(const Context& context, Engine& engine, const Executi
       std::fflush(stdout);
     }
     shown = text;
-    if (is_terminal(execution->state)) break;
+    if (is_terminal(execution->state)) {
+      FF_TRY(ask(engine, signals, GetResult{.id = id}));
+      return ExitCode::ok;
+    }
     FF_TRY(events.next({}));
   }
-  const auto result = run_blocking(engine, GetResult{.id = id});
-  FF_TRY(result);
-  return ExitCode::ok;
+  return not_ended(id);
 }
 
 constexpr Millis draw_interval{100};  // at the least: events may come faster than anyone reads
@@ -79,17 +96,19 @@ struct Watched {
   std::optional<LaneId> lane;
 };
 
-Result<std::string> dashboard(Engine& engine, const Watched& watched, const Screen& screen) {
-  const auto counts = run_blocking(engine, CountExecutions{.ns = watched.ns, .lane = watched.lane});
+Result<std::string> dashboard(Engine& engine, const Watched& watched, const Screen& screen,
+                              const StopSignals& signals) {
+  const auto counts = ask(engine, signals, CountExecutions{.ns = watched.ns, .lane = watched.lane});
   FF_TRY(counts);
   auto text = counts_table(*counts, screen) + "\n";
   const auto taken = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 2;
   const auto rows = screen.height > taken ? screen.height - taken : 1;
-  const auto list = run_blocking(
-      engine, ListExecutions{.ns = watched.ns,
-                             .lane = watched.lane,
-                             .limit = std::min<std::uint32_t>(static_cast<std::uint32_t>(rows),
-                                                              limits::list_page_max)});
+  const auto list =
+      ask(engine, signals,
+          ListExecutions{.ns = watched.ns,
+                         .lane = watched.lane,
+                         .limit = std::min<std::uint32_t>(static_cast<std::uint32_t>(rows),
+                                                          limits::list_page_max)});
   FF_TRY(list);
   std::vector<json::object> executions;
   for (const auto& execution : list->executions) executions.push_back(watched_fields(execution));
@@ -109,7 +128,8 @@ Result<ExitCode> watch_all(const Context& context, Engine& engine, const Watched
       for (const auto& event : page->events) print_event(context, event);
       continue;
     }
-    const auto text = dashboard(engine, watched, standard_output());
+    const auto text = dashboard(engine, watched, standard_output(), signals);
+    if (signals.stopped()) break;
     FF_TRY(text);
     area.draw(*text);
     std::this_thread::sleep_for(draw_interval);

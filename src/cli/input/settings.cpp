@@ -12,6 +12,7 @@
 #include "base/try.hpp"
 #include "cli/input/duration.hpp"
 #include "cli/input/number.hpp"
+#include "core/validation/validate.hpp"
 #include "store/durability.hpp"
 
 namespace ff::cli {
@@ -78,7 +79,9 @@ Result<void> a_namespace(std::string_view text) {
 }
 Result<void> a_tag(std::string_view text) {
   const auto equals = text.find('=');
-  if (text.empty() || (equals != std::string_view::npos && equals > 0)) return {};
+  if (text.empty()) return {};
+  if (equals != std::string_view::npos)
+    return core::tag_valid(text.substr(0, equals), text.substr(equals + 1));
   return fail(Errc::invalid_input,
               fmt::format("'{}' is not a tag; write it as KEY=VALUE", printable(text)));
 }

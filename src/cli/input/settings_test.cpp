@@ -71,6 +71,14 @@ TEST(Settings, WrongValueIsRefusedWithItsPlace) {
               ::testing::AllOf(HasSubstr("--retention"), HasSubstr("'long'")));
 }
 
+TEST(Settings, TagOfTheScannersFollowsTheRuleOfTags) {
+  const auto& check = info(Setting::scanner_tag).check;
+  for (const char* tag : {"", "team.app=shop", "team.app=", "team.app=a=b"})
+    EXPECT_TRUE(check(tag)) << tag;
+  for (const char* wrong : {"team.app", "app=shop", "=shop", "Team.app=shop", "team.=shop"})
+    EXPECT_FALSE(check(wrong)) << wrong;
+}
+
 TEST(Settings, DefaultsAreValid) {
   for (const auto& setting : settings_table())
     EXPECT_TRUE(setting.check(setting.default_value)) << setting.name;

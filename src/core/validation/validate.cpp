@@ -69,11 +69,7 @@ Result<void> tags_valid(std::string_view field, const Tags& tags) {
                       fmt::format("{} has {} entries; at most {} are allowed", field, tags.size(),
                                   limits::tags_max));
   for (const auto& [key, value] : tags)
-    if (auto valid = all_of(
-            {not_empty("tag key", key), short_text("tag key", key, limits::tag_key_bytes_max),
-             short_text("tag value", value, limits::tag_value_bytes_max), tag_key_valid(key)});
-        !valid)
-      return valid;
+    if (auto valid = tag_valid(key, value); !valid) return valid;
   return {};
 }
 
@@ -145,6 +141,11 @@ Result<void> batch_valid(const Items& items, Size size_of) {
 }
 
 }  // namespace
+
+Result<void> tag_valid(std::string_view key, std::string_view value) {
+  return all_of({not_empty("tag key", key), short_text("tag key", key, limits::tag_key_bytes_max),
+                 short_text("tag value", value, limits::tag_value_bytes_max), tag_key_valid(key)});
+}
 
 Result<void> validate_id(const ExecutionId& id, PartitionIndex partition_count) {
   if (id.partition() < partition_count) return {};

@@ -61,6 +61,7 @@ Result<void> worker_named(const WorkerId& worker, const Namespace& ns);
 Result<void> attachments_valid(const Policy& policy);
 Result<void> lanes_valid(const std::vector<LaneId>& lanes);
 Result<void> validate_id(const ExecutionId& id, PartitionIndex partition_count);
+Result<void> tag_valid(std::string_view key, std::string_view value);
 
 // An operation with nothing to check but an id, a worker's name or a namespace.
 template <class Op>

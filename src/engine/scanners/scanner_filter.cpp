@@ -1,5 +1,10 @@
 #include "engine/scanners/scanner_filter.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text/utf8.hpp"
+
 namespace ff {
 
 bool ScannerFilter::matches(const ExecutionInfo& execution) const {
@@ -7,6 +12,13 @@ bool ScannerFilter::matches(const ExecutionInfo& execution) const {
   if (!tag) return true;
   const auto found = execution.tags.find(tag->first);
   return found != execution.tags.end() && found->second == tag->second;
+}
+
+std::string ScannerFilter::str() const {
+  std::vector<std::string> parts;
+  if (ns) parts.push_back(fmt::format("namespace={}", ns->str()));
+  if (tag) parts.push_back(fmt::format("tag={}={}", printable(tag->first), printable(tag->second)));
+  return fmt::format("{}", fmt::join(parts, " "));
 }
 
 asio::awaitable<std::vector<ExecutionId>> FilteredCandidates::own(

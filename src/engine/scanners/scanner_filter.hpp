@@ -16,6 +16,7 @@ struct ScannerFilter {
 
   bool is_empty() const { return !ns && !tag; }
   bool matches(const ExecutionInfo& execution) const;
+  std::string str() const;  // "namespace=shop tag=team.app=mail"
 };
 
 // Picks the candidates of a scanner that its filter matches, and remembers the others for a while: as long as

@@ -1,11 +1,13 @@
 #include "engine/scanners/scanner_filter.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/clock.hpp"
 #include "engine/local_engine.hpp"
 #include "store/embedded/embedded.hpp"
 #include "tests/support/blocking.hpp"
+#include "tests/support/log_capture.hpp"
 #include "tests/support/temp_directory.hpp"
 
 namespace ff {
@@ -124,6 +126,30 @@ TEST_F(FilteredScanners, FindTheirOwnBehindManyOfOthers) {
   pass(2s);
   pass(1ms);
   EXPECT_EQ(states(ids), "waiting");
+}
+
+TEST_F(FilteredScanners, LeaveOverdueWorkOfOthersWhichIsExplained) {
+  auto all = one_of_each();
+  for (auto& each : all) each.delay_until = clock_->now() + 1s;
+  const auto ids = submit(all);
+  const auto why = [&](const ExecutionId& id) { return run(ExplainExecution{id}).summary; };
+  EXPECT_THAT(why(ids[1]), ::testing::Not(::testing::HasSubstr("overdue")));
+  pass(1s);
+  EXPECT_THAT(why(ids[0]), ::testing::Not(::testing::HasSubstr("overdue")));
+  EXPECT_THAT(why(ids[1]),
+              ::testing::HasSubstr("it is overdue, and the scanners of this server look "
+                                   "only after executions with namespace=mine "
+                                   "tag=team.app=shop"));
+}
+
+TEST(ScannerFilter, IsLoggedAtTheStart) {
+  const test::TempDirectory temp;
+  const test::LogCapture log(LogLevel::info);
+  const LocalEngine engine(
+      must(embedded::open(
+          {.directory = temp.path(), .clock = std::make_shared<ManualClock>(), .shards = 1})),
+      {.filter = {.ns = *Namespace::parse("mine")}});
+  EXPECT_THAT(log.text(), ::testing::HasSubstr("info scanner filter: namespace=mine;"));
 }
 
 TEST(ScannerFilter, MatchesNamespaceAndTag) {

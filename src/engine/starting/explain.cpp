@@ -3,6 +3,7 @@
 #include <flowfabric/limits.hpp>
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -244,7 +245,26 @@ std::string summary_of_end(const ExecutionInfo& info) {
                      time_text(info.completed_at));
 }
 
+bool is_overdue(const ExecutionInfo& info, TimePoint now) {
+  return std::ranges::any_of(
+      std::array{info.delay_until, info.lease_expires_at, info.deadline},
+      [&](const std::optional<TimePoint>& due) { return due && *due <= now; });
+}
+
 }  // namespace
+
+void explain_overdue(Why& why, const ExecutionInfo& info, const ScannerFilter& filter,
+                     TimePoint now) {
+  if (is_terminal(info.state) || filter.matches(info) || !is_overdue(info, now)) return;
+  const auto detail = fmt::format(
+      "it is overdue, and the scanners of this server look only after executions with {}",
+      filter.str());
+  why.summary += "; " + detail;
+  why.obstacles.push_back(
+      {.reason = info.state_vector.blocking_reason,
+       .detail = detail,
+       .remedy = "run a server without a scanner filter, or with one that matches it"});
+}
 
 Async<Why> explain(store::Store& store, WorkerCache& workers, const ExecutionInfo& info) {
   Why why{.id = info.id, .state = info.state, .summary = {}};

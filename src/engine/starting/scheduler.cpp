@@ -18,9 +18,8 @@ constexpr int vain_rounds_max = 64;
 // as a whole fails every round.
 constexpr int failed_rounds_max = 4;
 
-// The payloads of one claim's reply together; the last ones may exceed it, one part at most.
-constexpr std::size_t claim_bytes_max = limits::batch_bytes_max;
-constexpr std::size_t first_part = claim_bytes_max / limits::payload_bytes_max;
+constexpr std::size_t claim_bytes_max = limits::batch_bytes_max;  // of payloads, in one reply
+static_assert(claim_bytes_max >= limits::payload_bytes_max);
 
 // Another worker was faster, or it ended; look for something else.
 bool is_gone(const Error& error) {
@@ -76,17 +75,19 @@ store::TakeReady take_for(const auto& wanted, std::size_t max, const StartGate::
 
 }  // namespace
 
+Async<std::optional<ClaimReply>> Scheduler::repeat(const Claim& claim) {
+  std::vector<Chosen> held;
+  if (claim.request_id)
+    for (const auto& id : answered_.find({claim.ns, *claim.request_id})) held.push_back({.id = id});
+  if (held.empty()) co_return std::nullopt;
+  ClaimReply reply;
+  auto leased = co_await store_.run_all(leases_for(claim, held, core::LeaseSource::held));
+  FF_CO_TRY(collect(std::move(leased), reply));
+  co_return reply;
+}
+
 Async<ClaimReply> Scheduler::claim(const Claim& claim) {
   ClaimReply reply;
-  if (claim.request_id)
-    if (auto before = answered_.find({claim.ns, *claim.request_id}); !before.empty()) {
-      std::vector<Chosen> held;
-      for (const auto& id : before) held.push_back({.id = id});
-      auto leased = co_await store_.run_all(leases_for(claim, held, core::LeaseSource::held));
-      FF_CO_TRY(collect(std::move(leased), reply));
-      co_return reply;
-    }
-
   auto cycle = co_await gate_.begin(claim.ns);
   int failed = 0;
   for (int vain = 0;
@@ -112,14 +113,13 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
   co_return reply;
 }
 
-// In parts, since only a lease tells how large a payload is: each part has as many as would fit if they were
-// like those before it, but at most four times the part before. What does not fit is put back.
+// In parts, since only a lease tells how large a payload is: a part has as many as fit even if their payloads are
+// as large as they may be. What does not fit is put back.
 Async<void> Scheduler::lease_within_bytes(const Claim& claim, std::span<const Chosen> chosen,
                                           ClaimReply& reply) {
-  std::size_t part_size = first_part;
-  std::size_t bytes = 0;
-  while (!chosen.empty() && bytes < claim_bytes_max) {
-    const auto size = std::min(part_size, chosen.size());
+  std::size_t room = claim_bytes_max;
+  while (!chosen.empty() && room >= limits::payload_bytes_max) {
+    const auto size = std::min(room / limits::payload_bytes_max, chosen.size());
     const std::vector<Chosen> part(chosen.begin(),
                                    chosen.begin() + static_cast<std::ptrdiff_t>(size));
     chosen = chosen.subspan(size);
@@ -132,10 +132,7 @@ Async<void> Scheduler::lease_within_bytes(const Claim& claim, std::span<const Ch
       co_return collected;
     }
     for (auto i = before; i < reply.executions.size(); ++i)
-      bytes += reply.executions[i].payload.size();
-    const auto typical = bytes / std::max<std::size_t>(reply.executions.size(), 1) + 1;
-    const auto room = claim_bytes_max - std::min(bytes, claim_bytes_max);
-    part_size = std::clamp<std::size_t>(room / typical, 1, 4 * part_size);
+      room -= std::min(room, reply.executions[i].payload.size());
   }
   co_await put_back(chosen);
   co_return Result<void>{};

@@ -21,9 +21,13 @@ class Scheduler {
   Scheduler(store::Store& store, StartGate& gate, Random& random)
       : store_(store), gate_(gate), random_(random) {}
 
-  // Up to claim.max executions, best first; none if nothing is ready. Fewer if their payloads are large.
-  // Does not wait.
+  // Up to claim.max executions, best first; none if nothing is ready. Fewer if their payloads are large: a
+  // reply holds at most limits::batch_bytes_max of them. Does not wait.
   Async<ClaimReply> claim(const Claim& claim);
+
+  // If this claim's request was given executions before: those that the worker still holds, perhaps none.
+  Async<std::optional<ClaimReply>> repeat(const Claim& claim);
+
   Async<GrantReply> grant(const Grant& grant);
 
   // One execution by its id.

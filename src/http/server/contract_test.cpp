@@ -439,7 +439,7 @@ class FieldsTest : public ContractTest {
       if (inner.contains("properties"))
         try_fields(call, inner, member(valid, name), prefix + name + ".", put);
       if (const auto* items = inner.if_contains("items"); items && has_members(*items))
-        try_fields(call, items->as_object(), first(valid, name), prefix + name + ".",
+        try_fields(call, items->as_object(), first(valid, name), prefix + name + "[0].",
                    [&](json::object item) { return put(json::array{std::move(item)}); });
       if (const auto* alternatives = inner.if_contains("oneOf"))
         for (const auto& each : alternatives->as_array()) {

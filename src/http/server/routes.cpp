@@ -65,7 +65,7 @@ Response success(Reply& reply, const HttpRow::Words& words) {
 template <class Op>
 Result<std::unique_ptr<EngineCall>> read_call(const RequestFields& fields) {
   auto call = std::make_unique<OperationCall<Op>>(Op{});
-  FieldReader reader(fields.url, fields.body, Source::json);
+  FieldReader reader(fields.url, fields.body, {Source::json, fields.text});
   describe(reader, call->operation);
   FF_TRY(reader.finish());
   return call;
@@ -209,7 +209,7 @@ Result<json::object> parse_body(const Route& route, Request& request) {
                 fmt::format("say what the body is: Content-Type: application/json for fields, any "
                             "other type if it is the {} itself",
                             route.raw_body_field));
-  json::object body{{route.raw_body_field, std::move(request.body())}};
+  json::object body{{route.raw_body_field, std::exchange(request.body(), {})}};
   if (type != unknown_content_type) body["content_type"] = type;
   return body;
 }
@@ -300,7 +300,9 @@ Result<RequestFields> read_fields(Found found, Request request,
   auto body = parse_body(route, request);
   FF_TRY(body);
   if (route.is_batch) FF_TRY(check_batch_size(*body));
-  RequestFields fields{.url = std::move(found.url_fields), .body = std::move(*body)};
+  RequestFields fields{.url = std::move(found.url_fields),
+                       .body = std::move(*body),
+                       .text = std::move(request.body())};
   if (!token->empty() && !fields.url.emplace("token", std::move(*token)).second)
     return fail_field(Errc::invalid_input, "token", "token is given twice, in URL and header");
 

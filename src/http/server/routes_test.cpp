@@ -35,6 +35,21 @@ TEST(Routes, JoinPathQueryAndBody) {
             R"(/v1/workers/{worker}/claim-with-lease {"worker":"w x"} {"max":2})");
 }
 
+// The server adds members of its own to what was sent.
+TEST(Routes, KeepJsonPayloadsByteForByte) {
+  auto post = request(Verb::post, "/v1/executions/batch",
+                      R"({"executions":[{"kind":"k"}, {"payload": {"a": 1.0} ,"kind":"k"}]})");
+  post.set("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+  auto found = find_route(post.method(), post.method_string(), post.target());
+  const auto& route = *found->route;
+  const auto fields = read_fields(std::move(*found), post, Namespace::parse("tenant").value());
+  const auto call = route.read(*fields);
+  const auto& submits = (*call)->get_if<SubmitMany>()->operation.executions;
+  EXPECT_EQ(submits[0].payload, "");
+  EXPECT_EQ(submits[1].payload, R"({"a": 1.0})");
+  EXPECT_EQ(submits[1].ns.str(), "tenant");
+}
+
 TEST(Routes, AnAliasIsTheSameOperation) {
   const auto reader = [](std::string_view path) {
     const auto found = find_route(Verb::post, "POST", path);

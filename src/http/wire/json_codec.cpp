@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +9,7 @@
 #include "base/text/rfc3339.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
+#include "http/wire/json_parts.hpp"
 
 namespace ff::http {
 namespace {
@@ -56,25 +56,6 @@ Result<T> read_number(const json::value& value, Source source) {
 
 std::unexpected<Error> wrong_type(std::string_view wanted, const json::value& got) {
   return fail(Errc::invalid_input, fmt::format("must be {}, got {}", wanted, type_name(got)));
-}
-
-std::string to_json_text(const json::value& value) {
-  std::string text;
-  const char* separator = "";
-  if (const auto* array = value.if_array()) {
-    for (const auto& each : *array) text += std::exchange(separator, ",") + to_json_text(each);
-    return "[" + text + "]";
-  }
-  if (const auto* object = value.if_object()) {
-    for (const auto& each : *object)
-      text += std::exchange(separator, ",") + json::serialize(each.key()) + ":" +
-              to_json_text(each.value());
-    return "{" + text + "}";
-  }
-  // Boost writes 1.5 as 1.5E0.
-  if (value.is_double() && std::isfinite(value.get_double()))
-    return fmt::format("{}", value.get_double());
-  return json::serialize(value);
 }
 
 Result<json::object> read_object(const json::value& value, Source source) {
@@ -125,14 +106,19 @@ Result<void> read_list(const json::value& value, Source source, const AddElement
     std::string_view text = value.get_string();
     while (!text.empty()) {
       const auto comma = std::min(text.find(','), text.size());
-      if (auto added = add(json::value(text.substr(0, comma))); !added) return added;
+      if (auto added = add(json::value(text.substr(0, comma)), source); !added) return added;
       text.remove_prefix(std::min(text.size(), comma + 1));
     }
     return {};
   }
   if (!value.is_array()) return wrong_type("a list", value);
-  for (const auto& element : value.get_array())
-    if (auto added = add(element); !added) return added;
+  JsonParts texts(source.text);
+  std::size_t index = 0;
+  for (const auto& element : value.get_array()) {
+    if (auto added = add(element, {source.kind, texts.next()}); !added)
+      return std::unexpected(inside(fmt::format("[{}]", index), std::move(added.error())));
+    ++index;
+  }
   return {};
 }
 

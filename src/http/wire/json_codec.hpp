@@ -19,9 +19,6 @@ namespace ff::http {
 // Messages of codecs begin with "must": the reader puts the field's name in front.
 std::unexpected<Error> wrong_type(std::string_view wanted, const json::value& got);
 
-// Compact JSON, with the numbers as people write them.
-std::string to_json_text(const json::value& value);
-
 // In a URL, an object is its JSON text.
 Result<json::object> read_object(const json::value& value, Source source);
 
@@ -46,7 +43,7 @@ json::object name_schema(NamedSchemas& named, const std::string& type,
                          std::span<const std::string_view> names);
 
 // Calls `add` with each element of a list. In a URL, a list is its elements with commas between them.
-using AddElement = std::function<Result<void>(const json::value& element)>;
+using AddElement = std::function<Result<void>(const json::value& element, Source source)>;
 Result<void> read_list(const json::value& value, Source source, const AddElement& add);
 
 // One item of a batch.
@@ -215,8 +212,8 @@ struct Codec<std::vector<T>> {
   }
   static Result<std::vector<T>> read(const json::value& value, Source source) {
     std::vector<T> values;
-    const auto add = [&](const json::value& element) {
-      return value_type<T>.read(element, source, &values.emplace_back());
+    const auto add = [&](const json::value& element, Source source_of_element) {
+      return value_type<T>.read(element, source_of_element, &values.emplace_back());
     };
     FF_TRY(detail::read_list(value, source, add));
     return values;
@@ -246,7 +243,7 @@ struct Codec<T> {
     if (const auto* object = value.if_object()) return from_fields<T>({}, *object, source);
     const auto object = read_object(value, source);
     FF_TRY(object);
-    return from_fields<T>({}, *object, Source::json);
+    return from_fields<T>({}, *object, {Source::json, value.get_string()});
   }
   static json::object schema(NamedSchemas& named) { return schema_of<T>(named); }
 };

@@ -8,6 +8,7 @@
 #include "base/text/base64.hpp"
 #include "base/text/utf8.hpp"
 #include "http/wire/json_codec.hpp"
+#include "http/wire/json_parts.hpp"
 
 namespace ff::http {
 namespace {
@@ -27,6 +28,23 @@ std::size_t escaped_size(std::string_view text) {
 }
 
 }  // namespace
+
+Error inside(std::string_view name, Error cause) {
+  auto& message = cause.message;
+  if (message.starts_with("must"))
+    message = fmt::format("{} {}", name, message);
+  else if (message.starts_with('['))
+    message = fmt::format("{}{}", name, message);
+  else if (name.starts_with('['))
+    message = fmt::format("{}: {}", name, message);
+  const auto inner = std::ranges::find(cause.details, "field", &Error::Detail::name);
+  if (inner == cause.details.end())
+    cause.details.insert(cause.details.begin(), {"field", std::string(name)});
+  else
+    inner->value =
+        fmt::format("{}{}{}", name, inner->value.starts_with('[') ? "" : ".", inner->value);
+  return cause;
+}
 
 void FieldReader::visit(const Field& field) {
   if (!read(field) && field.presence == Presence::required)
@@ -54,7 +72,7 @@ void FieldReader::group(std::string_view name, const Describe& describe_fields) 
   if (!found->value->is_object())
     return refuse(name, wrong_type("an object", *found->value).error());
   static const json::object nothing;
-  FieldReader inner(nothing, found->value->get_object(), source_);
+  FieldReader inner(nothing, found->value->get_object(), found->source);
   describe_fields(inner);
   if (auto finished = inner.finish(); !finished) refuse(name, std::move(finished.error()));
 }
@@ -75,9 +93,17 @@ std::optional<FieldReader::Found> FieldReader::take(std::string_view name) {
     refuse(
         Errc::invalid_input, name,
         fmt::format("{} is given twice, in the URL and in the body, with different values", name));
-  if (is_in_body) return Found{&in_body->value(), source_};
-  if (is_in_url) return Found{&in_url->value(), Source::url};
-  return std::nullopt;
+  if (is_in_url && !is_in_body) return Found{&in_url->value(), Source::url};
+  if (!is_in_body) return std::nullopt;
+  const bool has_parts = in_body->value().is_structured();
+  return Found{&in_body->value(), {source_.kind, has_parts ? text_of(in_body) : ""}};
+}
+
+// An object keeps its members in the order of the text; members that were added to it stand behind those.
+std::string_view FieldReader::text_of(json::object::const_iterator member) const {
+  JsonParts parts(source_.text);
+  for (auto before = body_.begin(); before != member; ++before) parts.next();
+  return parts.next();
 }
 
 void FieldReader::refuse(Errc code, std::string_view field, std::string message) {
@@ -85,15 +111,7 @@ void FieldReader::refuse(Errc code, std::string_view field, std::string message)
 }
 
 void FieldReader::refuse(std::string_view field, Error cause) {
-  const bool about_the_value = cause.message.starts_with("must");
-  if (about_the_value) cause.message = fmt::format("{} {}", field, cause.message);
-  // A struct inside this one has said which of its fields it is.
-  const auto inner = std::ranges::find(cause.details, "field", &Error::Detail::name);
-  if (inner == cause.details.end())
-    cause.details.insert(cause.details.begin(), {"field", std::string(field)});
-  else
-    inner->value = fmt::format("{}.{}", field, inner->value);
-  if (!error_) error_ = std::move(cause);
+  if (!error_) error_ = inside(field, std::move(cause));
 }
 
 void FieldReader::refuse_both(std::string_view name, std::string_view other) {
@@ -122,11 +140,13 @@ void FieldReader::bytes(std::string_view name, std::optional<std::string>& value
 ContentType Fields::json_content_type() { return *ContentType::parse("application/json"); }
 
 bool FieldReader::json_bytes(std::string_view name, std::string& text) {
-  const auto* in_body = body_.if_contains(name);
-  if (!in_body || in_body->is_null() || in_body->is_string()) return false;
+  const auto in_body = body_.find(name);
+  if (in_body == body_.end() || in_body->value().is_null() || in_body->value().is_string())
+    return false;
+  if (source_.text.empty()) return false;  // refused as no text
   static_cast<void>(take(name));
   if (has(base64_name(name))) refuse_both(name, base64_name(name));
-  text = to_json_text(*in_body);
+  text = text_of(in_body);
   return true;
 }
 

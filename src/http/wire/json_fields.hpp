@@ -31,12 +31,20 @@ namespace json = boost::json;
 
 // Where a value comes from, and so how it is read: in a URL every value is text, in JSON a number is a
 // number. What is unknown in a request is refused; in a reply it is left to newer clients.
-enum class Source { json, url, reply };
+struct Source {
+  enum Kind { json, url, reply };
+  Kind kind;
+  std::string_view text = {};  // the JSON that the value was parsed from, if it is at hand
+
+  constexpr Source(Kind of_kind, std::string_view of_text = {}) : kind(of_kind), text(of_text) {}
+  friend constexpr bool operator==(const Source& source, Kind kind) { return source.kind == kind; }
+};
 
 // The fields of a request, by their source.
 struct RequestFields {
   json::object url;
   json::object body;
+  std::string text = {};  // the JSON of the body
 };
 
 // The structs that schemas refer to by name.
@@ -107,7 +115,7 @@ class Fields {
   virtual void bytes(std::string_view name, std::optional<std::string>& value) = 0;
 
   // The same, with their type as content_type. They may also be any other JSON value: then they are its JSON
-  // text, of type application/json unless content_type says otherwise.
+  // text exactly as it was sent, of type application/json unless content_type says otherwise.
   template <class Bytes>
   void typed_bytes(std::string_view name, Bytes& value, std::optional<ContentType>& type) {
     std::string text;
@@ -148,6 +156,10 @@ concept Described = requires(Fields& fields, T& value) {
   describe(fields, value);
 };
 
+// What is wrong with a value, told from outside: `name` is the field that has it, or the element as [N]. Gives
+// paths such as executions[3].kind.
+Error inside(std::string_view name, Error cause);
+
 // The first thing that is wrong is kept; the rest is then skipped.
 class FieldReader final : public Fields {
  public:
@@ -180,6 +192,7 @@ class FieldReader final : public Fields {
   bool has(std::string_view name) const;
   bool has_fence() const;
   std::optional<Found> take(std::string_view name);
+  std::string_view text_of(json::object::const_iterator member) const;  // of the body
   void refuse(Errc code, std::string_view field, std::string message);
   void refuse(std::string_view field, Error cause);
   void refuse_both(std::string_view name, std::string_view other);
@@ -238,7 +251,7 @@ Result<T> from_fields(const json::object& url, const json::object& body, Source 
 
 template <Described T>
 Result<T> from_fields(const RequestFields& fields) {
-  return from_fields<T>(fields.url, fields.body, Source::json);
+  return from_fields<T>(fields.url, fields.body, {Source::json, fields.text});
 }
 
 template <Described T>

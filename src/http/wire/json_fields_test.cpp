@@ -16,7 +16,8 @@ constexpr const char* uuid_text = "01920000-0000-7000-8000-000000000002";
 
 template <class Op>
 Result<Op> parse(std::string_view text) {
-  return from_fields<Op>(RequestFields{.url = {}, .body = json::parse(text).as_object()});
+  return from_fields<Op>(
+      RequestFields{.url = {}, .body = json::parse(text).as_object(), .text = std::string(text)});
 }
 
 // "code field: message"
@@ -171,7 +172,27 @@ TEST(JsonFields, AWrongNestedFieldIsNamedWithItsPath) {
               HasSubstr("invalid_capabilities "
                         "policy.routing_requirements.required_capabilities"));
   EXPECT_THAT(refusal<SubmitMany>(R"({"executions":[{"kind":"k"},{"kind":5}]})"),
-              HasSubstr("invalid_input executions.kind"));
+              HasSubstr("invalid_input executions[1].kind: executions[1]: kind must be text"));
+}
+
+TEST(JsonFields, AWrongElementIsNamedWithItsPosition) {
+  const auto batch_refusal = [](std::string_view second) {
+    return refusal<SubmitMany>(fmt::format(R"({{"executions":[{{"kind":"k"}},{}]}})", second));
+  };
+  EXPECT_EQ(batch_refusal("{}"),
+            "invalid_input executions[1].kind: executions[1]: kind is missing");
+  EXPECT_EQ(batch_refusal("5"),
+            "invalid_input executions[1]: executions[1] must be an object, got a whole number");
+  EXPECT_EQ(batch_refusal(R"({"kind":"k","colour":1})"),
+            "unknown_field executions[1].colour: executions[1]: there is no field 'colour' here; "
+            "check its spelling");
+  EXPECT_EQ(batch_refusal(R"({"kind":"k","policy":{"retry_policy":{"max_retries":"3"}}})"),
+            "invalid_input executions[1].policy.retry_policy.max_retries: executions[1]: "
+            "max_retries must be a whole number, got text");
+  EXPECT_EQ(refusal<CompleteMany>(R"({"executions":[{}]})"),
+            "invalid_input executions[0].id: executions[0]: id is missing");
+  EXPECT_EQ(refusal<Claim>(R"({"worker":"w","lanes":["a",5]})"),
+            "invalid_input lanes[1]: lanes[1] must be text, got a whole number");
 }
 
 TEST(JsonFields, AnUnknownFieldInsideIsRefusedByItsPath) {
@@ -290,14 +311,30 @@ TEST(JsonFields, APayloadMayBeAnyJsonValue) {
                                 submit->content_type ? submit->content_type->str() : "untyped")
                   : submit.error().message;
   };
-  EXPECT_EQ(payload(R"("payload":{"b":1,"a":[true,null,1.5,1e100,"x\n",-0.25]})"),
-            R"({"b":1,"a":[true,null,1.5,1e+100,"x\n",-0.25]} application/json)");
+  EXPECT_EQ(payload(R"("payload":{"b":1,"a":[true,null,1.5,"x\n"]})"),
+            R"({"b":1,"a":[true,null,1.5,"x\n"]} application/json)");
   EXPECT_EQ(payload(R"("payload":5)"), "5 application/json");
   EXPECT_EQ(payload(R"("payload":[],"content_type":"application/ld+json")"),
             "[] application/ld+json");
   EXPECT_EQ(payload(R"("payload":"{}")"), "{} untyped");
   EXPECT_EQ(payload(R"("payload":{},"payload_base64":"YQ==")"),
             "give either payload or payload_base64, not both");
+}
+
+TEST(JsonFields, AJsonPayloadIsKeptByteForByte) {
+  for (const char* value :
+       {R"({"a": 1.0, "n": 12345678901234567890123})", "1E400", "0.10000000000000000001", "-0",
+        R"([ "\u00e9\/", {"]}": "\\\"" } ])", "true"}) {
+    const auto one = parse<Submit>(
+        fmt::format(R"({{ "tags" : {{"a":"}}"}}, "kind":"k" ,"payload" : {} }})", value));
+    ASSERT_TRUE(one) << value;
+    EXPECT_EQ(one->payload, value);
+    const auto many = parse<SubmitMany>(fmt::format(
+        R"({{"executions":[{{"kind":"k","payload":7}},{{"kind":"k","payload":{} }}]}})", value));
+    ASSERT_TRUE(many) << value;
+    EXPECT_EQ(many->executions[0].payload, "7");
+    EXPECT_EQ(many->executions[1].payload, value);
+  }
 }
 
 TEST(JsonFields, TimesMayBeText) {

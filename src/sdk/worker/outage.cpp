@@ -1,5 +1,7 @@
 #include "sdk/worker/outage.hpp"
 
+#include <algorithm>
+
 #include "base/log.hpp"
 
 namespace ff {
@@ -8,6 +10,12 @@ using Steady = std::chrono::steady_clock;
 
 bool is_denied(const Error& error) {
   return error.code == Errc::unauthenticated || error.code == Errc::permission_denied;
+}
+
+bool knows_no_field(const Error& error, std::string_view field) {
+  return error.code == Errc::unknown_field &&
+         std::ranges::find(error.details, Error::Detail{"field", std::string(field)}) !=
+             error.details.end();
 }
 
 void Outage::failed(const Error& error) {

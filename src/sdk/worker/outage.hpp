@@ -12,6 +12,9 @@ namespace ff {
 // a permission.
 bool is_denied(const Error& error);
 
+// The server is older than the caller: it does not know this field of the request.
+bool knows_no_field(const Error& error, std::string_view field);
+
 class Outage {
  public:
   // `what` is what cannot be done, such as "worker w1 cannot claim".

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.hpp"
 #include "sdk/worker/retry_pause.hpp"
 
 namespace ff {
@@ -39,6 +40,11 @@ asio::awaitable<void> Registration::keep(Result<RegisterReply> reply) {
   RetryPause pause(random_, register_pause_min, interval);
   registered_ = reply.has_value();
   while (!ending_) {
+    if (!reply && worker_.incarnation && knows_no_field(reply.error(), "incarnation")) {
+      do_without_incarnation();
+      reply = co_await give_sign_of_life();
+      continue;
+    }
     auto wait = interval;
     bool is_final = false;
     if (reply) {
@@ -69,6 +75,14 @@ asio::awaitable<void> Registration::keep(Result<RegisterReply> reply) {
   if (registered_) co_await engine_.run(std::move(deregister));
   ended_ = true;
   callbacks_.on_change();
+}
+
+void Registration::do_without_incarnation() {
+  log::warn(
+      "worker {} does not hold its id: the server cannot tell two workers with the same id apart; "
+      "upgrade it",
+      worker_.worker.str());
+  worker_.incarnation.reset();
 }
 
 void Registration::heard(const RegisterReply& reply) {

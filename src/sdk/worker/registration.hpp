@@ -39,10 +39,11 @@ class Registration {
   // How long the other incarnation holds the id unless it is heard of; none if it was.
   std::optional<Millis> wait_for_id(const Error& in_use);
   Async<RegisterReply> give_sign_of_life();
+  void do_without_incarnation();  // older servers do not know it
 
   Engine& engine_;
   Random& random_;
-  const RegisterWorker worker_;
+  RegisterWorker worker_;
   const Callbacks callbacks_;
   Wakeup wakeup_;  // wakes keep(): it is time to end
   Outage outage_;

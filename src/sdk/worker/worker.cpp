@@ -73,12 +73,6 @@ Result<std::vector<Kind>> kinds_of(const Handlers& handlers) {
   return kinds;
 }
 
-// Of a server whose claims cannot name kinds.
-bool knows_no_kinds(const Error& error) {
-  return error.code == Errc::unknown_field &&
-         std::ranges::find(error.details, Error::Detail{"field", "kinds"}) != error.details.end();
-}
-
 Result<Claim> claim_template(const WorkerOptions& options, const Handlers& handlers) {
   auto worker = WorkerId::parse(options.id);
   FF_TRY(worker);
@@ -205,7 +199,7 @@ class Worker::Running {
         for (auto& claimed : reply->executions) take(std::move(claimed), repeated);
       } else if (is_denied(reply.error())) {
         denied(reply.error());
-      } else if (names_kinds_ && knows_no_kinds(reply.error())) {
+      } else if (names_kinds_ && knows_no_field(reply.error(), "kinds")) {
         log::warn(
             "worker {} hands back executions of other kinds: the server cannot choose by "
             "kind; upgrade it",
@@ -581,7 +575,7 @@ Result<std::optional<ExecutionId>> Worker::claim_via_server(Millis grant_ttl) {
               .kinds = claim.kinds,
               .grant_ttl = grant_ttl};
   auto granted = run_within({.timeout = claim_limit}, engine_, grant);
-  if (!granted && knows_no_kinds(granted.error())) {
+  if (!granted && knows_no_field(granted.error(), "kinds")) {
     grant.kinds.clear();
     granted = run_within({.timeout = claim_limit}, engine_, std::move(grant));
   }

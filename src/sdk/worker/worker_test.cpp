@@ -5,6 +5,7 @@
 
 #include "sdk/client/blocking.hpp"
 #include "sdk/sdk_fixture.hpp"
+#include "tests/support/log_capture.hpp"
 
 namespace ff {
 namespace {
@@ -85,7 +86,7 @@ TEST_P(WorkerTest, MoreKindsThanAClaimCanNameAreRefused) {
 TEST(WorkerOnAnOlderServer, GoesOnWithoutNamingItsKinds) {
   ServerHome home;
   FaultyEngine engine(home.engine());
-  engine.refuse_field("kinds", 1);
+  engine.refuse_field<Claim>("kinds", 1);
   Worker worker(engine, {.id = "w7"});
   worker.handle("known", [](Task&) { return "done"; });
   must(worker.start());
@@ -95,6 +96,25 @@ TEST(WorkerOnAnOlderServer, GoesOnWithoutNamingItsKinds) {
   const auto claims = engine.claims();
   EXPECT_THAT(claims.at(0).kinds, SizeIs(1));
   EXPECT_THAT(claims.at(1).kinds, IsEmpty());
+}
+
+TEST(WorkerOnAnOlderServer, RegistersWithoutAnIncarnation) {
+  ServerHome home;
+  FaultyEngine engine(home.engine());
+  engine.refuse_field<RegisterWorker>("incarnation", 1);
+  const test::LogCapture log(LogLevel::warn);
+  Worker worker(engine, {.id = "w7"});
+  must(worker.start());
+  wait_until([&] { return engine.calls<RegisterWorker>() == 2; });
+  Client client(engine);
+  wait_until([&] { return must(client.workers()).size() == 1; });
+  const RegisterWorker other{
+      .worker = *WorkerId::parse("w7"),
+      .incarnation = *IncarnationId::parse("01920000-0000-7000-8000-000000000001")};
+  EXPECT_TRUE(run_blocking(engine, other)) << "the id is not held";
+  EXPECT_EQ(log.text(),
+            "warning worker w7 does not hold its id: the server cannot tell two workers with the "
+            "same id apart; upgrade it\n");
 }
 
 TEST_P(WorkerTest, KindsWithoutAHandlerOfTheirOwnMayHaveOneTogether) {

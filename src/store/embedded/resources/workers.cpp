@@ -77,8 +77,9 @@ Result<RegisterReply> Workers::execute(const HeartbeatWorker& command, Turn& tur
 }
 
 Result<Done> Workers::execute(const DeregisterWorker& command, Turn& turn) {
-  const auto* known = find(command.ns, command.worker, turn.now());
-  if (known && is_taken(*known, command.incarnation, turn.now())) return Done{};
+  const auto now = turn.now();
+  const auto* known = find(command.ns, command.worker, now);
+  if (known && is_taken(*known, command.incarnation, now)) return id_in_use(*known, now);
   const auto there = workers_.find(command.ns);
   if (there == workers_.end()) return Done{};
   there->second.erase(command.worker);
