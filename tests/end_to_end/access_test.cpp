@@ -114,13 +114,13 @@ TEST_F(AccessTest, ListeningBeyondLoopbackNeedsTokensOrAWord) {
 
 TEST_F(AccessTest, TokensAreNeverShown) {
   const auto shown =
-      run_ff({"config"}, "", {"FF_TOKEN=my-secret-token", "FF_API_TOKEN=my-other-secret"});
-  EXPECT_THAT(shown.out, ::testing::AllOf(HasSubstr("(set)"), Not(HasSubstr("secret"))));
+      run_ff({"config"}, "", {"FF_TOKEN=my-hidden-token", "FF_API_TOKEN=my-other-hidden"});
+  EXPECT_THAT(shown.out, ::testing::AllOf(HasSubstr("(set)"), Not(HasSubstr("hidden"))));
   EXPECT_EQ(run_ff({"config", "--token", "x"}).exit_code, 2) << "a flag would be in process lists";
-  const auto in_file = run_ff({"config", "--config", file("ff.conf", "token = my-secret-token\n")});
+  const auto in_file = run_ff({"config", "--config", file("ff.conf", "token = my-hidden-token\n")});
   EXPECT_EQ(in_file.exit_code, 2);
   EXPECT_THAT(in_file.err, ::testing::AllOf(HasSubstr("can only be given as FF_TOKEN"),
-                                            Not(HasSubstr("my-secret"))));
+                                            Not(HasSubstr("my-hidden"))));
 }
 
 }  // namespace
