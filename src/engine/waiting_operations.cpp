@@ -46,6 +46,14 @@ SignalKey answer_key(const core::WaitpointClaims& claims) {
   return *SignalKey::parse(text);
 }
 
+// Whether the waitpoint asks the holder of the token. Its id may have been used before, for other people.
+bool is_asked(const WaitpointInfo& waitpoint, const core::WaitpointClaims& claims) {
+  static const std::vector<std::string> nobody;
+  const auto& approvers = waitpoint.question ? waitpoint.question->approvers : nobody;
+  if (!claims.approver) return approvers.empty();
+  return std::ranges::find(approvers, *claims.approver) != approvers.end();
+}
+
 Result<void> is_choice(const WaitpointInfo& waitpoint, const SignalName& signal) {
   if (!waitpoint.question || waitpoint.question->choices.empty()) return {};
   std::string names;
@@ -170,8 +178,15 @@ Async<DeliveredSignal> LocalEngine::handle(DeliverSignal operation) {
   } else {
     const auto claims = co_await waitpoint_keys_.verify(operation.token);
     FF_CO_TRY(claims);
-    if (claims->execution != operation.id || claims->waitpoint != operation.waitpoint)
+    if (claims->execution != operation.id || claims->waitpoint != operation.waitpoint ||
+        !waitpoint || !is_asked(*waitpoint, *claims))
       co_return fail(Errc::invalid_token, "the waitpoint token is not valid");
+    if (claims->approver) {  // one person, one vote, whatever the sender says
+      FF_CO_TRY(is_choice(*waitpoint, operation.name));
+      operation.source = source_of(*claims);
+      operation.idempotency_key = answer_key(*claims);
+      operation.dedup_window = limits::duration_max;
+    }
   }
   SendSignal signal{.id = operation.id,
                     .name = std::move(operation.name),
@@ -204,7 +219,7 @@ Async<LocalEngine::OpenedByToken> LocalEngine::open_with(std::string token) {
   auto suspension = co_await store_->run(GetSuspension{claims->execution});
   FF_CO_TRY(suspension);
   const auto* waitpoint = find_in(*suspension, claims->waitpoint);
-  if (!waitpoint) co_return waitpoint_over();
+  if (!waitpoint || !is_asked(*waitpoint, *claims)) co_return waitpoint_over();
   OpenedByToken opened{.claims = std::move(*claims), .waitpoint = *waitpoint};
   if (suspension->suspension &&
       std::ranges::find(suspension->suspension->waitpoints, waitpoint->id, &WaitpointInfo::id) !=
@@ -273,7 +288,8 @@ Async<AnswerReply> LocalEngine::handle(AnswerWaitpoint operation) {
   if (sent->duplicate) {
     const auto before = co_await answer_of(opened->claims);
     FF_CO_TRY(before);
-    if (*before && (*before)->name != name)
+    if (!*before) co_return waitpoint_over();
+    if ((*before)->name != name)
       co_return fail(Errc::waitpoint_answered,
                      fmt::format("this token has answered '{}' before; an answer cannot be changed",
                                  (*before)->name.str()));

@@ -5,7 +5,7 @@
 namespace ff {
 namespace {
 
-constexpr Millis fresh_for = std::chrono::seconds{10};
+constexpr Millis ring_fresh_for = std::chrono::seconds{10};
 // Tokens that name an unknown secret may be signed with one that was rotated in a moment ago. Forged ones,
 // however many, cost one read in this time.
 constexpr Millis fresh_for_unknown = std::chrono::seconds{1};
@@ -13,13 +13,13 @@ constexpr Millis fresh_for_unknown = std::chrono::seconds{1};
 }  // namespace
 
 Async<std::string> WaitpointKeys::mint(core::WaitpointClaims claims) {
-  const auto keys = co_await ring(fresh_for);
+  const auto keys = co_await ring(ring_fresh_for);
   FF_CO_TRY(keys);
   co_return core::mint_token(**keys, claims);
 }
 
 Async<core::WaitpointClaims> WaitpointKeys::verify(std::string token) {
-  auto keys = co_await ring(fresh_for);
+  auto keys = co_await ring(ring_fresh_for);
   FF_CO_TRY(keys);
   if (const auto kid = core::kid_of_token(token); kid && !(*keys)->keys.contains(*kid)) {
     keys = co_await ring(fresh_for_unknown);

@@ -485,6 +485,45 @@ TEST_P(Conformance, ManySuspensionsLeaveOneRecordBehind) {
   EXPECT_EQ(must(run(GetSuspension{id})).waitpoints.size(), 1u);
 }
 
+TEST_P(Conformance, AnswersOfPeopleCannotBeForged) {
+  const auto id = submit();
+  must(run(ask_three(claim())));
+  auto forged = signal_to(id, "approve");
+  forged.source = {.type = "approver", .identity = "ann"};
+  EXPECT_EQ(error_of(forged), Errc::invalid_input);
+  auto blocking = signal_to(id, "noise");
+  blocking.idempotency_key = signal_key("answer:x");
+  EXPECT_EQ(error_of(blocking), Errc::invalid_input);
+  EXPECT_EQ(error_of(signal_to(id, "*")), Errc::invalid_input);
+}
+
+TEST_P(Conformance, TokenOfOtherPeopleOpensNoWaitpointWithTheSameId) {
+  const auto id = submit();
+  auto asked = ask_three(claim());
+  asked.waitpoints[0].id = WaitpointId{lease_id(5).uuid()};
+  const auto tokens = must(run(asked)).waitpoints[0].tokens;
+  must(run(Cancel{.id = id}));
+  must(run(Replay{.id = id}));
+  auto others = ask_three(claim());
+  others.waitpoints[0].id = asked.waitpoints[0].id;
+  others.waitpoints[0].question->approvers = {"dee", "eve"};
+  must(run(others));
+  EXPECT_EQ(error_of(AnswerWaitpoint{.token = tokens[0].token, .signal = signal_name("approve")}),
+            Errc::waitpoint_closed);
+}
+
+TEST_P(Conformance, EarlierSuspensionIdUnderANewLeaseSuspendsAnew) {
+  const auto id = submit();
+  auto first = suspend(claim("w1"), for_signal("go"));
+  first.suspension_id = SuspensionId{lease_id(7).uuid()};
+  must(run(first));
+  must(run(Resume{.id = id}));
+  auto second = suspend(claim("w2"), for_signal("go"));
+  second.suspension_id = first.suspension_id;
+  EXPECT_EQ(must(run(second)).state, ExecutionState::suspended);
+  EXPECT_EQ(state_of(id), ExecutionState::suspended);
+}
+
 // ---- Steps
 
 TEST_P(Conformance, StepIsKeptOnceUnderTheLease) {

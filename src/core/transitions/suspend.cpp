@@ -21,8 +21,8 @@ SuspendReply reply_of(const Waits& waits, ExecutionState state) {
 
 // A repeated call, also without a suspension id, finds what its lease did.
 bool suspended_before(const Suspension& suspension, const Suspend& command) {
-  if (command.suspension_id && suspension.id == *command.suspension_id) return true;
-  return !suspension.satisfied_at_once && suspension.lease_id == command.fence.lease_id;
+  if (suspension.lease_id != command.fence.lease_id) return false;
+  return !suspension.satisfied_at_once || command.suspension_id == suspension.id;
 }
 
 Result<Suspension> new_suspension(const Execution& execution, Waits& waits, Suspend& command,

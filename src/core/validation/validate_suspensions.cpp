@@ -63,6 +63,14 @@ Result<void> signal_name_valid(std::string_view field, const SignalName& name) {
   return present(field, name);
 }
 
+Result<void> signal_key_valid(const std::optional<SignalKey>& key) {
+  if (key && key->str().starts_with("answer:"))
+    return fail_field(Errc::invalid_input, "idempotency_key",
+                      "idempotency_key must not begin with answer:, as the keys of answers with a "
+                      "waitpoint's token do");
+  return present("idempotency_key", key);
+}
+
 Result<void> dedup_window_valid(Millis window) {
   return duration_in_range("dedup_window_ms", window, Millis{1}, limits::duration_max);
 }
@@ -113,7 +121,7 @@ Result<void> validate(const SendSignal& operation, PartitionIndex partition_coun
       validate_id(operation.id, partition_count),
       signal_name_valid("name", operation.name),
       present("content_type", operation.content_type),
-      present("idempotency_key", operation.idempotency_key),
+      signal_key_valid(operation.idempotency_key),
       fits("payload", operation.payload.size(), limits::signal_bytes_max),
       signal_texts_valid(operation.source, operation.category, operation.correlation_id),
       dedup_window_valid(operation.dedup_window),
@@ -126,7 +134,7 @@ Result<void> validate(const DeliverSignal& operation, PartitionIndex partition_c
   return all_of({
       validate_id(operation.id, partition_count),
       signal_name_valid("signal_name", operation.name),
-      present("idempotency_key", operation.idempotency_key),
+      signal_key_valid(operation.idempotency_key),
       fits("payload", operation.payload.size(), limits::signal_bytes_max),
       signal_texts_valid(operation.source, operation.category, operation.correlation_id),
       dedup_window_valid(operation.dedup_window),

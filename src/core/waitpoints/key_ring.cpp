@@ -58,9 +58,9 @@ Result<void> rotate(KeyRing& ring, const Rotation& rotation, TimePoint now) {
 
   if (ring.current != kid) {
     std::erase_if(ring.keys, [&](const auto& each) { return !is_valid(ring, each.first, now); });
-    if (const auto before = ring.current ? ring.keys.find(*ring.current) : ring.keys.end();
-        before != ring.keys.end())
-      before->second.expires_at = now + rotation.grace;
+    // A shorter grace also holds for secrets that earlier rotations left: it may be an emergency.
+    for (auto& [other, key] : ring.keys)
+      key.expires_at = std::min(key.expires_at.value_or(limits::time_max), now + rotation.grace);
     ring.current = kid;
   }
   ring.keys[kid] = {.secret = rotation.secret};

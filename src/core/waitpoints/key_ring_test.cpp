@@ -137,6 +137,13 @@ TEST(KeyRing, RotationForgetsOnlyKeysThatAreNoLongerValid) {
   EXPECT_EQ(text(later), "b=bb until +7200001, c=cc*");
 }
 
+TEST(KeyRing, ShorterGraceAlsoHoldsForKeysOfEarlierRotations) {
+  auto ring = ring_of("a", "aa");
+  ASSERT_TRUE(rotate(ring, to("b", "bb", 24h), t0));
+  ASSERT_TRUE(rotate(ring, to("c", "cc", 1s), t0));
+  EXPECT_EQ(text(ring), "a=aa until +1000, b=bb until +1000, c=cc*");
+}
+
 TEST(KeyRing, AnExpiredKidMayBeUsedAgainForAnotherSecret) {
   auto ring = ring_of("a", "aa");
   ASSERT_TRUE(rotate(ring, to("b", "bb", 0ms), t0));

@@ -208,11 +208,14 @@ std::string timeout_text(const SuspensionInfo& suspension) {
 
 std::string remedy_of(const ExecutionId& id, const SuspensionInfo& suspension) {
   const auto resume = fmt::format("ff resume {} --reason WHY", shell_id(id));
-  if (!suspension.waitpoints.empty())
+  const auto open = std::ranges::find_if(suspension.waitpoints, [](const WaitpointInfo& each) {
+    return each.state != WaitpointState::closed;
+  });
+  if (open != suspension.waitpoints.end())
     return fmt::format(
-        "the holders of its tokens answer (ff waitpoints {} --tokens, then ff approve "
-        "TOKEN); to go on without: {}",
-        shell_id(id), resume);
+        "the holders of its tokens answer (ff waitpoints {} --tokens, then {}); to go on without: "
+        "{}",
+        shell_id(id), open->question ? "ff approve TOKEN" : "ff answer TOKEN SIGNAL", resume);
   if (const auto signal = wanted_signal(suspension.condition))
     return fmt::format("ff signal {} {}; to go on without: {}", shell_id(id), signal->str(),
                        resume);

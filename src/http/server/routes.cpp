@@ -337,6 +337,9 @@ std::string shown_path(std::string_view target) {
   const auto path = target.substr(0, target.find('?'));
   const auto encoded = urls::make_pct_string_view(path);
   const auto decoded = encoded ? encoded->decode() : std::string(path);
+  // Also on a path that is none of ours, what looks like a token is not shown.
+  const auto token = decoded.find("ffw1.");
+  if (token != std::string::npos) return printable(decoded.substr(0, token), path_shown_max) + "…";
   const auto at = decoded.find(token_paths);
   if (at == std::string::npos) return printable(path, path_shown_max);
   return printable(decoded.substr(0, at + token_paths.size()), path_shown_max) + "…";

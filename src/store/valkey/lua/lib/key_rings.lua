@@ -56,7 +56,8 @@ function key_rings.rotate(key, kid, secret, grace, now)
     return reply.ok('noop', kid)
   end
 
-  local removed = 0
+  local removed, fields = 0, {'current_kid', kid, 'secret:' .. kid, secret}
+  local expires_at_max = string.format('%.0f', now + grace)
   for field, expires_at in pairs(ring) do
     local old = string.match(field, '^expires_at:(.*)$')
     local is_due = old and key_rings.is_due(expires_at, now)
@@ -65,13 +66,15 @@ function key_rings.rotate(key, kid, secret, grace, now)
     if is_due and old ~= current then
       server.call('HDEL', key, 'secret:' .. old)
       removed = removed + 1
+    elseif old and not is_due and old ~= kid and old ~= current
+      and tonumber(expires_at) > now + grace then
+      -- A shorter grace also holds for secrets that earlier rotations left: it may be an emergency.
+      fields[#fields + 1], fields[#fields + 2] = field, expires_at_max
     end
   end
-  local fields = {'current_kid', kid, 'secret:' .. kid, secret}
   if current then
-    local expires_at = string.format('%.0f', now + grace)
-    for _, value in ipairs{'previous_kid', current, 'previous_expires_at', expires_at,
-      'expires_at:' .. current, expires_at} do
+    for _, value in ipairs{'previous_kid', current, 'previous_expires_at', expires_at_max,
+      'expires_at:' .. current, expires_at_max} do
       fields[#fields + 1] = value
     end
   end

@@ -35,6 +35,7 @@ end
 
 -- False if the token was in already; then nothing is written.
 local function record(q, token, execution_id, at)
+  if q.cap and q.rate and admitted_at(q, token) then return false end  -- released, and still in the window
   if q.cap then
     local holder = execution_id .. ' ' .. at
     if server.call('HSETNX', q.key .. ':holders', token, holder) == 0 then return false end

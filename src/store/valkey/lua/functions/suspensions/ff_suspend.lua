@@ -6,14 +6,15 @@
 --          (empty: none), question
 --   reply  OK event state suspension_id satisfied (1: by signals that had arrived before; the lease goes on)
 --          timeout_at, then of each waitpoint: [id, fields]
--- Repeated with the same suspension id or under the same lease, it replies as the first time.
+-- Repeated under the same lease, it replies as the first time; so does one that was satisfied at once, if it has
+-- the same suspension id.
 local first_waitpoint, parts_of_waitpoint = 14, 4
 
 local function suspended_before(waits, suspension_id, lease_id)
   local suspension = waits.suspension
   if not suspension then return false end
-  return suspension.suspension_id == suspension_id
-    or not suspension.satisfied_at_once and suspension.lease_id == lease_id
+  if suspension.lease_id ~= lease_id then return false end
+  return not suspension.satisfied_at_once or suspension.suspension_id == suspension_id
 end
 
 local function answer(waits, event)
