@@ -326,6 +326,18 @@ TEST_P(Conformance, ConditionsThatCanNeverBeSatisfiedAreRefusedAndTheLeaseStays)
   EXPECT_TRUE(run(complete(claimed)));
 }
 
+TEST_P(Conformance, RetryStillLearnsHowTheSuspensionEnded) {
+  const auto id =
+      submit(Submit{.kind = greet, .policy = {.retry = RetryPolicy{.backoff = FixedBackoff{0ms}}}});
+  must(run(suspend(claim(), for_signal("paid"))));
+  must(run(signal_to(id, "paid")));
+  must(run(failure(claim())));
+  const auto again = claim();
+  EXPECT_EQ(again.attempt_index, 1u);
+  ASSERT_TRUE(again.wake);
+  EXPECT_EQ(again.wake->cause, WakeCause::signals);
+}
+
 // ---- Waitpoints
 
 TEST_P(Conformance, WaitpointCanBeOpenedBeforeTheSuspension) {

@@ -210,11 +210,17 @@ class Checker {
       FF_TRY(check(parts[i], fmt::format("{}[{}]", path, i), depth + 1, by_signal));
     return {};
   }
-  Result<void> check_count(const CountOf& many, const std::string& path) const {
+  Result<void> check_count(const CountOf& many, const std::string& path) {
     if (many.n == 0) return refuse(path + ".count", "must be at least 1");
     if (many.n > limits::condition_count_max)
       return refuse(path + ".count",
                     fmt::format("must be at most {}", limits::condition_count_max));
+    // Each signal is compared with everything that has counted.
+    counted_ += many.n;
+    if (counted_ > limits::condition_count_max)
+      return refuse(path + ".count",
+                    fmt::format("is too much: the counts of a condition add up to at most {}",
+                                limits::condition_count_max));
     for (std::size_t i = 0; i < many.waitpoints.size(); ++i)
       FF_TRY(bound(many.waitpoints[i], fmt::format("{}.waitpoints[{}]", path, i)));
     if (many.of != Counted::waitpoints) return {};
@@ -229,6 +235,7 @@ class Checker {
   std::span<const WaitpointKey> waitpoints_;
   bool has_timeout_;
   std::size_t nodes_ = 0;
+  std::uint32_t counted_ = 0;  // that all counts together ask for
 };
 
 }  // namespace

@@ -136,6 +136,8 @@ TEST(ConditionCheck, RefusesWhatCanNeverBeSatisfiedWithItsPath) {
   EXPECT_EQ(refusal(any({all({}), signal("a")})), "condition.any[0].all is empty");
   EXPECT_EQ(refusal(count(0, Counted::signals)), "condition.count must be at least 1");
   EXPECT_EQ(refusal(count(1'001, Counted::signals)), "condition.count must be at most 1000");
+  EXPECT_EQ(refusal(all({count(600, Counted::signals), count(401, Counted::sources)})),
+            "condition.all[1].count is too much: the counts of a condition add up to at most 1000");
   EXPECT_EQ(refusal(at("w")),
             "condition.waitpoint names the waitpoint w, which the suspension does not have");
   EXPECT_EQ(refusal(count(1, Counted::signals, {"v", "w"}), {"v"}),

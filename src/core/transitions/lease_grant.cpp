@@ -136,7 +136,6 @@ Decision<LeaseGrant> apply(const Execution& execution, const LeaseGrant& command
     next.reclaim_count += *type == AttemptType::reclaim ? 1 : 0;
     next.pending_replay.reset();
     next.progress.reset();
-    next.wake.reset();
   }
   auto& attempt = *next.attempt;
   attempt.worker = command.worker;

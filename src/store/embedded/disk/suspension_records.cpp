@@ -17,14 +17,6 @@ std::string uuid_bytes(const Id& id) {
   return {id.uuid().bytes().begin(), id.uuid().bytes().end()};
 }
 
-std::unexpected<Error> damaged_suspension(const ExecutionId& id) {
-  return fail(
-      Errc::store_damaged,
-      fmt::format("a record of the suspensions, signals or steps of execution {} is damaged; "
-                  "restore the data directory from a backup",
-                  id.str()));
-}
-
 // ---- Writing -------------------------------------------------------------------------------------
 
 void write_condition(const Condition& condition, proto::Condition& out) {
@@ -184,6 +176,14 @@ class WaitsReader : public RecordReader {
 };
 
 }  // namespace
+
+std::unexpected<Error> damaged_suspension(const ExecutionId& id) {
+  return fail(
+      Errc::store_damaged,
+      fmt::format("a record of the suspensions, signals or steps of execution {} is damaged; "
+                  "restore the data directory from a backup",
+                  id.str()));
+}
 
 std::string encode(const core::Waits& waits) {
   proto::Waits out;

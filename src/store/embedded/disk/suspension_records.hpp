@@ -9,6 +9,9 @@
 
 namespace ff::embedded {
 
+// The error for a record that is missing or does not hold.
+std::unexpected<Error> damaged_suspension(const ExecutionId& id);
+
 std::string encode(const core::Waits& waits);
 Result<core::Waits> decode_waits(const ExecutionId& id, std::string_view bytes);
 

@@ -70,8 +70,11 @@ Result<core::Waits> Shard::find_waits(const core::Execution& execution) {
   if (!record->waits) {
     const auto bytes = parts_.database.get(keys::belonging(execution.id, core::Belonging::waits));
     FF_TRY(bytes);
-    auto waits = decode_waits(execution.id, bytes->value_or(""));
+    if (!*bytes) return damaged_suspension(execution.id);
+    auto waits = decode_waits(execution.id, **bytes);
     FF_TRY(waits);
+    const bool suspended = std::holds_alternative<core::Suspended>(execution.state);
+    if (suspended && !waits->suspension) return damaged_suspension(execution.id);
     record->waits = std::make_unique<core::Waits>(std::move(*waits));
     hot_.resized(execution.id);
   }

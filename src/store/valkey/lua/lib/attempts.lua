@@ -48,7 +48,7 @@ end
 local of_the_attempt_before = {
   'pending_retry_reason', 'pending_previous_attempt_index', 'pending_replay_reason',
   'pending_replay_requested_by', 'pending_replay_at', 'pending_replay_attempt', 'progress_pct',
-  'progress_message', 'progress_updated_at', 'wake',
+  'progress_message', 'progress_updated_at',
 }
 
 -- `want` has worker, instance, lease_id, attempt_id.

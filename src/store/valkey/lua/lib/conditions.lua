@@ -225,7 +225,7 @@ function translate.Single(node, path, bound)
   return {signal = name, waitpoint = node.waitpoint_key}
 end
 
-function translate.Count(node, path, bound)
+function translate.Count(node, path, bound, state)
   local fine, name = signal_of(node.matcher)
   if not fine then return refuse('unknown matcher at path ' .. path_name(path)) end
   local n, of = tonumber(node.n), count_kinds[node.count_kind or 'DistinctWaitpoints']
@@ -233,6 +233,8 @@ function translate.Count(node, path, bound)
     return refuse('n must be a whole number at path ' .. path_name(path))
   end
   if n < 1 then return refuse('count_n_zero at path ' .. path_name(path)) end
+  state.counted = (state.counted or 0) + n  -- each signal is compared with everything that has counted
+  if state.counted > count_max then return refuse('all n together are at most ' .. count_max) end
   if not of then return refuse('unknown count_kind at path ' .. path_name(path)) end
   local named, distinct = {}, 0
   for _, key in ipairs(type(node.waitpoints) == 'table' and node.waitpoints or {}) do
@@ -261,7 +263,7 @@ local function translate_node(node, path, depth, state)
     if depth > 1 then return refuse('can never be satisfied at path ' .. path_name(path)) end
     return {operator = true}
   end
-  if translate[node.kind] then return translate[node.kind](node, path, state.bound) end
+  if translate[node.kind] then return translate[node.kind](node, path, state.bound, state) end
   if node.kind ~= 'AllOf' then return refuse('unknown kind at path ' .. path_name(path)) end
   local members = type(node.members) == 'table' and node.members or {}
   if #members == 0 then return refuse('allof_empty_members at path ' .. path_name(path)) end

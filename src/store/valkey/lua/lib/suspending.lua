@@ -4,7 +4,7 @@
 --   waitpoints        ids of the known waitpoints in the order in which they were opened, joined by byte 31
 --   waitpoint_expiry  when the first open one expires
 --   signal_count, first_uncounted   no signal before that index can count any more
---   wake              how the newest suspension of the newest attempt ended: cause, time, suspension and reason,
+--   wake              how the newest suspension ended: cause, time, suspension and reason,
 --                     joined by byte 31
 -- A waitpoint that a program of the contract made has a waitpoint_token. Its hash outlives it as long as the
 -- execution, so that its token is answered with `waitpoint_closed`; the set `waitpoints` knows it.
