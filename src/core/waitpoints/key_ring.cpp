@@ -1,5 +1,7 @@
 #include "core/waitpoints/key_ring.hpp"
 
+#include <flowfabric/limits.hpp>
+
 #include <algorithm>
 
 #include <fmt/format.h>
