@@ -190,9 +190,9 @@ TEST_F(WebhooksTest, WrongFilesAreRefusedWithThePathAndWithoutTheSecret) {
   EXPECT_THAT(refusal("{"), HasSubstr("must be JSON like"));
   EXPECT_THAT(refusal("{}"), HasSubstr("webhooks is missing"));
   EXPECT_THAT(refusal(R"({"webhooks":[]})"), HasSubstr("must hold 1 to"));
-  EXPECT_THAT(refusal(hook(R"(,"secret":"x")")), HasSubstr("(at webhooks.secret)"));
+  EXPECT_THAT(refusal(hook(R"(,"secret":"x")")), HasSubstr("(at webhooks[0].secret)"));
   EXPECT_THAT(refusal(hook(R"(,"timestamp":{"header":"X","tolerance":1})")),
-              HasSubstr("(at webhooks.timestamp.tolerance)"));
+              HasSubstr("(at webhooks[0].timestamp.tolerance)"));
   EXPECT_THAT(refusal(hook(R"(,"idempotency_key":{})")),
               HasSubstr("webhook 'hook': idempotency_key must have one of"));
   EXPECT_THAT(refusal(hook(R"(,"idempotency_key":{"pointer":"a/b"})")),

@@ -19,7 +19,8 @@ T same_after_the_way(const T& value) {
 
 template <class Op>
 Result<Op> read_body(std::string_view text) {
-  return from_fields<Op>(RequestFields{.url = {}, .body = json::parse(text).as_object()});
+  return from_fields<Op>(RequestFields{
+      .url = {}, .body = json::parse(text).as_object(), .text = std::string(text)});
 }
 
 // ---- Conditions ---------------------------------------------------------------------------------
