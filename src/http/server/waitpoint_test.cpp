@@ -220,9 +220,11 @@ TEST_F(WaitpointTest, ManyForgedTokensLeaveNothingBehind) {
     for (int i = 0; i < batch; ++i) ASSERT_EQ(peer.read().result_int(), 404u);
   };
   for (int i = 0; i < 10; ++i) send_batch(i * batch);
-  const auto before = resident_bytes();
-  for (int i = 10; i < 200; ++i) send_batch(i * batch);
+  [[maybe_unused]] const auto before = resident_bytes();
+  for (int i = 10; i < 40; ++i) send_batch(i * batch);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these keep freed memory
   EXPECT_LT(resident_bytes(), before + (16u << 20));
+#endif
 }
 
 // ---- Secrecy ------------------------------------------------------------------------------------
