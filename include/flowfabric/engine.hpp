@@ -23,7 +23,9 @@ using EngineOperations =
                   CreateBudget, ListBudgets, GetBudget, ReportUsage, ReleaseUsage, ResetBudget,
                   DeleteBudget, CreateQuota, ListQuotas, GetQuota, DeleteQuota, RegisterWorker,
                   HeartbeatWorker, DeregisterWorker, DrainWorker, ListWorkers, GetWorker,
-                  RotateWaitpointSecret, ListWaitpointKeys, Backup, Health, CheckReady, GetMetrics>;
+                  RotateWaitpointSecret, ListWaitpointKeys, SubmitFlow, ExtendFlow, SealFlow, GetFlow,
+                  ListFlowNodes, ListFlows, GetInputs, CancelFlow, PauseFlow, ResumeFlow,
+                  RedriveFlow, Backup, Health, CheckReady, GetMetrics>;
 
 template <class Op>
 class OperationCall;

@@ -57,6 +57,8 @@ struct ExecutionInfo {
   std::uint32_t signals = 0;                         // received since it was submitted or replayed
   std::optional<TimePoint> suspended_since = {};     // while suspended
   std::optional<TimePoint> suspension_timeout = {};  // likewise: when its timeout acts
+  std::optional<FlowId> flow = {};    // that it is a node of
+  std::optional<NodeName> node = {};  // its name there
   std::optional<std::string> failure_reason = {};
   std::optional<std::string> failure_category = {};
   std::optional<std::string> cancel_reason = {};

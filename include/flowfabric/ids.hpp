@@ -62,6 +62,7 @@ using QuotaTokenId = UuidId<struct QuotaTokenTag>;  // one start that a quota le
 using SuspensionId = UuidId<struct SuspensionTag>;
 using WaitpointId = UuidId<struct WaitpointTag>;
 using SignalId = UuidId<struct SignalTag>;
+using FlowId = UuidId<struct FlowTag>;
 
 // Which characters a text id may hold.
 enum class TextAlphabet : std::uint8_t {
@@ -113,6 +114,7 @@ inline constexpr TextRule waitpoint_key_rule{"waitpoint", 128, TextAlphabet::vis
 inline constexpr TextRule signal_key_rule{"idempotency_key", 256, TextAlphabet::visible_text};
 inline constexpr TextRule step_rule{"step", 128, TextAlphabet::visible_text};
 inline constexpr TextRule key_id_rule{"kid", 64, TextAlphabet::name};
+inline constexpr TextRule node_rule{"node", 128, TextAlphabet::name};
 inline constexpr TextRule backup_rule{"name", 64, TextAlphabet::name};
 
 using Namespace = TextId<namespace_rule>;  // a tenant: workers see only their own
@@ -127,6 +129,7 @@ using WaitpointKey = TextId<waitpoint_key_rule>;  // of a waitpoint, inside its 
 using SignalKey = TextId<signal_key_rule>;        // makes a signal safe to send again
 using StepName = TextId<step_rule>;               // of a durable step, inside its execution
 using KeyId = TextId<key_id_rule>;                // of a secret that signs waitpoint tokens
+using NodeName = TextId<node_rule>;               // of a node, inside its flow
 using BackupName = TextId<backup_rule>;
 
 // W3C trace context: which trace, and which span of it, something was submitted from.
@@ -147,6 +150,7 @@ class TraceParent {
 
 Namespace default_namespace();  // "default"
 LaneId default_lane();          // "default"
+Kind default_flow_kind();       // "flow"
 
 using PartitionIndex = std::uint16_t;
 

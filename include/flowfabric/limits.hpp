@@ -90,6 +90,17 @@ inline constexpr std::uint32_t steps_max = 1'000;
 inline constexpr std::size_t step_bytes_max = 256 * 1024;
 inline constexpr std::uint64_t steps_bytes_max = 16 * 1024 * 1024;  // together
 
+// Flows.
+inline constexpr std::uint32_t flow_nodes_max = 100'000;
+inline constexpr std::size_t flow_call_nodes_max = 1'000;             // of one call
+inline constexpr std::size_t flow_call_bytes_max = 16 * 1024 * 1024;  // of their payloads together
+inline constexpr std::uint32_t node_dependencies_max = 10'000;        // of one node
+inline constexpr std::uint32_t flow_edges_max = 1'000'000;
+inline constexpr Millis flow_building_max = std::chrono::minutes{30};  // then it is to be sealed
+inline constexpr std::size_t inputs_page_bytes_max = 4 * 1024 * 1024;
+inline constexpr std::uint32_t inputs_page_max = 1'000;
+inline constexpr std::size_t redrive_names_max = 1'000;
+
 // Leases that are remembered of one attempt that is paused and resumed again and again.
 inline constexpr std::size_t leases_per_attempt_max = 32;
 

@@ -14,6 +14,7 @@ namespace ff {
 enum class Owner : std::uint8_t {
   engine,  // no single record: lists, counts, health
   execution,
+  flow,
   budget,
   quota,
   worker,

@@ -5,6 +5,7 @@
 #include <flowfabric/budgets.hpp>
 #include <flowfabric/control.hpp>
 #include <flowfabric/executions.hpp>
+#include <flowfabric/flows.hpp>
 #include <flowfabric/quotas.hpp>
 #include <flowfabric/secrets.hpp>
 #include <flowfabric/service.hpp>

@@ -48,12 +48,14 @@ enum class ExecutionState : std::uint8_t {
   expired,       // its deadline passed, or its last attempt took too long
   rate_limited,  // until a budget or a quota has room
   suspended,     // until signals, an operator or its timeout resume it
+  skipped,       // nodes before it in its flow ended otherwise than it needs
 };
 FF_NAMES(ExecutionState, "waiting", "delayed", "waiting_children", "active", "completed", "failed",
-         "cancelled", "expired", "rate_limited", "suspended");
+         "cancelled", "expired", "rate_limited", "suspended", "skipped");
 
 constexpr bool is_terminal(ExecutionState state) {
-  return state >= ExecutionState::completed && state <= ExecutionState::expired;
+  return (state >= ExecutionState::completed && state <= ExecutionState::expired) ||
+         state == ExecutionState::skipped;
 }
 
 enum class LifecyclePhase : std::uint8_t { runnable, active, terminal, suspended };
@@ -98,15 +100,16 @@ enum class BlockingReason : std::uint8_t {
   waiting_for_callback,
   waiting_for_tool_result,
   waiting_for_resume_delay,
+  paused_by_flow_cancel,  // by another program on the same store
 };
 FF_NAMES(BlockingReason, "none", "waiting_for_worker", "waiting_for_retry_backoff",
          "waiting_for_delay", "waiting_for_children", "waiting_for_budget", "waiting_for_quota",
          "waiting_for_capable_worker", "paused_by_operator", "paused_by_policy",
          "waiting_for_signal", "waiting_for_approval", "waiting_for_callback",
-         "waiting_for_tool_result", "waiting_for_resume_delay");
+         "waiting_for_tool_result", "waiting_for_resume_delay", "paused_by_flow_cancel");
 
-enum class TerminalOutcome : std::uint8_t { none, success, failed, cancelled, expired };
-FF_NAMES(TerminalOutcome, "none", "success", "failed", "cancelled", "expired");
+enum class TerminalOutcome : std::uint8_t { none, success, failed, cancelled, expired, skipped };
+FF_NAMES(TerminalOutcome, "none", "success", "failed", "cancelled", "expired", "skipped");
 
 enum class AttemptState : std::uint8_t {
   pending_first_attempt,

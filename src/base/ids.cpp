@@ -123,6 +123,7 @@ Result<TraceParent> TraceParent::parse(std::string text) {
 
 Namespace default_namespace() { return *Namespace::parse("default"); }
 LaneId default_lane() { return *LaneId::parse("default"); }
+Kind default_flow_kind() { return *Kind::parse("flow"); }
 
 Result<void> detail::check_text(std::string_view text, const TextRule& rule) {
   if (text.empty())

@@ -264,6 +264,79 @@ Refusal not_terminal(const ExecutionId& id, ExecutionState state) {
               {{"state", name_of(state)}});
 }
 
+Refusal not_found(const FlowId& id) {
+  return fail(Errc::flow_not_found,
+              fmt::format("there is no flow {}; check the id and the server", id.str()),
+              {{"flow", id.str()}});
+}
+
+Refusal duplicate_mismatch(const FlowId& id) {
+  return fail(Errc::duplicate_mismatch,
+              fmt::format("flow {} was submitted before with another graph; use a new id or "
+                          "idempotency key",
+                          id.str()),
+              {{"flow", id.str()}});
+}
+
+Refusal node_not_found(const FlowId& flow, const NodeName& node) {
+  return fail(Errc::node_not_found,
+              fmt::format("flow {} has no node {}; list its nodes (ff flow get)", flow.str(),
+                          node.str()),
+              {{"flow", flow.str()}, {"node", node.str()}});
+}
+
+namespace {
+
+Refusal wrong_state(Errc code, const FlowId& id, FlowState state, std::string_view remedy) {
+  return fail(code, fmt::format("flow {} is {}; {}", id.str(), to_string(state), remedy),
+              {{"flow", id.str()}, {"state", name_of(state)}});
+}
+
+}  // namespace
+
+Refusal not_building(const FlowId& id, FlowState state) {
+  return wrong_state(Errc::flow_not_building, id, state,
+                     "nodes can be added only before it is sealed");
+}
+
+Refusal not_running(const FlowId& id, FlowState state) {
+  if (is_terminal(state)) return already_terminal(id, state);
+  return wrong_state(Errc::flow_not_building, id, state, "seal it first");
+}
+
+Refusal already_terminal(const FlowId& id, FlowState state) {
+  return wrong_state(Errc::flow_already_terminal, id, state,
+                     "redrive it to run some of its nodes again");
+}
+
+Refusal still_ending(const FlowId& id, FlowState state) {
+  return wrong_state(Errc::flow_already_terminal, id, state,
+                     "some of its nodes have not ended yet; try again when they have");
+}
+
+Refusal flow_too_large(const FlowId& id) {
+  return fail(Errc::flow_limit_exceeded,
+              fmt::format("flow {} would have more than {} nodes or {} edges; split it into several "
+                          "flows",
+                          id.str(), limits::flow_nodes_max, limits::flow_edges_max),
+              {{"flow", id.str()}});
+}
+
+Refusal flow_holds(const ExecutionId& node, const FlowId& flow, FlowState state) {
+  return fail(Errc::execution_not_leaseable,
+              fmt::format("execution {} belongs to flow {}, which is {}", node.str(), flow.str(),
+                          to_string(state)),
+              {{"flow", flow.str()}, {"state", name_of(state)}});
+}
+
+Refusal dependencies_failed(const ExecutionId& node) {
+  return fail(Errc::execution_not_eligible,
+              fmt::format("execution {} was skipped because nodes before it did not end as it "
+                          "needs; redrive the flow from one of those",
+                          node.str()),
+              {{"id", node.str()}});
+}
+
 Refusal replays_exhausted(const ExecutionId& id, std::uint32_t max) {
   return fail(Errc::max_replays_exhausted,
               fmt::format("execution {} was replayed {} times, which its policy allows at most; "

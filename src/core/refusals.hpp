@@ -59,6 +59,16 @@ Refusal waitpoint_not_found(const std::string& waitpoint);
 Refusal waitpoint_closed(const std::string& waitpoint);
 Refusal step_not_found(const ExecutionId& id, const StepName& name);
 Refusal too_many_steps(const ExecutionId& id);
+Refusal not_found(const FlowId& id);
+Refusal duplicate_mismatch(const FlowId& id);
+Refusal node_not_found(const FlowId& flow, const NodeName& node);
+Refusal not_building(const FlowId& id, FlowState state);
+Refusal not_running(const FlowId& id, FlowState state);
+Refusal already_terminal(const FlowId& id, FlowState state);
+Refusal still_ending(const FlowId& id, FlowState state);  // its nodes have not all ended
+Refusal flow_too_large(const FlowId& id);
+Refusal flow_holds(const ExecutionId& node, const FlowId& flow, FlowState state);
+Refusal dependencies_failed(const ExecutionId& node);
 Refusal replays_exhausted(const ExecutionId& id, std::uint32_t max);
 
 }  // namespace ff::core::refusals

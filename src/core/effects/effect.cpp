@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::string_view release_token = "release_token";
 constexpr std::string_view forget_spending = "forget_spending";
+constexpr std::string_view advance_flow = "advance_flow";
+constexpr std::string_view resolve_edges = "resolve_edges";
+constexpr std::string_view cancel_rest = "cancel_rest";
 
 // Takes the text up to the next blank off the front.
 std::string_view take_word(std::string_view& text) {
@@ -28,6 +31,15 @@ std::string to_text(const Effect& effect) {
                                [](const ForgetSpending& forget) {
                                  return fmt::format("{} {} {}", forget_spending,
                                                     forget.budget.str(), forget.execution.str());
+                               },
+                               [](const AdvanceFlow& advance) {
+                                 return fmt::format("{} {}", advance_flow, advance.id.str());
+                               },
+                               [](const ResolveEdges& resolve) {
+                                 return fmt::format("{} {}", resolve_edges, resolve.id.str());
+                               },
+                               [](const CancelRest& cancel) {
+                                 return fmt::format("{} {}", cancel_rest, cancel.id.str());
                                }},
                     effect);
 }
@@ -43,6 +55,12 @@ std::optional<Effect> effect_from(std::string_view text) {
     const auto budget = BudgetId::parse(owner);
     const auto execution = ExecutionId::parse(text);
     if (budget && execution) return ForgetSpending{.budget = *budget, .execution = *execution};
+  } else if (kind == advance_flow) {
+    if (const auto flow = FlowId::parse(owner)) return AdvanceFlow{*flow};
+  } else if (kind == resolve_edges || kind == cancel_rest) {
+    const auto execution = ExecutionId::parse(owner);
+    if (execution && kind == resolve_edges) return ResolveEdges{.id = *execution};
+    if (execution) return CancelRest{.id = *execution};
   }
   return std::nullopt;
 }

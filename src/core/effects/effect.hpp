@@ -3,6 +3,9 @@
 //
 //   effect := 'release_token' SP quota SP token        an execution lost what it held of its quota
 //           | 'forget_spending' SP budget SP execution  an execution is gone; its ledger entry goes, too
+//           | 'advance_flow' SP flow                    nodes of a flow are still to be brought in line with it
+//           | 'resolve_edges' SP execution              edges out of a node, likewise
+//           | 'cancel_rest' SP execution                nodes that a node started without
 #pragma once
 
 #include <optional>
@@ -13,11 +16,12 @@
 
 #include "core/budgets/commands.hpp"
 #include "core/execution/execution.hpp"
+#include "core/flows/commands.hpp"
 #include "core/quotas/commands.hpp"
 
 namespace ff::core {
 
-using Effect = std::variant<ReleaseToken, ForgetSpending>;
+using Effect = std::variant<ReleaseToken, ForgetSpending, AdvanceFlow, ResolveEdges, CancelRest>;
 
 // An effect is stored as its text; the text is its identity.
 std::string to_text(const Effect& effect);

@@ -17,11 +17,14 @@ enum class Belonging : std::uint8_t {
   signal_payload,  // likewise
   signal_key,      // a known signal; many, by idempotency key
   step,            // the kept result of a step; many, by name
+  edge_in,         // of a node of a flow, from a node before it; many, by index
+  edge_out,        // likewise, to a node after it; many, by that node and index
 };
 
 inline constexpr std::array belongings{
     Belonging::payload, Belonging::result,         Belonging::attempt,    Belonging::waits,
-    Belonging::signal,  Belonging::signal_payload, Belonging::signal_key, Belonging::step};
+    Belonging::signal,  Belonging::signal_payload, Belonging::signal_key, Belonging::step,
+    Belonging::edge_in, Belonging::edge_out};
 
 // An execution has at most one of the others.
 constexpr bool is_many(Belonging kind) {

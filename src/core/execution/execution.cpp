@@ -41,7 +41,8 @@ EligibilityState eligibility_of(BlockingReason reason) {
   switch (reason) {
     case BlockingReason::waiting_for_budget: return EligibilityState::blocked_by_budget;
     case BlockingReason::waiting_for_quota: return EligibilityState::blocked_by_quota;
-    case BlockingReason::paused_by_operator: return EligibilityState::blocked_by_operator;
+    case BlockingReason::paused_by_operator:
+    case BlockingReason::paused_by_flow_cancel: return EligibilityState::blocked_by_operator;
     case BlockingReason::paused_by_policy: return EligibilityState::blocked_by_lane_state;
     default: return EligibilityState::blocked_by_route;
   }
@@ -73,6 +74,7 @@ StateVector ended_vector(const Execution& execution, const Ended& ended) {
                                       [](const Failed&) { return TerminalOutcome::failed; },
                                       [](const Cancelled&) { return TerminalOutcome::cancelled; },
                                       [](const Expired&) { return TerminalOutcome::expired; },
+                                      [](const Skipped&) { return TerminalOutcome::skipped; },
                                   },
                                   ended.outcome);
   return {.lifecycle_phase = LifecyclePhase::terminal,
@@ -118,6 +120,7 @@ void add_outcome(ExecutionInfo& info, const Outcome& outcome) {
                  },
                  [&](const Cancelled& cancelled) { info.cancel_reason = cancelled.reason; },
                  [&](const Expired& expired) { info.failure_reason = expired.reason; },
+                 [&](const Skipped& skipped) { info.failure_reason = skipped.reason; },
              },
              outcome);
 }
@@ -167,6 +170,7 @@ ExecutionState public_state(const Execution& execution) {
                                   [](const Failed&) { return ExecutionState::failed; },
                                   [](const Cancelled&) { return ExecutionState::cancelled; },
                                   [](const Expired&) { return ExecutionState::expired; },
+                                  [](const Skipped&) { return ExecutionState::skipped; },
                               },
                               ended.outcome);
           },
@@ -201,6 +205,10 @@ ExecutionInfo info_of(const Execution& execution) {
                      .lease_epoch = execution.last_epoch,
                      .progress = execution.progress,
                      .signals = execution.signal_count};
+  if (execution.flow) {
+    info.flow = execution.flow->flow;
+    info.node = execution.flow->node;
+  }
   if (execution.attempt && execution.attempt->end && !execution.attempt->end->reason.empty())
     info.failure_reason = execution.attempt->end->reason;
   std::visit(Overloaded{
@@ -248,7 +256,9 @@ bool is_claimable(const Execution& execution, TimePoint now) {
 }
 
 bool is_pause(BlockingReason reason) {
-  return reason == BlockingReason::paused_by_operator || reason == BlockingReason::paused_by_policy;
+  return reason == BlockingReason::paused_by_operator ||
+         reason == BlockingReason::paused_by_policy ||
+         reason == BlockingReason::paused_by_flow_cancel;
 }
 
 bool waits_for_needs(const Execution& execution) {
@@ -326,7 +336,7 @@ TimePoint idempotency_until(const Execution& execution) {
 
 TimePoint retained_until(const Execution& execution) {
   const auto* ended = std::get_if<Ended>(&execution.state);
-  if (!ended) return limits::time_max;
+  if (!ended || execution.flow) return limits::time_max;  // a node goes with its flow
   return std::max(ended->at + execution.retention, idempotency_until(execution));
 }
 

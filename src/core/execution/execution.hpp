@@ -34,7 +34,8 @@ struct Blocked {  // by another scheduler on the same store
   TimePoint since;
   bool operator==(const Blocked&) const = default;
 };
-struct WaitingChildren {
+struct WaitingChildren {  // for nodes before it in its flow
+  std::optional<TimePoint> delay_until = {};  // it is delayed until then afterwards
   bool operator==(const WaitingChildren&) const = default;
 };
 struct Suspended {  // until signals, an operator or its timeout resume it
@@ -71,7 +72,11 @@ struct Expired {
   std::string reason;
   bool operator==(const Expired&) const = default;
 };
-using Outcome = std::variant<Completed, Failed, Cancelled, Expired>;
+struct Skipped {
+  std::string reason;
+  bool operator==(const Skipped&) const = default;
+};
+using Outcome = std::variant<Completed, Failed, Cancelled, Expired, Skipped>;
 
 struct Ended {
   TimePoint at;
@@ -87,6 +92,23 @@ struct ReplayRequest {
   std::string requested_by;
   TimePoint at;
   bool operator==(const ReplayRequest&) const = default;
+};
+
+// An execution as a node of a flow, with the counts of its edges.
+struct Membership {
+  FlowId flow;
+  NodeName node = {};       // empty: it was added without a name
+  std::uint32_t index = 0;  // among the flow's nodes, in the order of their submission
+  bool is_optional = false;
+  bool is_finalizer = false;                 // it waits only for nodes that failed or finished
+  bool cancel_rest = false;                  // when it starts without waiting for all before it
+  bool is_cancelled_as_rest = false;         // a node after it started without it
+  std::optional<std::uint32_t> needed = {};  // edges that suffice; absent: all
+  std::uint32_t edges_in = 0;
+  std::uint32_t satisfied = 0;
+  std::uint32_t impossible = 0;
+  std::uint32_t edges_out = 0;
+  bool operator==(const Membership&) const = default;
 };
 
 struct Execution {
@@ -111,7 +133,6 @@ struct Execution {
   std::uint32_t retry_count = 0;
   std::uint32_t reclaim_count = 0;
   std::uint32_t replay_count = 0;
-  std::uint32_t unresolved_children = 0;
   std::optional<Attempt> attempt = {};  // the newest; earlier ones have records of their own
   std::optional<ReplayRequest> pending_replay = {};  // the next attempt is a replay
   std::optional<Progress> progress = {};
@@ -121,6 +142,7 @@ struct Execution {
   bool has_waits = false;          // it has a record of waitpoints and suspensions (core::Waits)
   std::optional<TimePoint> waitpoint_expiry = {};  // of the first open waitpoint that expires
   std::optional<Wake> wake = {};  // how the newest suspension of the newest attempt ended
+  std::optional<Membership> flow = {};
   State state = Waiting{};
   bool operator==(const Execution&) const = default;
 };
@@ -174,6 +196,7 @@ enum class TimerKind : std::uint8_t {
   grant_expiry,
   suspension_timeout,
   waitpoint_expiry,
+  flow_deadline,  // of a flow, not of an execution; also the end of the time for building it
 };
 struct Timer {
   TimerKind kind{};
@@ -182,7 +205,8 @@ struct Timer {
 };
 std::optional<Timer> next_timer(const Execution& execution);
 
-// An ended execution is kept until then; never shorter than its idempotency key is remembered.
+// An ended execution is kept until then; never shorter than its idempotency key is remembered. A node is kept
+// as long as its flow.
 TimePoint retained_until(const Execution& execution);
 TimePoint idempotency_until(const Execution& execution);
 

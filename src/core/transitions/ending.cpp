@@ -61,6 +61,23 @@ void end_execution(Execution& execution, TimePoint now, Outcome outcome) {
   execution.state = Ended{.at = now, .outcome = std::move(outcome)};
 }
 
+// A new run queues behind what waits already, and has as much time as the first one had.
+void begin_replay(Execution& execution, ReplayRequest request) {
+  const auto now = request.at;
+  execution.pending_replay = std::move(request);
+  execution.replay_count += 1;
+  execution.retry_count = 0;
+  execution.reclaim_count = 0;
+  execution.signal_count = 0;
+  execution.step_count = 0;
+  execution.step_bytes = 0;
+  execution.has_waits = false;
+  execution.waitpoint_expiry.reset();
+  execution.wake.reset();
+  if (execution.deadline) execution.deadline = now + (*execution.deadline - execution.queued_at);
+  execution.queued_at = now;
+}
+
 std::optional<TimePoint> retry_at(const Execution& execution, std::string_view category,
                                   TimePoint now) {
   const auto& policy = execution.policy.retry;

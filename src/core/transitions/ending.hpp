@@ -17,6 +17,9 @@ Execution paused(const Execution& execution, const Active& active, LeaseEnding e
 // The execution has ended.
 void end_execution(Execution& execution, TimePoint now, Outcome outcome);
 
+// The execution runs once more, from the start; its state is left to the caller.
+void begin_replay(Execution& execution, ReplayRequest request);
+
 // When the policy lets another attempt begin if the running one fails at `now`. None: never.
 std::optional<TimePoint> retry_at(const Execution& execution, std::string_view category,
                                   TimePoint now);

@@ -3,6 +3,7 @@
 
 #include "base/try.hpp"
 #include "core/execution/fence.hpp"
+#include "core/flows/flow.hpp"
 #include "core/transitions/ending.hpp"
 #include "core/transitions/transitions.hpp"
 
@@ -49,7 +50,7 @@ Decision<WaitForChildren> apply(const Execution& execution, const WaitForChildre
   FF_TRY(active);
 
   Execution next = paused(execution, *active, {.at = now, .how = LeaseEnd::waiting_children});
-  if (next.unresolved_children > 0) next.state = WaitingChildren{};
+  if (next.flow && verdict(*next.flow) != Verdict::ready) next.state = WaitingChildren{};
   const auto state = public_state(next);
   return Step<EndReply>{
       .reply = {state}, .next = std::move(next), .event = EventType::waiting_children};

@@ -5,7 +5,7 @@ namespace {
 
 Execution parent() {
   auto execution = active();
-  execution.unresolved_children = 1;
+  execution.flow = Membership{.edges_in = 1};
   return execution;
 }
 

@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "core/effects/effect.hpp"
 #include "core/execution/belonging.hpp"
+#include "core/flows/commands.hpp"
 #include "core/refusals.hpp"
 #include "core/transitions/transitions.hpp"
 
@@ -36,7 +37,26 @@ struct EraseBelonging {  // all of a kind
   ExecutionId id;
   Belonging kind{};
 };
-using Change = std::variant<PutExecution, RemoveExecution, PutBelonging, EraseBelonging>;
+struct PutFlow {
+  Flow next;
+  std::optional<EventType> event = {};
+};
+struct RemoveFlow {  // after its nodes
+  Flow last;
+};
+struct AddMember {
+  FlowId flow;
+  std::uint32_t index = 0;
+  ExecutionId node;
+};
+struct AddEdge {  // at both of its nodes
+  Edge edge;
+};
+struct PutEdge {
+  Edge edge;
+};
+using Change = std::variant<PutExecution, RemoveExecution, PutBelonging, EraseBelonging, PutFlow,
+                            RemoveFlow, AddMember, AddEdge, PutEdge>;
 
 template <class Reply>
 struct Plan {
@@ -60,6 +80,17 @@ class PartitionView {
                                                          std::uint32_t from) = 0;
   virtual Result<std::optional<KnownSignal>> find_signal(const Execution& execution,
                                                          const SignalKey& key) = 0;
+  // Null if there is none.
+  virtual Result<const Flow*> find_flow(const FlowId& id) = 0;
+  virtual Result<const Flow*> find_flow(const Namespace& ns, const IdempotencyKey& key) = 0;
+  // The nodes of a flow from an index on, in order.
+  virtual Result<std::vector<ExecutionId>> find_members(const FlowId& flow, std::uint32_t from,
+                                                        std::size_t max) = 0;
+  // Edges of nodes that are there; those out of a node behind `after`, in order.
+  virtual Result<std::vector<EdgeId>> find_edges_out(const ExecutionId& upstream,
+                                                     const std::optional<EdgeId>& after,
+                                                     std::size_t max) = 0;
+  virtual Result<Edge> find_edge(const EdgeId& id) = 0;
   virtual Result<bool> has_step(const Execution& execution, const StepName& name) = 0;
 };
 
@@ -109,6 +140,25 @@ Result<Plan<typename Command::Reply>> decide(PartitionView& view, Command comman
   return plan_of(*before, std::move(*step));
 }
 
+// A node of a flow is claimed only while the flow lets it start.
+Result<Plan<ClaimedExecution>> decide(PartitionView& view, LeaseGrant command, TimePoint now);
+Result<Plan<GrantedExecution>> decide(PartitionView& view, GrantIssue command, TimePoint now);
+// Of an execution, or of a flow (its subject id) with all its nodes.
+Result<Plan<RemoveReply>> decide(PartitionView& view, Remove command, TimePoint now);
+// A node that was skipped cannot run again by itself.
+Result<Plan<EndReply>> decide(PartitionView& view, Replay command, TimePoint now);
+
+Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoint now);
+Result<Plan<FlowInfo>> decide(PartitionView& view, AddNodes command, TimePoint now);
+Result<Plan<FlowInfo>> decide(PartitionView& view, const SealFlow& command, TimePoint now);
+Result<Plan<FlowInfo>> decide(PartitionView& view, PauseFlow command, TimePoint now);
+Result<Plan<FlowInfo>> decide(PartitionView& view, const ResumeFlow& command, TimePoint now);
+Result<Plan<CancelFlowReply>> decide(PartitionView& view, BeginCancel command, TimePoint now);
+Result<Plan<FlowInfo>> decide(PartitionView& view, BeginRedrive command, TimePoint now);
+Result<Plan<SliceReply>> decide(PartitionView& view, const AdvanceFlow& command, TimePoint now);
+Result<Plan<SliceReply>> decide(PartitionView& view, const ResolveEdges& command, TimePoint now);
+Result<Plan<SliceReply>> decide(PartitionView& view, const CancelRest& command, TimePoint now);
+
 Result<Plan<SubmitReply>> decide(PartitionView& view, Create command, TimePoint now);
 Result<Plan<SuspendReply>> decide(PartitionView& view, Suspend command, TimePoint now);
 Result<Plan<EndReply>> decide(PartitionView& view, Resume command, TimePoint now);
@@ -118,6 +168,8 @@ Result<Plan<CreateWaitpointReply>> decide(PartitionView& view, CreateWaitpoint c
 Result<Plan<CloseWaitpointReply>> decide(PartitionView& view, CloseWaitpoint command,
                                          TimePoint now);
 Result<Plan<TimerReply>> decide(PartitionView& view, TimerFire command, TimePoint now);
+Result<Plan<TimerReply>> decide_flow_timer(PartitionView& view, const TimerFire& command,
+                                           TimePoint now);
 Result<Plan<PutStepReply>> decide(PartitionView& view, PutStep command, TimePoint now);
 
 }  // namespace ff::core

@@ -1,4 +1,5 @@
 #include "core/refusals.hpp"
+#include "core/transitions/ending.hpp"
 #include "core/transitions/transitions.hpp"
 
 namespace ff::core {
@@ -10,21 +11,9 @@ Decision<Replay> apply(const Execution& execution, Replay command, TimePoint now
 
   Execution next = execution;
   next.state = Waiting{};
-  next.pending_replay = ReplayRequest{.reason = std::move(command.reason),
-                                      .requested_by = std::move(command.requested_by),
-                                      .at = now};
-  next.replay_count += 1;
-  next.retry_count = 0;
-  next.reclaim_count = 0;
-  // A new run: it queues behind what waits already, and has as much time as the first one had.
-  next.signal_count = 0;
-  next.step_count = 0;
-  next.step_bytes = 0;
-  next.has_waits = false;
-  next.waitpoint_expiry.reset();
-  next.wake.reset();
-  next.queued_at = now;
-  if (execution.deadline) next.deadline = now + (*execution.deadline - execution.queued_at);
+  begin_replay(next, {.reason = std::move(command.reason),
+                      .requested_by = std::move(command.requested_by),
+                      .at = now});
   return Step<EndReply>{.reply = {public_state(next)},
                         .next = std::move(next),
                         .event = EventType::replayed,

@@ -69,6 +69,7 @@ Decision<TimerFire> apply(const Execution& execution, const TimerFire& command, 
     case TimerKind::attempt_timeout: return attempt_timed_out(execution, now);
     case TimerKind::execution_deadline: return deadline_passed(execution, now);
     case TimerKind::suspension_timeout:
+    case TimerKind::flow_deadline:
     case TimerKind::waitpoint_expiry: break;  // decided with the execution's waitpoints
   }
   return Fired{.reply = {.fired = false}};

@@ -137,6 +137,7 @@ Fired time_out(const Execution& before, WaitingChange change, TimePoint now) {
 }  // namespace
 
 Result<Plan<TimerReply>> decide(PartitionView& view, TimerFire command, TimePoint now) {
+  if (command.kind == TimerKind::flow_deadline) return decide_flow_timer(view, command, now);
   const auto found = view.find(command.id);
   FF_TRY(found);
   if (!*found) return refusals::not_found(command.id);

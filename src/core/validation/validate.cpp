@@ -63,16 +63,6 @@ Result<void> tag_key_valid(std::string_view key) {
       {{"key", printable(key)}});
 }
 
-Result<void> tags_valid(std::string_view field, const Tags& tags) {
-  if (tags.size() > limits::tags_max)
-    return fail_field(Errc::invalid_input, field,
-                      fmt::format("{} has {} entries; at most {} are allowed", field, tags.size(),
-                                  limits::tags_max));
-  for (const auto& [key, value] : tags)
-    if (auto valid = tag_valid(key, value); !valid) return valid;
-  return {};
-}
-
 Result<void> backoff_valid(const Backoff& backoff) {
   return std::visit(
       Overloaded{
@@ -145,6 +135,16 @@ Result<void> batch_valid(const Items& items, Size size_of) {
 Result<void> tag_valid(std::string_view key, std::string_view value) {
   return all_of({not_empty("tag key", key), short_text("tag key", key, limits::tag_key_bytes_max),
                  short_text("tag value", value, limits::tag_value_bytes_max), tag_key_valid(key)});
+}
+
+Result<void> tags_valid(std::string_view field, const Tags& tags) {
+  if (tags.size() > limits::tags_max)
+    return fail_field(Errc::invalid_input, field,
+                      fmt::format("{} has {} entries; at most {} are allowed", field, tags.size(),
+                                  limits::tags_max));
+  for (const auto& [key, value] : tags)
+    if (auto valid = tag_valid(key, value); !valid) return valid;
+  return {};
 }
 
 Result<void> validate_id(const ExecutionId& id, PartitionIndex partition_count) {

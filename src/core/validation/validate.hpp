@@ -47,6 +47,15 @@ Result<void> validate(const AnswerWaitpoint& operation, PartitionIndex partition
 Result<void> validate(const PutStep& operation, PartitionIndex partition_count);
 Result<void> validate(const GetStep& operation, PartitionIndex partition_count);
 
+Result<void> validate(const SubmitFlow& operation, PartitionIndex partition_count);
+Result<void> validate(const ExtendFlow& operation, PartitionIndex partition_count);
+Result<void> validate(const GetFlow& operation, PartitionIndex partition_count);
+Result<void> validate(const ListFlowNodes& operation, PartitionIndex partition_count);
+Result<void> validate(const ListFlows& operation, PartitionIndex partition_count);
+Result<void> validate(const CancelFlow& operation, PartitionIndex partition_count);
+Result<void> validate(const PauseFlow& operation, PartitionIndex partition_count);
+Result<void> validate(const RedriveFlow& operation, PartitionIndex partition_count);
+
 Result<void> validate(const CreateBudget& operation, PartitionIndex partition_count);
 Result<void> validate(const ListBudgets& operation, PartitionIndex partition_count);
 Result<void> validate(const ReportUsage& operation, PartitionIndex partition_count);
@@ -62,6 +71,7 @@ Result<void> attachments_valid(const Policy& policy);
 Result<void> lanes_valid(const std::vector<LaneId>& lanes);
 Result<void> validate_id(const ExecutionId& id, PartitionIndex partition_count);
 Result<void> tag_valid(std::string_view key, std::string_view value);
+Result<void> tags_valid(std::string_view field, const Tags& tags);
 
 // An operation with nothing to check but an id, a worker's name or a namespace.
 template <class Op>

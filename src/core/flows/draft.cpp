@@ -1,0 +1,372 @@
+#include "core/flows/draft.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/assert.hpp"
+#include "base/try.hpp"
+#include "core/transitions/ending.hpp"
+
+namespace ff::core {
+namespace {
+
+bool is_failure(const Execution& execution) {
+  const auto state = public_state(execution);
+  return state == ExecutionState::failed || state == ExecutionState::expired ||
+         state == ExecutionState::cancelled;
+}
+
+std::string name_of(const Execution& node) {
+  return node.flow->node.str().empty() ? node.id.str() : node.flow->node.str();
+}
+
+EventType event_of_end(FlowState state) {
+  switch (state) {
+    case FlowState::failed: return EventType::flow_failed;
+    case FlowState::cancelled: return EventType::flow_cancelled;
+    case FlowState::expired: return EventType::flow_expired;
+    default: return EventType::flow_completed;
+  }
+}
+
+}  // namespace
+
+Result<const Flow*> flow_of(PartitionView& view, const Execution& execution) {
+  FF_ASSERT(execution.flow);
+  const auto flow = view.find_flow(execution.flow->flow);
+  FF_TRY(flow);
+  if (!*flow)
+    return fail(Errc::store_damaged,
+                fmt::format("flow {} of execution {} is missing; restore the data from a backup",
+                            execution.flow->flow.str(), execution.id.str()));
+  return *flow;
+}
+
+Result<FlowDraft::Node*> FlowDraft::node(const ExecutionId& id) {
+  if (const auto found = nodes_.find(id); found != nodes_.end()) return &found->second;
+  const auto stored = view_.find(id);
+  FF_TRY(stored);
+  if (!*stored || !(*stored)->flow || (*stored)->flow->flow != flow.id)
+    return fail(Errc::store_damaged,
+                fmt::format("node {} of flow {} is missing; restore the data from a backup",
+                            id.str(), flow.id.str()));
+  return &nodes_.emplace(id, Node{.before = **stored, .next = **stored}).first->second;
+}
+
+Result<Edge*> FlowDraft::edge(const EdgeId& id) {
+  if (const auto found = edges_.find(id); found != edges_.end()) return &found->second;
+  const auto stored = view_.find_edge(id);
+  FF_TRY(stored);
+  edges_before_.emplace(id, *stored);
+  return &edges_.emplace(id, *stored).first->second;
+}
+
+// ---- Nodes ---------------------------------------------------------------------------------------
+
+void FlowDraft::note_end(const Node& node) {
+  count_end(flow, node.next, 1);
+  to_align_.push_back(node.next.id);
+  const bool fails = is_failure(node.next) && !node.next.flow->is_optional &&
+                     !node.next.flow->is_cancelled_as_rest;
+  if (!fails || is_terminal(flow.state)) return;
+  if (flow.reason.empty())
+    flow.reason = fmt::format("node {} {}", name_of(node.next), to_string(public_state(node.next)));
+  if (flow.on_failure == FlowFailure::stop && !flow.is_stopping) {
+    flow.is_stopping = true;
+    flow.walk = 0;
+  }
+}
+
+void FlowDraft::settle(Node& node) {
+  const bool was_blocked = std::holds_alternative<WaitingChildren>(node.next.state);
+  const auto event = core::settle(node.next, flow, now_);
+  if (!event) return;
+  node.event = event;
+  if (has_ended(node.next)) return note_end(node);
+  const auto& edges = *node.next.flow;
+  const bool starts = was_blocked && !std::holds_alternative<WaitingChildren>(node.next.state);
+  if (starts && edges.cancel_rest && edges.satisfied + edges.impossible < edges.edges_in)
+    to_cancel_rest_.push_back(node.next.id);
+}
+
+Result<void> FlowDraft::take(const Execution* before, PutExecution put) {
+  Node taken{.before = before ? std::optional(*before) : std::nullopt,
+             .next = std::move(put.next),
+             .event = put.event};
+  auto& node = nodes_.insert_or_assign(taken.next.id, std::move(taken)).first->second;
+  const bool had_ended = node.before && has_ended(*node.before);
+  const bool ended = has_ended(node.next);
+  if (ended && !had_ended) {
+    note_end(node);
+  } else if (had_ended && !ended) {
+    count_end(flow, *node.before, -1);
+    node.next.flow->is_cancelled_as_rest = false;
+    to_align_.push_back(node.next.id);
+    settle(node);
+  } else if (!ended) {
+    settle(node);
+  }
+  return {};
+}
+
+Result<void> FlowDraft::add(Execution created, std::string payload, std::vector<Edge> edges) {
+  created.flow->edges_in = static_cast<std::uint32_t>(edges.size());
+  const auto* delayed = std::get_if<Delayed>(&created.state);
+  created.state = WaitingChildren{delayed ? std::optional(delayed->until) : std::nullopt};
+  const auto id = created.id;
+  nodes_.emplace(id, Node{.next = std::move(created),
+                          .event = EventType::submitted,
+                          .payload = std::move(payload)});
+  flow.counts.nodes += 1;
+  flow.edges += static_cast<std::uint32_t>(edges.size());
+  for (auto& each : edges) new_edges_.push_back(std::move(each));
+  return {};
+}
+
+void FlowDraft::start_anew(Node& node, const ReplayRequest& request) {
+  auto& next = node.next;
+  if (has_ended(next)) count_end(flow, next, -1);
+  const auto reason = "redriven: " + request.reason;
+  end_open_attempt(next, {.at = now_, .how = LeaseEnd::cancelled, .reason = reason},
+                   {.at = now_, .outcome = AttemptOutcome::cancelled, .reason = reason});
+  begin_replay(next, request);
+  next.flow->is_cancelled_as_rest = false;
+  next.state = WaitingChildren{};
+  node.event = EventType::reset;
+  node.starts_anew = true;
+  to_align_.push_back(next.id);
+}
+
+Result<void> FlowDraft::reset(const ExecutionId& id, const ReplayRequest& request) {
+  const auto found = node(id);
+  FF_TRY(found);
+  start_anew(**found, request);
+  settle(**found);
+  return {};
+}
+
+Result<void> FlowDraft::advance() {
+  if (!flow.walk) return {};
+  const auto members = view_.find_members(flow.id, *flow.walk, flow_step_max);
+  FF_TRY(members);
+  for (const auto& id : *members) {
+    if (flow.is_removing) {
+      const auto stored = view_.find(id);
+      FF_TRY(stored);
+      if (*stored) other_changes_.emplace_back(RemoveExecution{**stored, EventType::removed});
+      continue;
+    }
+    const auto found = node(id);
+    FF_TRY(found);
+    if (flow.is_redriving && is_failure((*found)->next))
+      start_anew(**found, {.reason = "redrive of failed nodes", .requested_by = {}, .at = now_});
+    settle(**found);
+  }
+  *flow.walk += static_cast<std::uint32_t>(members->size());
+  if (members->size() < flow_step_max) {
+    flow.walk.reset();
+    flow.is_redriving = false;
+  }
+  return {};
+}
+
+// ---- Edges ---------------------------------------------------------------------------------------
+
+Result<void> FlowDraft::align(Edge& edge, const Execution& upstream) {
+  const auto end = public_state(upstream);
+  const auto target = has_ended(upstream) ? decided_by(edge.on, end) : EdgeState::pending;
+  const bool by_this_run = edge.state == EdgeState::pending || edge.run == upstream.replay_count;
+  if (edge.state == target && by_this_run) return {};
+  const auto found = node(edge.id.downstream);
+  FF_TRY(found);
+  auto& downstream = **found;
+  auto& counts = *downstream.next.flow;
+  const auto count_of = [&](EdgeState state) -> std::uint32_t& {
+    return state == EdgeState::satisfied ? counts.satisfied : counts.impossible;
+  };
+  if (edge.state != EdgeState::pending) {
+    count_of(edge.state) -= 1;
+    const bool waits = std::holds_alternative<WaitingChildren>(downstream.next.state);
+    if (!waits)
+      start_anew(downstream,
+                 {.reason = name_of(upstream) + " runs again", .requested_by = {}, .at = now_});
+  }
+  if (target != EdgeState::pending) count_of(target) += 1;
+  edge.state = target;
+  edge.run = upstream.replay_count;
+  settle(downstream);
+  return {};
+}
+
+Result<SliceReply> FlowDraft::align_edges(const ExecutionId& id,
+                                          const std::optional<EdgeId>& after) {
+  const auto upstream = node(id);
+  FF_TRY(upstream);
+  const Execution state = (*upstream)->next;
+  if (state.flow->edges_out == 0) return SliceReply{};
+  const auto slice = budget_;
+  if (slice == 0) return SliceReply{.more = true, .next = after};
+  const auto edges = view_.find_edges_out(id, after, slice);
+  FF_TRY(edges);
+  for (const auto& each : *edges) {
+    const auto found = edge(each);
+    FF_TRY(found);
+    FF_TRY(align(**found, state));
+  }
+  budget_ -= edges->size();
+  if (edges->size() < slice) return SliceReply{};
+  return SliceReply{.more = true, .next = edges->back()};
+}
+
+Result<bool> FlowDraft::is_needed_by_others(const ExecutionId& upstream,
+                                            const ExecutionId& except) {
+  // A node with very many dependents is needed by one of them, in all likelihood.
+  const auto edges = view_.find_edges_out(upstream, std::nullopt, flow_step_max);
+  FF_TRY(edges);
+  if (edges->size() == flow_step_max) return true;
+  for (const auto& each : *edges) {
+    if (each.downstream == except) continue;
+    const auto found = edge(each);
+    FF_TRY(found);
+    if ((*found)->state != EdgeState::pending) continue;
+    const auto downstream = node(each.downstream);
+    FF_TRY(downstream);
+    const auto& next = (*downstream)->next;
+    if (std::holds_alternative<WaitingChildren>(next.state)) return true;
+  }
+  return false;
+}
+
+Result<SliceReply> FlowDraft::cancel_rest(const ExecutionId& id,
+                                          const std::optional<EdgeId>& after) {
+  const auto found = node(id);
+  FF_TRY(found);
+  const auto count = (*found)->next.flow->edges_in;
+  auto index = after ? after->index + 1 : 0;
+  for (; index < count && budget_ > 0; ++index, --budget_) {
+    const auto each = edge({id, index});
+    FF_TRY(each);
+    if ((*each)->state != EdgeState::pending) continue;
+    const auto upstream = (*each)->upstream;
+    const auto needed = is_needed_by_others(upstream, id);
+    FF_TRY(needed);
+    const auto rest = node(upstream);
+    FF_TRY(rest);
+    auto& next = (*rest)->next;
+    if (*needed || has_ended(next)) continue;
+    const auto reason = name_of((*found)->next) + " started without it";
+    end_open_attempt(next, {.at = now_, .how = LeaseEnd::cancelled, .reason = reason},
+                     {.at = now_, .outcome = AttemptOutcome::cancelled, .reason = reason});
+    next.flow->is_cancelled_as_rest = true;
+    end_execution(next, now_, Cancelled{.reason = reason, .by = std::nullopt});
+    (*rest)->event = EventType::cancelled;
+    note_end(**rest);
+  }
+  if (index == count) return SliceReply{};
+  return SliceReply{.more = true, .next = EdgeId{id, index - 1}};
+}
+
+Result<void> FlowDraft::align_queued() {
+  while (!to_align_.empty() || !to_cancel_rest_.empty()) {
+    if (!to_align_.empty()) {
+      const auto id = to_align_.front();
+      to_align_.pop_front();
+      const auto slice = align_edges(id, std::nullopt);
+      FF_TRY(slice);
+      if (slice->more) effects_.emplace_back(ResolveEdges{.id = id});
+      continue;
+    }
+    const auto id = to_cancel_rest_.front();
+    to_cancel_rest_.pop_front();
+    const auto slice = cancel_rest(id, std::nullopt);
+    FF_TRY(slice);
+    if (slice->more) effects_.emplace_back(CancelRest{.id = id});
+  }
+  return {};
+}
+
+// ---- The plan ------------------------------------------------------------------------------------
+
+Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>& effects,
+                               std::optional<EventType> event) {
+  // Edges are counted at their upstream nodes, which may be new as well.
+  for (const auto& each : new_edges_) {
+    const auto upstream = node(each.upstream);
+    FF_TRY(upstream);
+    (*upstream)->next.flow->edges_out += 1;
+    other_changes_.emplace_back(AddEdge{each});
+  }
+  for (auto& [id, each] : nodes_) {
+    if (each.before) continue;
+    other_changes_.emplace_back(
+        AddMember{.flow = flow.id, .index = each.next.flow->index, .node = id});
+    const auto submitted = each.event;
+    settle(each);
+    if (!has_ended(each.next)) each.event = submitted;
+  }
+  FF_TRY(align_queued());
+  const bool was_walking = before_.walk.has_value();
+  if (flow.walk && !was_walking && !flow.is_removing) {
+    FF_TRY(advance());
+    FF_TRY(align_queued());
+  }
+  if (flow.walk && !was_walking) effects_.emplace_back(AdvanceFlow{flow.id});
+
+  for (auto& [id, each] : nodes_) {
+    if (each.before && *each.before == each.next && !each.event) continue;
+    Step<Done> step{.reply = {},
+                    .next = std::move(each.next),
+                    .event = each.event,
+                    .payload = std::move(each.payload),
+                    .drop_result = each.starts_anew,
+                    .start_anew = each.starts_anew};
+    auto plan = plan_of(each.before ? &*each.before : nullptr, std::move(step));
+    std::ranges::move(plan.changes, std::back_inserter(changes));
+    for (auto& effect : plan.effects)  // those of the command's own execution are there already
+      if (std::ranges::find(effects, effect) == effects.end()) effects.push_back(std::move(effect));
+  }
+  for (const auto& [id, each] : edges_)
+    if (each != edges_before_.at(id)) changes.emplace_back(PutEdge{each});
+  std::ranges::move(other_changes_, std::back_inserter(changes));
+  std::ranges::move(effects_, std::back_inserter(effects));
+
+  if (flow.is_removing && !flow.walk) {
+    changes.emplace_back(RemoveFlow{flow});
+    return {};
+  }
+  if (const auto end = end_of(flow)) {
+    flow.state = *end;
+    flow.ended_at = now_;
+    event = event_of_end(*end);
+  }
+  if (flow != before_ || event) changes.emplace_back(PutFlow{flow, event});
+  return {};
+}
+
+Result<void> add_consequences(PartitionView& view, std::vector<Change>& changes,
+                              std::vector<Effect>& effects, TimePoint now) {
+  const auto found = std::ranges::find_if(changes, [](const Change& change) {
+    const auto* put = std::get_if<PutExecution>(&change);
+    return put && put->next.flow;
+  });
+  if (found == changes.end()) return {};
+  const auto& next = std::get<PutExecution>(*found).next;
+  const auto before = view.find(next.id);
+  FF_TRY(before);
+  const bool had_ended = *before && has_ended(**before);
+  const bool is_held = std::holds_alternative<Active>(next.state) ||
+                       std::holds_alternative<Granted>(next.state) ||
+                       std::holds_alternative<Suspended>(next.state);
+  if (is_held || (had_ended && has_ended(next))) return {};
+  auto put = std::move(std::get<PutExecution>(*found));
+  const auto flow = flow_of(view, put.next);
+  FF_TRY(flow);
+  FlowDraft draft(view, **flow, now);
+  if (had_ended) reopen(draft.flow);
+  FF_TRY(draft.take(*before, std::move(put)));
+  changes.erase(found);
+  return draft.finish(changes, effects);
+}
+
+}  // namespace ff::core

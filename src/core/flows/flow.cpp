@@ -1,0 +1,227 @@
+#include "core/flows/flow.hpp"
+
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "base/text/sha1.hpp"
+#include "core/transitions/ending.hpp"
+
+namespace ff::core {
+namespace {
+
+constexpr auto paused_detail = "its flow is paused";
+
+bool is_held_by_flow(const Execution& execution) {
+  const auto* blocked = std::get_if<Blocked>(&execution.state);
+  return blocked && blocked->reason == BlockingReason::paused_by_operator &&
+         blocked->detail == paused_detail;
+}
+
+// Not started, and not waiting for anything but its turn.
+bool is_free(const Execution& execution) {
+  return std::holds_alternative<Waiting>(execution.state) ||
+         std::holds_alternative<Delayed>(execution.state) || is_held_by_flow(execution);
+}
+
+bool has_begun(const Execution& execution) {
+  return std::holds_alternative<Active>(execution.state) ||
+         std::holds_alternative<Suspended>(execution.state) ||
+         (execution.attempt && !execution.attempt->end);
+}
+
+// The reason why the flow cancels this node, if it does.
+std::optional<std::string> cancel_reason(const Execution& execution, const Flow& flow) {
+  if (flow.cancel_policy == CancelPolicy::cancel_all ||
+      (flow.cancel_policy == CancelPolicy::cancel_pending && !has_begun(execution)))
+    return "flow cancelled: " + flow.reason;
+  if (flow.state == FlowState::expired) return "flow expired: " + flow.reason;
+  if (flow.is_stopping && !execution.flow->is_finalizer) return "flow stopped: " + flow.reason;
+  return std::nullopt;
+}
+
+EventType end_node(Execution& next, Outcome outcome, const std::string& reason, TimePoint now) {
+  const bool skipped = std::holds_alternative<Skipped>(outcome);
+  end_open_attempt(next, {.at = now, .how = LeaseEnd::cancelled, .reason = reason},
+                   {.at = now, .outcome = AttemptOutcome::cancelled, .reason = reason});
+  end_execution(next, now, std::move(outcome));
+  return skipped ? EventType::skipped : EventType::cancelled;
+}
+
+void make_free(Execution& next, const std::optional<TimePoint>& delay_until, TimePoint now) {
+  if (delay_until && *delay_until > now)
+    next.state = Delayed{*delay_until};
+  else
+    next.state = Waiting{};
+}
+
+}  // namespace
+
+ExecutionId node_id(const FlowId& flow, PartitionIndex partition, const NodeName& name) {
+  const auto& space = flow.uuid().bytes();
+  std::string text(space.begin(), space.end());
+  text += name.str();
+  const auto digest = sha1(text);
+  Uuid::Bytes bytes{};
+  std::ranges::copy_n(digest.begin(), 16, bytes.begin());
+  bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0f) | 0x50);
+  bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3f) | 0x80);
+  return {partition, Uuid{bytes}};
+}
+
+EdgeState decided_by(DependsOn on, ExecutionState end) {
+  FF_ASSERT(is_terminal(end));
+  const bool failed = end == ExecutionState::failed || end == ExecutionState::expired ||
+                      end == ExecutionState::cancelled;
+  const bool satisfied = on == DependsOn::finished ||
+                         (on == DependsOn::succeeded && end == ExecutionState::completed) ||
+                         (on == DependsOn::failed && failed);
+  return satisfied ? EdgeState::satisfied : EdgeState::impossible;
+}
+
+Verdict verdict(const Membership& node) {
+  FF_ASSERT(node.satisfied + node.impossible <= node.edges_in);
+  const auto needed = node.needed.value_or(node.edges_in);
+  if (node.satisfied >= needed) return Verdict::ready;
+  return node.edges_in - node.impossible < needed ? Verdict::skip : Verdict::wait;
+}
+
+std::optional<EventType> settle(Execution& next, const Flow& flow, TimePoint now) {
+  FF_ASSERT(next.flow);
+  if (has_ended(next) || flow.state == FlowState::building) return std::nullopt;
+  if (auto reason = cancel_reason(next, flow))
+    return end_node(next, Cancelled{.reason = *reason, .by = std::nullopt}, *reason, now);
+  const auto* blocked = std::get_if<WaitingChildren>(&next.state);
+  const bool waits = blocked || is_free(next);
+  if (!waits) return std::nullopt;  // it has begun, or another scheduler holds it
+  if (blocked || !has_begun(next)) {
+    switch (verdict(*next.flow)) {
+      case Verdict::skip:
+        return end_node(next, Skipped{"dependency_impossible"}, "dependency_impossible", now);
+      case Verdict::wait: {
+        if (blocked) return std::nullopt;
+        const auto* delayed = std::get_if<Delayed>(&next.state);
+        next.state = WaitingChildren{delayed ? std::optional(delayed->until) : std::nullopt};
+        return EventType::waiting_children;
+      }
+      case Verdict::ready: break;
+    }
+  }
+  const bool was_held = is_held_by_flow(next);
+  if (blocked) make_free(next, blocked->delay_until, now);
+  if (flow.state == FlowState::paused && std::holds_alternative<Waiting>(next.state)) {
+    next.state = Blocked{BlockingReason::paused_by_operator, paused_detail, now};
+    return EventType::blocked;
+  }
+  if (was_held && flow.state != FlowState::paused) {
+    next.state = Waiting{};
+    return EventType::unblocked;
+  }
+  return blocked ? std::optional(EventType::promoted) : std::nullopt;
+}
+
+void reopen(Flow& flow) {
+  flow.generation += 1;
+  flow.is_stopping = false;
+  if (flow.state != FlowState::paused) {
+    flow.state = FlowState::running;
+    flow.reason.clear();
+  }
+  flow.ended_at.reset();
+  flow.cancel_policy.reset();
+}
+
+bool lets_start(const Flow& flow) {
+  return flow.state == FlowState::running || flow.cancel_policy == CancelPolicy::flow_only;
+}
+
+std::optional<FlowState> end_of(const Flow& flow) {
+  if (flow.ended_at || flow.counts.open() > 0 || flow.walk || flow.state == FlowState::building)
+    return std::nullopt;
+  if (is_terminal(flow.state)) return flow.state;
+  return flow.failures > 0 ? FlowState::failed : FlowState::completed;
+}
+
+void count_end(Flow& flow, const Execution& ended, int by) {
+  const auto add = [by](std::uint32_t& count) {
+    count = static_cast<std::uint32_t>(static_cast<std::int64_t>(count) + by);
+  };
+  bool is_failure = true;
+  switch (public_state(ended)) {
+    case ExecutionState::completed: add(flow.counts.completed); is_failure = false; break;
+    case ExecutionState::skipped: add(flow.counts.skipped); is_failure = false; break;
+    case ExecutionState::failed: add(flow.counts.failed); break;
+    case ExecutionState::expired: add(flow.counts.expired); break;
+    case ExecutionState::cancelled:
+      add(flow.counts.cancelled);
+      is_failure = !ended.flow->is_cancelled_as_rest;
+      break;
+    default: FF_ASSERT(false);
+  }
+  if (is_failure && !ended.flow->is_optional) add(flow.failures);
+}
+
+std::optional<Timer> next_timer(const Flow& flow) {
+  if (is_terminal(flow.state)) return std::nullopt;
+  std::optional<TimePoint> due = flow.deadline;
+  if (flow.state == FlowState::building) {
+    const auto sealed_by = flow.created_at + limits::flow_building_max;
+    due = due ? std::min(*due, sealed_by) : sealed_by;
+  }
+  if (!due) return std::nullopt;
+  return Timer{.kind = TimerKind::flow_deadline, .due = *due};
+}
+
+TimePoint retained_until(const Flow& flow) {
+  return flow.ended_at ? *flow.ended_at + flow.retention : limits::time_max;
+}
+
+FlowInfo info_of(const Flow& flow) {
+  FlowInfo info{.id = flow.id,
+                .ns = flow.ns,
+                .kind = flow.kind,
+                .state = flow.state,
+                .counts = flow.counts,
+                .edges = flow.edges,
+                .revision = flow.revision,
+                .generation = flow.generation,
+                .on_failure = flow.on_failure,
+                .tags = flow.tags,
+                .idempotency_key = flow.idempotency_key,
+                .created_at = flow.created_at,
+                .deadline = flow.deadline,
+                .ended_at = flow.ended_at,
+                .reason = flow.reason};
+  if (flow.result) info.result = node_id(flow.id, flow.partition, *flow.result);
+  return info;
+}
+
+namespace {
+
+// A flow's state in the words of executions, for events.
+ExecutionState state_in_event(FlowState state) {
+  switch (state) {
+    case FlowState::building:
+    case FlowState::paused: return ExecutionState::waiting;
+    case FlowState::running: return ExecutionState::active;
+    case FlowState::completed: return ExecutionState::completed;
+    case FlowState::failed: return ExecutionState::failed;
+    case FlowState::cancelled: return ExecutionState::cancelled;
+    case FlowState::expired: return ExecutionState::expired;
+  }
+  return ExecutionState::waiting;
+}
+
+}  // namespace
+
+Event event_of(EventType type, const Flow& flow, TimePoint now) {
+  return {.type = type,
+          .at = now,
+          .id = subject_of(flow),
+          .ns = flow.ns,
+          .lane = {},
+          .kind = flow.kind,
+          .state = state_in_event(flow.state),
+          .flow = flow.id};
+}
+
+}  // namespace ff::core

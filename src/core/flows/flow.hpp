@@ -1,0 +1,97 @@
+// The records of flows, and the rules that everything else about flows follows from. Pure functions.
+#pragma once
+
+#include <flowfabric/flows.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/execution/execution.hpp"
+
+namespace ff::core {
+
+struct Flow {
+  FlowId id;
+  PartitionIndex partition = 0;
+  Namespace ns;
+  Kind kind;
+  Tags tags = {};
+  std::optional<IdempotencyKey> idempotency_key = {};
+  std::uint64_t request_digest = 0;
+  FlowFailure on_failure{};
+  std::optional<NodeName> result = {};
+  std::vector<BudgetId> budgets = {};
+  TimePoint created_at;
+  std::optional<TimePoint> deadline = {};
+  Millis retention = limits::retention_default;
+  NodeCounts counts = {};
+  std::uint32_t failures = 0;  // nodes that failed, expired or were cancelled, and are not optional
+  std::uint32_t edges = 0;
+  std::uint32_t revision = 0;
+  std::uint32_t generation = 0;
+  FlowState state{};                       // cancelled and expired hold while its nodes are still ending
+  std::optional<TimePoint> ended_at = {};  // with all its nodes
+  std::string reason = {};
+  std::optional<CancelPolicy> cancel_policy = {};  // of a cancelled flow
+  bool is_stopping = false;                        // a node failed: only finalizers can start
+  bool is_redriving = false;                       // the walk resets nodes that failed
+  bool is_removing = false;                        // the walk removes the nodes, then the flow
+  std::optional<std::uint32_t> walk = {};  // nodes from this index on are still to be brought in line
+  bool operator==(const Flow&) const = default;
+};
+
+enum class EdgeState : std::uint8_t { pending, satisfied, impossible };
+
+// An edge as its downstream node keeps it.
+struct EdgeId {
+  ExecutionId downstream;
+  std::uint32_t index = 0;  // among the edges into it
+  auto operator<=>(const EdgeId&) const = default;
+};
+struct Edge {
+  EdgeId id;
+  ExecutionId upstream;
+  DependsOn on{};
+  std::optional<NodeName> input = {};
+  EdgeState state{};
+  std::uint32_t run = 0;  // of the upstream node, that decided it
+  bool operator==(const Edge&) const = default;
+};
+
+// Stands for the flow where owners are addressed like executions: timers, retention, events.
+inline ExecutionId subject_of(const Flow& flow) { return {flow.partition, flow.id.uuid()}; }
+
+// The execution of a node: a UUID (version 5) made of the flow's and the node's name.
+ExecutionId node_id(const FlowId& flow, PartitionIndex partition, const NodeName& name);
+
+// How an edge is decided by the end of its upstream node.
+EdgeState decided_by(DependsOn on, ExecutionState end);
+
+enum class Verdict : std::uint8_t { wait, ready, skip };
+Verdict verdict(const Membership& node);
+
+// A node that has not ended waits, or goes on, as its edges and its flow demand. `next` is changed; returns
+// the event, if anything changed.
+std::optional<EventType> settle(Execution& next, const Flow& flow, TimePoint now);
+
+// The flow goes on although it may have ended: a node of it runs again.
+void reopen(Flow& flow);
+
+// Whether nodes of the flow may be claimed.
+bool lets_start(const Flow& flow);
+
+// The state with which the flow ends now; none if it goes on or has ended before.
+std::optional<FlowState> end_of(const Flow& flow);
+
+// Counts a node that ended (+1), or that ended and runs again (-1).
+void count_end(Flow& flow, const Execution& ended, int by);
+
+// Whether anything acts on the flow at a time.
+std::optional<Timer> next_timer(const Flow& flow);
+TimePoint retained_until(const Flow& flow);
+
+FlowInfo info_of(const Flow& flow);
+Event event_of(EventType type, const Flow& flow, TimePoint now);
+
+}  // namespace ff::core

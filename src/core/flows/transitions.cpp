@@ -1,0 +1,370 @@
+// The commands of flows.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/try.hpp"
+#include "core/flows/draft.hpp"
+#include "core/refusals.hpp"
+#include "core/transitions/ending.hpp"
+
+namespace ff::core {
+namespace {
+
+Result<Flow> load(PartitionView& view, const FlowId& id) {
+  const auto flow = view.find_flow(id);
+  FF_TRY(flow);
+  if (!*flow) return refusals::not_found(id);
+  return **flow;
+}
+
+template <class Reply>
+Result<Plan<Reply>> finish(FlowDraft& draft, Reply reply, std::optional<EventType> event = {}) {
+  Plan<Reply> plan{.reply = std::move(reply)};
+  FF_TRY(draft.finish(plan.changes, plan.effects, event));
+  return plan;
+}
+
+// With the flow as it is after the change.
+Result<Plan<FlowInfo>> finish_with_info(FlowDraft& draft, EventType event) {
+  auto plan = finish(draft, FlowInfo{}, event);
+  FF_TRY(plan);
+  plan->reply = info_of(draft.flow);
+  return plan;
+}
+
+Plan<FlowInfo> unchanged(const Flow& flow) { return {.reply = info_of(flow)}; }
+
+// ---- Making flows --------------------------------------------------------------------------------
+
+Submit submit_of(const FlowNode& node, const Flow& flow) {
+  Submit submit{.ns = flow.ns,
+                .lane = node.lane,
+                .kind = node.kind,
+                .priority = node.priority,
+                .content_type = node.content_type,
+                .delay_until = node.delay_until,
+                .deadline = node.deadline,
+                .tags = node.tags,
+                .policy = node.policy};
+  for (const auto& budget : flow.budgets)
+    if (std::ranges::find(submit.policy.budgets, budget) == submit.policy.budgets.end())
+      submit.policy.budgets.push_back(budget);
+  return submit;
+}
+
+std::vector<Edge> edges_of(const NewNode& added, const Flow& flow) {
+  std::vector<Edge> edges;
+  for (const auto& dependency : added.node.after)
+    edges.push_back({.id = {added.id, static_cast<std::uint32_t>(edges.size())},
+                     .upstream = node_id(flow.id, flow.partition, dependency.node),
+                     .on = dependency.on,
+                     .input = dependency.input});
+  return edges;
+}
+
+Result<void> add_node(FlowDraft& draft, NewNode added, Millis retention_default, TimePoint now) {
+  auto& node = added.node;
+  const auto edges = edges_of(added, draft.flow);
+  const bool is_finalizer = !edges.empty() && std::ranges::none_of(edges, [](const Edge& edge) {
+    return edge.on == DependsOn::succeeded;
+  });
+  auto step = apply(nullptr,
+                    Create{.id = added.id,
+                           .submit = submit_of(node, draft.flow),
+                           .retention_default = retention_default},
+                    now);
+  FF_TRY(step);
+  auto& created = *step->next;
+  created.flow = Membership{.flow = draft.flow.id,
+                            .node = node.name,
+                            .index = draft.flow.counts.nodes,
+                            .is_optional = node.optional,
+                            .is_finalizer = is_finalizer,
+                            .cancel_rest = node.rest == RestAction::cancel,
+                            .needed = node.needed};
+  return draft.add(std::move(created), std::move(node.payload), edges);
+}
+
+}  // namespace
+
+Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoint now) {
+  auto& submit = command.submit;
+  Result<const Flow*> existing = nullptr;
+  if (const auto& key = submit.idempotency_key)
+    existing = view.find_flow(submit.ns, *key);
+  else if (!command.minted)
+    existing = view.find_flow(command.id);
+  FF_TRY(existing);
+  if (*existing) {
+    if ((*existing)->request_digest != command.digest)
+      return refusals::duplicate_mismatch((*existing)->id);
+    return Plan<FlowReply>{.reply = {.flow = info_of(**existing), .duplicate = true}};
+  }
+  FlowDraft draft(view,
+                  {.id = command.id,
+                   .partition = command.partition,
+                   .ns = submit.ns,
+                   .kind = submit.kind,
+                   .tags = std::move(submit.tags),
+                   .idempotency_key = submit.idempotency_key,
+                   .request_digest = command.digest,
+                   .on_failure = submit.on_failure,
+                   .result = submit.result,
+                   .budgets = std::move(submit.budgets),
+                   .created_at = now,
+                   .deadline = submit.deadline,
+                   .retention = submit.retention.value_or(command.retention_default),
+                   .revision = 1,
+                   .state = submit.building ? FlowState::building : FlowState::running},
+                  now);
+  for (auto& node : command.nodes)
+    FF_TRY(add_node(draft, std::move(node), command.retention_default, now));
+  auto plan = finish(draft, FlowReply{}, EventType::flow_submitted);
+  FF_TRY(plan);
+  plan->reply.flow = info_of(draft.flow);
+  return plan;
+}
+
+Result<Plan<FlowInfo>> decide(PartitionView& view, AddNodes command, TimePoint now) {
+  auto flow = load(view, command.id);
+  FF_TRY(flow);
+  if (flow->state != FlowState::building) return refusals::not_building(flow->id, flow->state);
+  FlowDraft draft(view, std::move(*flow), now);
+  std::size_t added = 0;
+  for (auto& node : command.nodes) {
+    const auto known = view.find(node.id);
+    FF_TRY(known);
+    if (*known) continue;
+    for (const auto& edge : edges_of(node, draft.flow)) {
+      const bool is_among_these = std::ranges::any_of(
+          command.nodes, [&](const NewNode& other) { return other.id == edge.upstream; });
+      if (is_among_these) continue;
+      const auto upstream = view.find(edge.upstream);
+      FF_TRY(upstream);
+      if (!*upstream) return refusals::node_not_found(draft.flow.id, node.node.after[edge.id.index].node);
+    }
+    ++added;
+    FF_TRY(add_node(draft, std::move(node), command.retention_default, now));
+  }
+  if (draft.flow.counts.nodes > limits::flow_nodes_max ||
+      draft.flow.edges > limits::flow_edges_max)
+    return refusals::flow_too_large(draft.flow.id);
+  if (added == 0) return unchanged(draft.flow);
+  draft.flow.revision += 1;
+  auto plan = finish(draft, FlowInfo{});
+  FF_TRY(plan);
+  plan->reply = info_of(draft.flow);
+  return plan;
+}
+
+Result<Plan<FlowInfo>> decide(PartitionView& view, const SealFlow& command, TimePoint now) {
+  auto flow = load(view, command.id);
+  FF_TRY(flow);
+  if (flow->state == FlowState::expired) return refusals::not_building(flow->id, flow->state);
+  if (flow->state != FlowState::building) return unchanged(*flow);
+  FlowDraft draft(view, std::move(*flow), now);
+  draft.flow.state = FlowState::running;
+  draft.flow.walk = 0;
+  return finish_with_info(draft, EventType::flow_sealed);
+}
+
+// ---- Operators -----------------------------------------------------------------------------------
+
+Result<Plan<FlowInfo>> decide(PartitionView& view, PauseFlow command, TimePoint now) {
+  auto flow = load(view, command.id);
+  FF_TRY(flow);
+  if (flow->state == FlowState::paused) return unchanged(*flow);
+  if (flow->state != FlowState::running) return refusals::not_running(flow->id, flow->state);
+  FlowDraft draft(view, std::move(*flow), now);
+  draft.flow.state = FlowState::paused;
+  draft.flow.reason = std::move(command.reason);
+  draft.flow.walk = 0;
+  return finish_with_info(draft, EventType::flow_paused);
+}
+
+Result<Plan<FlowInfo>> decide(PartitionView& view, const ResumeFlow& command, TimePoint now) {
+  auto flow = load(view, command.id);
+  FF_TRY(flow);
+  if (flow->state == FlowState::running) return unchanged(*flow);
+  if (flow->state != FlowState::paused) return refusals::not_running(flow->id, flow->state);
+  FlowDraft draft(view, std::move(*flow), now);
+  draft.flow.state = FlowState::running;
+  draft.flow.reason.clear();
+  draft.flow.walk = 0;
+  return finish_with_info(draft, EventType::flow_resumed);
+}
+
+Result<Plan<CancelFlowReply>> decide(PartitionView& view, BeginCancel command, TimePoint now) {
+  auto flow = load(view, command.id);
+  FF_TRY(flow);
+  if (flow->cancel_policy)
+    return Plan<CancelFlowReply>{.reply = {.flow = info_of(*flow),
+                                           .policy = *flow->cancel_policy,
+                                           .scheduled = flow->walk ? flow->counts.open() : 0}};
+  if (is_terminal(flow->state)) return refusals::already_terminal(flow->id, flow->state);
+  FlowDraft draft(view, std::move(*flow), now);
+  draft.flow.state = FlowState::cancelled;
+  draft.flow.cancel_policy = command.policy;
+  draft.flow.reason = std::move(command.reason);
+  if (command.policy != CancelPolicy::flow_only) draft.flow.walk = 0;
+  auto plan = finish(draft, CancelFlowReply{});
+  FF_TRY(plan);
+  plan->reply = {.flow = info_of(draft.flow),
+                 .policy = command.policy,
+                 .scheduled = draft.flow.walk ? draft.flow.counts.open() : 0};
+  return plan;
+}
+
+Result<Plan<FlowInfo>> decide(PartitionView& view, BeginRedrive command, TimePoint now) {
+  auto flow = load(view, command.id);
+  FF_TRY(flow);
+  if (flow->state == FlowState::building) return refusals::not_running(flow->id, flow->state);
+  if (is_terminal(flow->state) && !flow->ended_at)
+    return refusals::still_ending(flow->id, flow->state);
+  FlowDraft draft(view, std::move(*flow), now);
+  if (command.from) {
+    const auto node = view.find(*command.from);
+    FF_TRY(node);
+    if (!*node) return refusals::not_found(*command.from);
+    if (!has_ended(**node)) return refusals::not_terminal(*command.from, public_state(**node));
+    if (verdict(*(*node)->flow) == Verdict::skip)
+      return refusals::dependencies_failed(*command.from);
+    reopen(draft.flow);
+    FF_TRY(draft.reset(*command.from,
+                       {.reason = std::move(command.reason), .requested_by = {}, .at = now}));
+  } else {
+    if (draft.flow.counts.failed + draft.flow.counts.cancelled + draft.flow.counts.expired == 0)
+      return unchanged(draft.flow);
+    reopen(draft.flow);
+    draft.flow.is_redriving = true;
+    draft.flow.walk = 0;
+  }
+  return finish_with_info(draft, EventType::flow_redriven);
+}
+
+// ---- Outstanding work ----------------------------------------------------------------------------
+
+Result<Plan<SliceReply>> decide(PartitionView& view, const AdvanceFlow& command, TimePoint now) {
+  const auto flow = view.find_flow(command.id);
+  FF_TRY(flow);
+  if (!*flow || !(*flow)->walk) return Plan<SliceReply>{};
+  FlowDraft draft(view, **flow, now);
+  FF_TRY(draft.advance());
+  auto plan = finish(draft, SliceReply{});
+  FF_TRY(plan);
+  plan->reply.more = draft.flow.walk.has_value();
+  return plan;
+}
+
+namespace {
+
+// A node may be gone by the time that an effect about it is carried out.
+template <class Slice>
+Result<Plan<SliceReply>> decide_slice(PartitionView& view, const ExecutionId& id, TimePoint now,
+                                      Slice slice) {
+  const auto node = view.find(id);
+  FF_TRY(node);
+  if (!*node || !(*node)->flow) return Plan<SliceReply>{};
+  const auto flow = flow_of(view, **node);
+  FF_TRY(flow);
+  FlowDraft draft(view, **flow, now);
+  auto reply = slice(draft);
+  FF_TRY(reply);
+  return finish(draft, std::move(*reply));
+}
+
+}  // namespace
+
+Result<Plan<SliceReply>> decide(PartitionView& view, const ResolveEdges& command, TimePoint now) {
+  return decide_slice(view, command.id, now, [&](FlowDraft& draft) {
+    return draft.align_edges(command.id, command.after);
+  });
+}
+
+Result<Plan<SliceReply>> decide(PartitionView& view, const CancelRest& command, TimePoint now) {
+  return decide_slice(view, command.id, now, [&](FlowDraft& draft) {
+    return draft.cancel_rest(command.id, command.after);
+  });
+}
+
+// ---- Executions that may be nodes ----------------------------------------------------------------
+
+namespace {
+
+template <class Command>
+Result<Plan<typename Command::Reply>> decide_start(PartitionView& view, Command command,
+                                                   TimePoint now) {
+  const auto before = view.find(command.id);
+  FF_TRY(before);
+  if (!*before) return refusals::not_found(command.id);
+  auto step = apply(**before, command, now);
+  FF_TRY(step);
+  if (step->next && (*before)->flow) {
+    const auto flow = flow_of(view, **before);
+    FF_TRY(flow);
+    if (!lets_start(**flow)) return refusals::flow_holds(command.id, (*flow)->id, (*flow)->state);
+  }
+  return plan_of(*before, std::move(*step));
+}
+
+}  // namespace
+
+Result<Plan<ClaimedExecution>> decide(PartitionView& view, LeaseGrant command, TimePoint now) {
+  return decide_start(view, std::move(command), now);
+}
+
+Result<Plan<GrantedExecution>> decide(PartitionView& view, GrantIssue command, TimePoint now) {
+  return decide_start(view, std::move(command), now);
+}
+
+Result<Plan<EndReply>> decide(PartitionView& view, Replay command, TimePoint now) {
+  const auto before = view.find(command.id);
+  FF_TRY(before);
+  if (!*before) return refusals::not_found(command.id);
+  if (const auto& node = (*before)->flow; node && has_ended(**before)) {
+    if (verdict(*node) == Verdict::skip) return refusals::dependencies_failed(command.id);
+    const auto flow = flow_of(view, **before);
+    FF_TRY(flow);
+    if (is_terminal((*flow)->state) && !(*flow)->ended_at)
+      return refusals::still_ending((*flow)->id, (*flow)->state);
+  }
+  auto step = apply(**before, std::move(command), now);
+  FF_TRY(step);
+  return plan_of(*before, std::move(*step));
+}
+
+Result<Plan<RemoveReply>> decide(PartitionView& view, Remove command, TimePoint now) {
+  const auto before = view.find(command.id);
+  FF_TRY(before);
+  if (*before) {
+    auto step = apply(**before, command, now);
+    FF_TRY(step);
+    return plan_of(*before, std::move(*step));
+  }
+  const auto flow = view.find_flow(FlowId{command.id.uuid()});
+  FF_TRY(flow);
+  if (!*flow) return refusals::not_found(command.id);
+  if (retained_until(**flow) > now || (*flow)->is_removing) return Plan<RemoveReply>{};
+  FlowDraft draft(view, **flow, now);
+  draft.flow.is_removing = true;
+  draft.flow.walk = 0;
+  return finish(draft, RemoveReply{.removed = true}, EventType::flow_removed);
+}
+
+// The deadline of a flow, or the end of the time in which it was to be sealed.
+Result<Plan<TimerReply>> decide_flow_timer(PartitionView& view, const TimerFire& command,
+                                           TimePoint now) {
+  const auto flow = view.find_flow(FlowId{command.id.uuid()});
+  FF_TRY(flow);
+  const auto timer = *flow ? next_timer(**flow) : std::nullopt;
+  if (!timer || timer->due > now) return Plan<TimerReply>{};
+  FlowDraft draft(view, **flow, now);
+  const bool unsealed = draft.flow.state == FlowState::building;
+  draft.flow.state = FlowState::expired;
+  draft.flow.reason = unsealed ? "not sealed in time" : "flow_deadline";
+  draft.flow.walk = 0;
+  return finish(draft, TimerReply{.fired = true});
+}
+
+}  // namespace ff::core

@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+
+#include "base/try.hpp"
+#include "core/validation/checks.hpp"
+#include "core/validation/validate.hpp"
+
+namespace ff::core {
+namespace {
+
+// Nodes of one call by their names.
+using Positions = std::unordered_map<std::string, std::size_t>;
+
+std::string path_of(std::size_t node) { return fmt::format("nodes[{}]", node); }
+std::string path_of(std::size_t node, std::size_t dependency) {
+  return fmt::format("nodes[{}].after[{}]", node, dependency);
+}
+
+// Names the place in the graph where something is wrong.
+Result<void> at(const std::string& path, Result<void> checked) {
+  if (checked) return checked;
+  auto error = std::move(checked).error();
+  error.message = path + ": " + error.message;
+  std::erase_if(error.details, [](const Error::Detail& detail) { return detail.name == "field"; });
+  error.details.push_back({"field", path});
+  return std::unexpected(std::move(error));
+}
+
+Result<void> node_valid(const FlowNode& node, std::size_t budgets_of_flow) {
+  const Submit submit{.lane = node.lane,
+                      .kind = node.kind,
+                      .priority = node.priority,
+                      .content_type = node.content_type,
+                      .delay_until = node.delay_until,
+                      .deadline = node.deadline,
+                      .tags = node.tags,
+                      .policy = node.policy};
+  FF_TRY(all_of({present("name", node.name), validate(submit, any_partition),
+                 fits("payload", node.payload.size(), limits::payload_bytes_max),
+                 in_range("after", node.after.size(), std::size_t{0},
+                          std::size_t{limits::node_dependencies_max}),
+                 in_range("budgets", node.policy.budgets.size() + budgets_of_flow, std::size_t{0},
+                          limits::budgets_per_execution_max)}));
+  if (!node.needed) return {};
+  if (*node.needed >= 1 && *node.needed <= node.after.size()) return {};
+  return fail_field(Errc::invalid_input, "needed",
+                    fmt::format("needed is {}, but the node has {} dependencies; it must be from 1 "
+                                "to their number",
+                                *node.needed, node.after.size()));
+}
+
+Result<Positions> positions_of(const std::vector<FlowNode>& nodes) {
+  Positions positions;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (!positions.emplace(nodes[i].name.str(), i).second)
+      return fail_field(Errc::invalid_input, path_of(i) + ".name",
+                        fmt::format("{}.name: another node is called {} already", path_of(i),
+                                    nodes[i].name.str()));
+  return positions;
+}
+
+Result<void> dependencies_valid(const std::vector<FlowNode>& nodes, const Positions& positions,
+                                bool may_name_earlier) {
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (std::size_t j = 0; j < nodes[i].after.size(); ++j) {
+      const auto path = path_of(i, j);
+      const auto& name = nodes[i].after[j].node;
+      FF_TRY(at(path, present("node", name)));
+      if (name == nodes[i].name)
+        return fail_field(Errc::self_referencing_edge, path,
+                          fmt::format("{}: node {} cannot depend on itself", path, name.str()));
+      if (!may_name_earlier && !positions.contains(name.str()))
+        return fail_field(Errc::node_not_found, path,
+                          fmt::format("{}: the flow has no node {}", path, name.str()));
+    }
+  return {};
+}
+
+// Takes off nodes whose dependencies are all taken off; a cycle is left.
+Result<void> is_acyclic(const std::vector<FlowNode>& nodes, const Positions& positions) {
+  std::vector<std::size_t> open(nodes.size(), 0);
+  std::vector<std::vector<std::size_t>> dependents(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (const auto& dependency : nodes[i].after)
+      if (const auto found = positions.find(dependency.node.str()); found != positions.end()) {
+        open[i] += 1;
+        dependents[found->second].push_back(i);
+      }
+  std::deque<std::size_t> free;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (open[i] == 0) free.push_back(i);
+  while (!free.empty()) {
+    for (const auto dependent : dependents[free.front()])
+      if (--open[dependent] == 0) free.push_back(dependent);
+    free.pop_front();
+  }
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (std::size_t j = 0; open[i] > 0 && j < nodes[i].after.size(); ++j) {
+      const auto found = positions.find(nodes[i].after[j].node.str());
+      if (found == positions.end() || open[found->second] == 0) continue;
+      const auto path = path_of(i, j);
+      return fail_field(
+          Errc::cycle_detected, path,
+          fmt::format("{}: {} and {} depend on each other, directly or through others", path,
+                      nodes[i].name.str(), nodes[i].after[j].node.str()));
+    }
+  return {};
+}
+
+Result<void> nodes_valid(const std::vector<FlowNode>& nodes, std::size_t budgets_of_flow,
+                         bool may_name_earlier) {
+  if (nodes.size() > limits::flow_call_nodes_max)
+    return fail_field(Errc::flow_limit_exceeded, "nodes",
+                      fmt::format("nodes has {} entries, and one call takes at most {}; submit the "
+                                  "flow with building set, extend it, then seal it",
+                                  nodes.size(), limits::flow_call_nodes_max));
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    FF_TRY(at(path_of(i), node_valid(nodes[i], budgets_of_flow)));
+    bytes += nodes[i].payload.size();
+  }
+  FF_TRY(fits("nodes", bytes, limits::flow_call_bytes_max));
+  const auto positions = positions_of(nodes);
+  FF_TRY(positions);
+  FF_TRY(dependencies_valid(nodes, *positions, may_name_earlier));
+  return is_acyclic(nodes, *positions);
+}
+
+Result<void> has_nodes(const std::vector<FlowNode>& nodes) {
+  if (!nodes.empty()) return {};
+  return fail_field(Errc::invalid_input, "nodes", "nodes is empty; a flow has at least one node");
+}
+
+}  // namespace
+
+Result<void> validate(const SubmitFlow& operation, PartitionIndex) {
+  if (operation.id && operation.idempotency_key)
+    return fail_field(Errc::invalid_input, "idempotency_key",
+                      "give an id or an idempotency_key, not both");
+  if (!operation.building) FF_TRY(has_nodes(operation.nodes));
+  FF_TRY(all_of({present("idempotency_key", operation.idempotency_key),
+                 present("namespace", operation.ns), present("kind", operation.kind),
+                 time_in_range("deadline_ms", operation.deadline),
+                 duration_in_range("retention_ms", operation.retention, Millis{0}),
+                 tags_valid("tags", operation.tags),
+                 in_range("budgets", operation.budgets.size(), std::size_t{0},
+                          limits::budgets_per_execution_max),
+                 nodes_valid(operation.nodes, operation.budgets.size(), false)}));
+  if (!operation.result || operation.building) return {};
+  const bool known = std::ranges::any_of(
+      operation.nodes, [&](const FlowNode& node) { return node.name == *operation.result; });
+  if (known) return {};
+  return fail_field(Errc::node_not_found, "result",
+                    fmt::format("result: the flow has no node {}", operation.result->str()));
+}
+
+Result<void> validate(const ExtendFlow& operation, PartitionIndex) {
+  return all_of({has_nodes(operation.nodes), nodes_valid(operation.nodes, 0, true)});
+}
+
+Result<void> validate(const GetFlow& operation, PartitionIndex) {
+  return duration_in_range("wait_ms", operation.wait, Millis{0}, limits::wait_max);
+}
+
+Result<void> validate(const ListFlowNodes& operation, PartitionIndex) {
+  return in_range("limit", operation.limit, 1u, limits::list_page_max);
+}
+
+Result<void> validate(const ListFlows& operation, PartitionIndex) {
+  if (operation.tag && operation.tag->find('=') == std::string::npos)
+    return fail_field(Errc::invalid_input, "tag",
+                      "tag must be key=value: which tag, and what it must be");
+  return all_of({present("namespace", operation.ns), present("kind", operation.kind),
+                 in_range("limit", operation.limit, 1u, limits::list_page_max)});
+}
+
+Result<void> validate(const CancelFlow& operation, PartitionIndex) {
+  return all_of({short_text("reason", operation.reason, limits::reason_bytes_max),
+                 duration_in_range("wait_ms", operation.wait, Millis{0}, limits::wait_max)});
+}
+
+Result<void> validate(const PauseFlow& operation, PartitionIndex) {
+  return short_text("reason", operation.reason, limits::reason_bytes_max);
+}
+
+Result<void> validate(const RedriveFlow& operation, PartitionIndex) {
+  return all_of({present("from", operation.from),
+                 short_text("reason", operation.reason, limits::reason_bytes_max)});
+}
+
+}  // namespace ff::core
