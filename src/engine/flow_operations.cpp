@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "core/execution/partitions.hpp"
 #include "core/refusals.hpp"
+#include "core/transitions/transitions.hpp"
 #include "engine/local_engine.hpp"
 
 namespace ff {
@@ -97,10 +98,16 @@ Async<void> LocalEngine::check_attachments(const Namespace& ns, const std::vecto
     all.insert(node.policy.budgets.begin(), node.policy.budgets.end());
     if (node.policy.quota) quotas.insert(*node.policy.quota);
   }
-  for (const auto& budget : all)
-    FF_CO_TRY(co_await gate_.attachable(ns, Policy{.budgets = {budget}}));
-  for (const auto& quota : quotas)
-    FF_CO_TRY(co_await gate_.attachable(ns, Policy{.quota = quota}));
+  for (const auto& budget : all) {
+    Policy policy;
+    policy.budgets.push_back(budget);
+    FF_CO_TRY(co_await gate_.attachable(ns, policy));
+  }
+  for (const auto& quota : quotas) {
+    Policy policy;
+    policy.quota = quota;
+    FF_CO_TRY(co_await gate_.attachable(ns, policy));
+  }
   co_return Result<void>{};
 }
 

@@ -504,7 +504,7 @@ TEST_P(FlowConformance, EventsOfAFlowCanBeFollowed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, FlowConformance, ::testing::ValuesIn(home_kinds()),
-                         ::testing::PrintToStringParamName());
+                         [](const auto& each) { return each.param.name; });
 
 }  // namespace
 }  // namespace ff::conformance
