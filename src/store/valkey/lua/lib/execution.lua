@@ -178,7 +178,7 @@ end
 function execution.become_waiting_children(x, attempt_state, due)
   become(x, 'runnable', 'unowned', 'blocked_by_dependencies', 'waiting_for_children', 'none',
     attempt_state, 'waiting_children')
-  execution.put(x, {blocking_detail = 'waiting for child executions to complete'})
+  if x.by_contract then execution.put(x, {blocking_detail = 'waiting for child executions to complete'}) end
   execution.put_text(x, 'delay_until', due)
 end
 

@@ -55,7 +55,7 @@ local function settle(draft, x)
   if not event then return end
   x.event = event
   if flows.has_ended(x) then return note_end(draft, x) end
-  local open = execution.count(x, 'satisfied') + execution.count(x, 'impossible') < execution.count(x, 'edges_in')
+  local open = execution.count(x, 'satisfied') + execution.count(x, 'impossible') < flow_edges.count_in(x.f)
   if was_blocked and not flows.is_blocked(x) and x.f.cancel_rest and open then
     draft.to_cancel_rest[#draft.to_cancel_rest + 1] = x.id
   end
@@ -167,7 +167,7 @@ end
 -- Brings the edges out of a node in line with it, from a place on. Returns where to go on; nil at the end.
 function flow_draft.align_edges(draft, id, first)
   local upstream = node(draft, id)
-  if not upstream or not upstream.f.edges_out then return nil end
+  if not upstream or flow_edges.count_out(upstream.f) == 0 then return nil end
   local slice = draft.budget
   if slice == 0 then return first end
   local uuids, indexes = flow_edges.out(upstream, first, slice)
@@ -201,7 +201,7 @@ end
 -- on; nil at the end.
 function flow_draft.cancel_rest(draft, id, first)
   local started = node(draft, id)
-  local count = started and execution.count(started, 'edges_in') or 0
+  local count = started and flow_edges.count_in(started.f) or 0
   local index = first
   while index < count and draft.budget > 0 do
     local edge = flow_edges.get(started, index)

@@ -13,7 +13,7 @@ server.register_function{
     local x = execution.load(core_key, arguments.now(now))
     if not x then return reply.refuse('execution_not_found') end
     local found, place, bytes = reply.ok(''), first, 0
-    local count = execution.count(x, 'edges_in')
+    local count = flow_edges.count_in(x.f)
     local inputs = keys.of_execution(x.tag, x.id, 'inputs')
     local looked_at = 0
     while place < count and bytes < bytes_max and looked_at < inputs_max do

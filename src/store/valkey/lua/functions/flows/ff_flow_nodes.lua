@@ -8,7 +8,7 @@ local edges_max = 1000
 
 local function add_node(found, x)
   local f = x.f
-  local records = flow_edges.records(x, 0, execution.count(x, 'edges_in'))
+  local records = flow_edges.records(x, 0, flow_edges.count_in(f))
   local before = {}
   flow_edges.each_record(records, function(edge)
     local core = keys.of_execution(x.tag, created.id_of(x.tag, edge.uuid), 'core')
