@@ -91,10 +91,7 @@ Result<void> add_node(FlowDraft& draft, NewNode added, Millis retention_default,
 Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoint now) {
   auto& submit = command.submit;
   Result<const Flow*> existing = nullptr;
-  if (const auto& key = submit.idempotency_key)
-    existing = view.find_flow(submit.ns, *key);
-  else if (!command.minted)
-    existing = view.find_flow(command.id);
+  if (!command.minted) existing = view.find_flow(command.id);
   FF_TRY(existing);
   if (*existing) {
     if ((*existing)->request_digest != command.digest)

@@ -82,7 +82,6 @@ class PartitionView {
                                                          const SignalKey& key) = 0;
   // Null if there is none.
   virtual Result<const Flow*> find_flow(const FlowId& id) = 0;
-  virtual Result<const Flow*> find_flow(const Namespace& ns, const IdempotencyKey& key) = 0;
   // The nodes of a flow from an index on, in order.
   virtual Result<std::vector<ExecutionId>> find_members(const FlowId& flow, std::uint32_t from,
                                                         std::size_t max) = 0;
