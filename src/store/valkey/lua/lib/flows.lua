@@ -123,9 +123,9 @@ function flows.members(flow, first, max)
   return ids
 end
 
--- For a reply: the fields of the core and the tags, both flat.
+-- For a reply: the fields of the core, with its partition, and the tags, both flat.
 function flows.shown(flow)
-  local flat = {}
+  local flat = {'partition', string.match(flow.tag, '%d+')}
   for field, value in pairs(flow.f) do
     flat[#flat + 1], flat[#flat + 2] = field, tostring(value)
   end

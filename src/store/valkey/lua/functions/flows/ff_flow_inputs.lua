@@ -2,7 +2,7 @@
 --   keys   core
 --   args   now, name (of an input; empty: all), first (dependency), inputs_max, bytes_max
 --   reply  OK next (empty at the end), then of each input: name, node, state, content_type, result
--- A page has at least one input, however large.
+-- A page ends behind the input that fills it.
 server.register_function{
   function_name = 'ff_flow_inputs',
   callback = function(KEYS, ARGV)
@@ -15,8 +15,7 @@ server.register_function{
     local found, place, bytes = reply.ok(''), first, 0
     local count = flow_edges.count_in(x.f)
     local inputs = keys.of_execution(x.tag, x.id, 'inputs')
-    local looked_at = 0
-    while place < count and bytes < bytes_max and looked_at < inputs_max do
+    while place < count and bytes < bytes_max and inputs_max > 0 do
       local id = created.id_of(x.tag, flow_edges.get(x, place).uuid)
       local before = server.call('HMGET', keys.of_execution(x.tag, id, 'core'), 'node', 'public_state',
         'result_content_type')
@@ -24,12 +23,11 @@ server.register_function{
       if before[2] and (not wanted or wanted == name) then
         local result = before[2] == 'completed' and server.call('GET', keys.of_execution(x.tag, id, 'result')) or ''
         local n = #found
-        if n > 3 and bytes + #result > bytes_max then break end
         found[n + 1], found[n + 2], found[n + 3] = name, before[1] or '', before[2]
         found[n + 4], found[n + 5] = before[3] or '', result
-        bytes = bytes + #result
+        bytes, inputs_max = bytes + #result, inputs_max - 1
       end
-      place, looked_at = place + 1, looked_at + 1
+      place = place + 1
     end
     if place < count then found[3] = tostring(place) end
     return found
