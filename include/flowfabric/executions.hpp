@@ -305,6 +305,7 @@ struct ReadEvents {
   std::optional<LaneId> lane = {};
   std::optional<Kind> kind = {};
   std::optional<ExecutionId> id = {};
+  std::optional<FlowId> flow = {};    // of it and its nodes
   std::vector<EventType> types = {};  // empty: all
   std::optional<std::string> after = {};
   std::uint32_t limit = 100;

@@ -41,6 +41,8 @@ struct ClaimedExecution {
   std::optional<TimePoint> attempt_deadline = {};
   std::optional<TimePoint> deadline = {};
   std::vector<BudgetId> budgets = {};  // that the execution spends from
+  std::optional<FlowId> flow = {};     // that it is a node of
+  std::optional<NodeName> node = {};   // its name there
   bool operator==(const ClaimedExecution&) const = default;
 };
 

@@ -58,23 +58,28 @@ Result<void> may_claim(const Execution& execution, const LeaseGrant& command, Ti
 
 ClaimedExecution claimed(const Execution& execution, const Active& active) {
   const auto& attempt = *execution.attempt;
-  return {.id = execution.id,
-          .ns = execution.ns,
-          .lane = execution.lane,
-          .kind = execution.kind,
-          .payload = {},
-          .content_type = execution.content_type,
-          .traceparent = execution.traceparent,
-          .tags = execution.tags,
-          .attempt_index = attempt.index,
-          .attempt_type = attempt.type,
-          .resumed = !attempt.past_leases.empty(),
-          .wake = execution.wake,
-          .fence = active.lease.fence,
-          .lease_expires_at = active.lease.expires_at,
-          .attempt_deadline = active.attempt_deadline,
-          .deadline = execution.deadline,
-          .budgets = execution.policy.budgets};
+  ClaimedExecution claimed{.id = execution.id,
+                           .ns = execution.ns,
+                           .lane = execution.lane,
+                           .kind = execution.kind,
+                           .payload = {},
+                           .content_type = execution.content_type,
+                           .traceparent = execution.traceparent,
+                           .tags = execution.tags,
+                           .attempt_index = attempt.index,
+                           .attempt_type = attempt.type,
+                           .resumed = !attempt.past_leases.empty(),
+                           .wake = execution.wake,
+                           .fence = active.lease.fence,
+                           .lease_expires_at = active.lease.expires_at,
+                           .attempt_deadline = active.attempt_deadline,
+                           .deadline = execution.deadline,
+                           .budgets = execution.policy.budgets};
+  if (execution.flow) {
+    claimed.flow = execution.flow->flow;
+    if (!execution.flow->node.str().empty()) claimed.node = execution.flow->node;
+  }
+  return claimed;
 }
 
 std::string cause_of(const Execution& execution, AttemptType type) {

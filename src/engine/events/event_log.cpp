@@ -13,6 +13,7 @@ namespace ff {
 bool matches(const Event& event, const ReadEvents& query) {
   return (!query.ns || event.ns == *query.ns) && (!query.lane || event.lane == *query.lane) &&
          (!query.kind || event.kind == *query.kind) && (!query.id || event.id == *query.id) &&
+         (!query.flow || event.flow == query.flow) &&
          (query.types.empty() || std::ranges::find(query.types, event.type) != query.types.end());
 }
 
