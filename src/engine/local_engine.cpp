@@ -21,17 +21,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 asio::awaitable<void> nothing() { co_return; }
 
-// For a call that may wait: it must not be thrown out half-way when its caller goes away, but look
-// for itself (is_cancelled) before it waits.
-template <class T>
-Async<T> without_cancellation_exceptions(Async<T> call) {
-  const bool throws = co_await asio::this_coro::throw_if_cancelled();
-  co_await asio::this_coro::throw_if_cancelled(false);
-  auto reply = co_await std::move(call);
-  co_await asio::this_coro::throw_if_cancelled(throws);
-  co_return reply;
-}
-
 // In order, each once, as the store and the waiting claims want them.
 void sort_kinds(std::vector<Kind>& kinds) {
   std::ranges::sort(kinds);
@@ -110,6 +99,7 @@ void LocalEngine::add_scanners() {
   add_timer(core::TimerKind::grant_expiry, every.grant_expiry);
   add_timer(core::TimerKind::suspension_timeout, every.suspension_timeout);
   add_timer(core::TimerKind::waitpoint_expiry, every.waitpoint_expiry);
+  add_timer(core::TimerKind::flow_deadline, every.flow_deadline);
   scanners_.add(std::make_unique<RunsScanner>(outbox_), every.outbox);
   scanners_.add(std::make_unique<RetentionTrimmer>(*store_, options_.filter),
                 every.retention_trimmer);

@@ -33,6 +33,7 @@ struct ScanIntervals {
   Millis grant_expiry{1000};
   Millis suspension_timeout{2000};
   Millis waitpoint_expiry{5000};
+  Millis flow_deadline{5000};
   Millis outbox{30'000};
   Millis retention_trimmer{60'000};
   Millis index_reconciler{45'000};
@@ -115,6 +116,11 @@ class LocalEngine final : public Engine {
   Async<AnswerReply> handle(AnswerWaitpoint operation);
   Async<RotateSecretReply> handle(RotateWaitpointSecret operation);
   Async<WaitpointKeyList> handle(ListWaitpointKeys operation);
+  Async<FlowReply> handle(SubmitFlow operation);
+  Async<FlowInfo> handle(ExtendFlow operation);
+  Async<FlowInfo> handle(GetFlow operation);
+  Async<CancelFlowReply> handle(CancelFlow operation);
+  Async<RedriveReply> handle(RedriveFlow operation);
   Async<HealthReply> handle(Health operation);
   Async<ReadyReply> handle(CheckReady operation);
   Async<Bytes> handle(GetMetrics operation);
@@ -127,6 +133,10 @@ class LocalEngine final : public Engine {
   Async<bool> wait_for_undrain(const Claim& operation, Wakeup& wakeup, const ClaimTurns::Turn& turn,
                                std::chrono::steady_clock::time_point deadline);
   Async<Bytes> read_result_or_wait(GetResult operation);
+  Async<FlowInfo> read_flow_or_wait(GetFlow operation);
+  Async<std::vector<FlowNodeInfo>> all_nodes(FlowId id);
+  Async<void> check_attachments(const Namespace& ns, const std::vector<BudgetId>& budgets,
+                                const std::vector<FlowNode>& nodes);
   Async<void> probe_store();
   template <class Id>
   void mint_if_absent(std::optional<Id>& id);

@@ -18,6 +18,7 @@
 #include "core/budgets/commands.hpp"
 #include "core/effects/effect.hpp"
 #include "core/execution/event.hpp"
+#include "core/flows/commands.hpp"
 #include "core/quotas/commands.hpp"
 #include "core/transitions/commands.hpp"
 #include "core/waitpoints/commands.hpp"
@@ -241,7 +242,9 @@ using StoreOperations = Joined<
                   core::LiveWorkers, core::Admit, core::ReleaseToken, core::HeldTokens,
                   core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,
                   core::ForgetSpending, core::ReconcileBudgets, core::ReconcileQuotas,
-                  core::AllBudgets, core::AllQuotas, core::ReadKeyRing, core::RotateKeyRing>>;
+                  core::AllBudgets, core::AllQuotas, core::ReadKeyRing, core::RotateKeyRing,
+                  core::CreateFlow, core::AddNodes, core::ReadFlow, core::BeginCancel,
+                  core::BeginRedrive, core::AdvanceFlow, core::ResolveEdges, core::CancelRest>>;
 using AnyCall = AnyCallOf<StoreOperations>;
 
 template <class Op, class... Ops>

@@ -19,4 +19,8 @@ ExecutionChange make_change(EventType type, const Execution& execution, TimePoin
           .preferred = resumed ? std::optional(execution.attempt->worker) : std::nullopt};
 }
 
+ExecutionChange make_change(EventType type, const Flow& flow, TimePoint now) {
+  return {.event = event_of(type, flow, now), .timer = next_timer(flow)};
+}
+
 }  // namespace ff::core

@@ -23,5 +23,6 @@ struct ExecutionChange {
 
 // Describes a change; `execution` is the state after it.
 ExecutionChange make_change(EventType type, const Execution& execution, TimePoint now);
+ExecutionChange make_change(EventType type, const Flow& flow, TimePoint now);
 
 }  // namespace ff::core

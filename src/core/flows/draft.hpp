@@ -81,5 +81,10 @@ Result<const Flow*> flow_of(PartitionView& view, const Execution& execution);
 // Adds what a change of a node means for its flow and for the nodes after it.
 Result<void> add_consequences(PartitionView& view, std::vector<Change>& changes,
                               std::vector<Effect>& effects, TimePoint now);
+template <class Reply>
+Result<void> add_consequences(PartitionView& view, Plan<Reply>& plan, TimePoint now) {
+  if (plan.has_consequences) return {};
+  return add_consequences(view, plan.changes, plan.effects, now);
+}
 
 }  // namespace ff::core

@@ -56,16 +56,27 @@ void make_free(Execution& next, const std::optional<TimePoint>& delay_until, Tim
 
 }  // namespace
 
-ExecutionId node_id(const FlowId& flow, PartitionIndex partition, const NodeName& name) {
-  const auto& space = flow.uuid().bytes();
-  std::string text(space.begin(), space.end());
-  text += name.str();
+namespace {
+
+Uuid named_uuid(const Uuid& space, std::string_view name) {
+  std::string text(space.bytes().begin(), space.bytes().end());
+  text += name;
   const auto digest = sha1(text);
   Uuid::Bytes bytes{};
   std::ranges::copy_n(digest.begin(), 16, bytes.begin());
   bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0f) | 0x50);
   bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3f) | 0x80);
-  return {partition, Uuid{bytes}};
+  return Uuid{bytes};
+}
+
+}  // namespace
+
+FlowId flow_id(const Namespace& ns, const IdempotencyKey& key) {
+  return FlowId{named_uuid(Uuid{}, ns.str() + ' ' + key.str())};  // neither has a blank
+}
+
+ExecutionId node_id(const FlowId& flow, PartitionIndex partition, const NodeName& name) {
+  return {partition, named_uuid(flow.uuid(), name.str())};
 }
 
 EdgeState decided_by(DependsOn on, ExecutionState end) {
@@ -175,6 +186,8 @@ TimePoint retained_until(const Flow& flow) {
   return flow.ended_at ? *flow.ended_at + flow.retention : limits::time_max;
 }
 
+bool is_kept_until(const Flow& flow) { return flow.ended_at && !flow.is_removing; }
+
 FlowInfo info_of(const Flow& flow) {
   FlowInfo info{.id = flow.id,
                 .ns = flow.ns,
@@ -193,6 +206,24 @@ FlowInfo info_of(const Flow& flow) {
                 .reason = flow.reason};
   if (flow.result) info.result = node_id(flow.id, flow.partition, *flow.result);
   return info;
+}
+
+FlowNodeInfo node_info(const Execution& node) {
+  FF_ASSERT(node.flow);
+  auto info = info_of(node);
+  return {.id = node.id,
+          .name = node.flow->node,
+          .kind = node.kind,
+          .lane = node.lane,
+          .state = info.state,
+          .needed = node.flow->needed,
+          .optional = node.flow->is_optional,
+          .attempts = node.attempt_count,
+          .started_at = node.started_at,
+          .ended_at = info.completed_at,
+          .worker = std::move(info.worker),
+          .reason = info.failure_reason ? std::move(*info.failure_reason)
+                                        : std::move(info.cancel_reason).value_or("")};
 }
 
 namespace {

@@ -62,6 +62,9 @@ struct Edge {
 // Stands for the flow where owners are addressed like executions: timers, retention, events.
 inline ExecutionId subject_of(const Flow& flow) { return {flow.partition, flow.id.uuid()}; }
 
+// The id of a flow that is submitted with an idempotency key: a UUID (version 5) made of both texts.
+FlowId flow_id(const Namespace& ns, const IdempotencyKey& key);
+
 // The execution of a node: a UUID (version 5) made of the flow's and the node's name.
 ExecutionId node_id(const FlowId& flow, PartitionIndex partition, const NodeName& name);
 
@@ -91,7 +94,11 @@ void count_end(Flow& flow, const Execution& ended, int by);
 std::optional<Timer> next_timer(const Flow& flow);
 TimePoint retained_until(const Flow& flow);
 
+// Whether it is to be removed at retained_until().
+bool is_kept_until(const Flow& flow);
+
 FlowInfo info_of(const Flow& flow);
+FlowNodeInfo node_info(const Execution& node);  // without its dependencies
 Event event_of(EventType type, const Flow& flow, TimePoint now);
 
 }  // namespace ff::core

@@ -20,7 +20,7 @@ Result<Flow> load(PartitionView& view, const FlowId& id) {
 
 template <class Reply>
 Result<Plan<Reply>> finish(FlowDraft& draft, Reply reply, std::optional<EventType> event = {}) {
-  Plan<Reply> plan{.reply = std::move(reply)};
+  Plan<Reply> plan{.reply = std::move(reply), .has_consequences = true};
   FF_TRY(draft.finish(plan.changes, plan.effects, event));
   return plan;
 }
@@ -91,10 +91,7 @@ Result<void> add_node(FlowDraft& draft, NewNode added, Millis retention_default,
 Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoint now) {
   auto& submit = command.submit;
   Result<const Flow*> existing = nullptr;
-  if (const auto& key = submit.idempotency_key)
-    existing = view.find_flow(submit.ns, *key);
-  else if (!command.minted)
-    existing = view.find_flow(command.id);
+  if (!command.minted) existing = view.find_flow(command.id);
   FF_TRY(existing);
   if (*existing) {
     if ((*existing)->request_digest != command.digest)

@@ -63,6 +63,7 @@ struct Plan {
   Reply reply;
   std::vector<Change> changes = {};  // the belongings of an execution before the execution itself
   std::vector<Effect> effects = {};
+  bool has_consequences = false;  // what it means for a flow and its other nodes is in it
 };
 
 // The input of a decision: the executions of one partition, as they are after all earlier commands.
@@ -82,7 +83,6 @@ class PartitionView {
                                                          const SignalKey& key) = 0;
   // Null if there is none.
   virtual Result<const Flow*> find_flow(const FlowId& id) = 0;
-  virtual Result<const Flow*> find_flow(const Namespace& ns, const IdempotencyKey& key) = 0;
   // The nodes of a flow from an index on, in order.
   virtual Result<std::vector<ExecutionId>> find_members(const FlowId& flow, std::uint32_t from,
                                                         std::size_t max) = 0;

@@ -17,14 +17,54 @@ void Outbox::carry_out(PartitionIndex partition, std::vector<core::Effect> effec
   for (auto& effect : effects)
     std::visit(
         [&]<class Command>(const Command& command) {
-          using Reply = Result<typename Command::Reply>;
-          calls.push_back(
-              store::Call<Command>{command, [this, partition, command](const Reply& reply) {
-                                     if (reply) note_done(partition, command);
-                                   }});
+          using Reply = typename Command::Reply;
+          if constexpr (std::same_as<Reply, core::SliceReply>)
+            carry_out_slice(partition, command, command, calls);
+          else
+            calls.push_back(store::Call<Command>{
+                command, [this, partition, command](const Result<Reply>& reply) {
+                  if (reply) note_done(partition, command);
+                }});
         },
         effect);
   store_.start(std::move(calls));
+}
+
+namespace {
+
+template <class Command>
+Command next_slice(Command slice, const core::SliceReply& reply) {
+  if constexpr (requires { slice.after; }) slice.after = reply.next;
+  return slice;
+}
+
+}  // namespace
+
+template <class Command>
+void Outbox::carry_out_slice(PartitionIndex partition, const Command& effect, Command slice,
+                             std::vector<store::AnyCall>& calls) {
+  calls.push_back(store::Call<Command>{
+      slice, [this, partition, effect, slice](const Result<core::SliceReply>& reply) {
+        if (!reply) return;
+        if (!reply->more) return note_done(partition, effect);
+        {
+          const std::lock_guard lock(mutex_);
+          if (closed_) return;
+        }
+        std::vector<store::AnyCall> next;
+        carry_out_slice(partition, effect, next_slice(slice, *reply), next);
+        store_.start(std::move(next));
+      }});
+}
+
+template <class Command>
+Async<ff::Done> Outbox::carry_out_all(Command slice) {
+  while (true) {
+    const auto reply = co_await store_.run(slice);
+    FF_CO_TRY(reply);
+    if (!reply->more) co_return ff::Done{};
+    slice = next_slice(slice, *reply);
+  }
 }
 
 // Settling does not hurry: an effect that is carried out twice does nothing the second time.
@@ -91,11 +131,18 @@ Async<Scan> Outbox::run_once() {
   FF_CO_TRY(page);
   std::vector<core::ReleaseToken> releases;
   std::vector<core::ForgetSpending> forgets;
+  std::vector<Result<ff::Done>> advanced;
   for (const auto& each : page->effects) {
     if (const auto* release = std::get_if<core::ReleaseToken>(&each.effect))
       releases.push_back(*release);
+    else if (const auto* spending = std::get_if<core::ForgetSpending>(&each.effect))
+      forgets.push_back(*spending);
+    else if (const auto* flow = std::get_if<core::AdvanceFlow>(&each.effect))
+      advanced.push_back(co_await carry_out_all(*flow));
+    else if (const auto* edges = std::get_if<core::ResolveEdges>(&each.effect))
+      advanced.push_back(co_await carry_out_all(*edges));
     else
-      forgets.push_back(std::get<core::ForgetSpending>(each.effect));
+      advanced.push_back(co_await carry_out_all(std::get<core::CancelRest>(each.effect)));
   }
   const auto released = co_await store_.run_all(std::move(releases));
   const auto forgotten = co_await forget(std::move(forgets));
@@ -105,9 +152,13 @@ Async<Scan> Outbox::run_once() {
   Done done;
   std::size_t next_release = 0;
   std::size_t next_forget = 0;
+  std::size_t next_advanced = 0;
   for (const auto& [partition, effect] : page->effects) {
     const bool releases_token = std::holds_alternative<core::ReleaseToken>(effect);
-    const auto& reply = releases_token ? released[next_release++] : forgotten[next_forget++];
+    const bool forgets_spending = std::holds_alternative<core::ForgetSpending>(effect);
+    const auto& reply = releases_token     ? released[next_release++]
+                        : forgets_spending ? forgotten[next_forget++]
+                                           : advanced[next_advanced++];
     if (reply)
       done[partition].push_back(effect);
     else

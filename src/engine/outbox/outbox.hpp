@@ -32,6 +32,12 @@ class Outbox final : public Scanner {
   static constexpr std::size_t unsettled_max = 256;
   static constexpr Millis settle_every{200};
 
+  // Commands that do a slice at a time: the next one starts when the last has ended.
+  template <class Command>
+  void carry_out_slice(PartitionIndex partition, const Command& effect, Command slice,
+                       std::vector<store::AnyCall>& calls);
+  template <class Command>
+  Async<ff::Done> carry_out_all(Command slice);
   asio::awaitable<std::vector<Result<ff::Done>>> forget(std::vector<core::ForgetSpending> forgets);
   void note_done(PartitionIndex partition, core::Effect effect);
   void settle(Done done);

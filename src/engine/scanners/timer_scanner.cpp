@@ -13,6 +13,7 @@ std::string_view TimerScanner::name() const {
     case core::TimerKind::grant_expiry: return "grant_expiry";
     case core::TimerKind::suspension_timeout: return "suspension_timeout";
     case core::TimerKind::waitpoint_expiry: return "pending_wp_expiry";
+    case core::TimerKind::flow_deadline: return "flow_deadline";
   }
   return "";
 }

@@ -241,6 +241,34 @@ Async<void> explain_suspended(store::Store& store, const ExecutionInfo& info, Wh
   co_return Result<void>{};
 }
 
+// ---- Nodes of flows --------------------------------------------------------------------------------
+
+Async<void> explain_dependencies(store::Store& store, const ExecutionInfo& info, Why& why) {
+  constexpr std::size_t named_max = 10;
+  const auto inputs = co_await store.run(GetInputs{.id = info.id});
+  FF_CO_TRY(inputs);
+  std::vector<std::string> names;
+  std::size_t open = 0;
+  for (const auto& input : inputs->inputs) {
+    if (input.state == ExecutionState::completed) continue;
+    if (!is_terminal(input.state)) ++open;
+    if (names.size() < named_max)
+      names.push_back(fmt::format("{} ({})", input.node.str(), to_string(input.state)));
+  }
+  if (names.empty())
+    why.summary = "it waits for its flow to be sealed or resumed";
+  else
+    why.summary = fmt::format("it waits for {}{}", fmt::join(names, ", "),
+                              open > names.size() ? " and others" : "");
+  why.obstacles.push_back(
+      {.reason = info.state_vector.blocking_reason,
+       .detail = why.summary,
+       .remedy = info.flow ? fmt::format("ff flow get {} shows the nodes of its flow",
+                                         info.flow->str())
+                           : "they have to end first"});
+  co_return Result<void>{};
+}
+
 std::string summary_of_end(const ExecutionInfo& info) {
   const auto why = info.failure_reason ? info.failure_reason : info.cancel_reason;
   return fmt::format("it ended ({}{}{}) at {}; ff replay runs it again", to_string(info.state),
@@ -291,9 +319,8 @@ Async<Why> explain(store::Store& store, WorkerCache& workers, const ExecutionInf
                            : why.summary,
          .remedy = "it starts by itself then"});
   } else if (info.state == ExecutionState::waiting_children) {
-    why.summary = "it waits for executions that it depends on";
-    why.obstacles.push_back(
-        {.reason = reason, .detail = why.summary, .remedy = "they have to end first"});
+    if (auto told = co_await explain_dependencies(store, info, why); !told)
+      co_return std::unexpected(told.error());
   } else if (info.state == ExecutionState::suspended) {
     if (auto told = co_await explain_suspended(store, info, why); !told)
       co_return std::unexpected(told.error());

@@ -8,8 +8,10 @@
 #include "base/assert.hpp"
 #include "base/log.hpp"
 #include "base/try.hpp"
+#include "core/execution/partitions.hpp"
 #include "store/embedded/disk/format.hpp"
 #include "store/embedded/disk/keys.hpp"
+#include "store/embedded/flow_listing.hpp"
 #include "store/embedded/listing.hpp"
 #include "store/embedded/tools/backup.hpp"
 
@@ -60,6 +62,7 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
   for (std::size_t i = 0; i < options_.shards; ++i)
     shards_.push_back(std::make_unique<Shard>(
         Shard::Parts{.number = static_cast<std::uint16_t>(i),
+                     .partition_count = partition_count_,
                      .database = *database_,
                      .committer = committer_,
                      .fault = fault_,
@@ -92,6 +95,7 @@ Result<void> EmbeddedStore::restore() {
   if (auto restored = restore_live(); !restored) return restored;
   if (auto restored = restore_ended_counts(); !restored) return restored;
   if (auto restored = restore_effects(); !restored) return restored;
+  if (auto restored = restore_flow_timers(); !restored) return restored;
   const auto past = begin_use(*database_);
   FF_TRY(past);
   in_use_ = true;
@@ -181,6 +185,18 @@ Result<void> EmbeddedStore::restore_effects() {
       });
 }
 
+Result<void> EmbeddedStore::restore_flow_timers() {
+  return database_->for_each(
+      {.prefix = std::string(keys::flow_timer_prefix)},
+      [this](std::string_view key, std::string_view) -> Result<Database::Next> {
+        const auto moment = keys::parse_moment(key);
+        FF_TRY(moment);
+        shards_[shard_of(moment->id.partition())]->indexes().add_timer(
+            {.kind = core::TimerKind::flow_deadline, .due = moment->at}, moment->id);
+        return Database::Next::go_on;
+      });
+}
+
 void EmbeddedStore::start(std::vector<store::AnyCall> calls) {
   Mail mail{.shards = std::vector<std::vector<ShardCall>>(shards_.size())};
   for (auto& any : calls) any.visit([&](auto& call) { route(call, mail); });
@@ -205,7 +221,11 @@ void EmbeddedStore::route(store::Call<store::PeekReady>& call, Mail&) {
 
 template <class Op>
 void EmbeddedStore::route(store::Call<Op>& call, Mail& mail) {
-  mail.shards[shard_of(call.operation.id.partition())].push_back(std::move(call));
+  mail.shards[shard_of(partition_of(call.operation.id))].push_back(std::move(call));
+}
+
+PartitionIndex EmbeddedStore::partition_of(const FlowId& id) const {
+  return core::partition_of(id.uuid(), partition_count_);
 }
 
 void EmbeddedStore::route(store::Call<store::Reconcile>& call, Mail& mail) {
@@ -285,6 +305,20 @@ void EmbeddedStore::route(store::Call<core::Unblock>& call, Mail&) { call.done({
 
 void EmbeddedStore::route(store::Call<ListExecutions>& call, Mail&) {
   read_aside(call, [this](const ListExecutions& query) { return list(*database_, query); });
+}
+
+void EmbeddedStore::route(store::Call<ListFlows>& call, Mail&) {
+  read_aside(call, [this](const ListFlows& query) { return list_flows(*database_, query); });
+}
+
+void EmbeddedStore::route(store::Call<ListFlowNodes>& call, Mail&) {
+  read_aside(call, [this](const ListFlowNodes& query) {
+    return list_nodes(*database_, {partition_of(query.id), query.id.uuid()}, query);
+  });
+}
+
+void EmbeddedStore::route(store::Call<GetInputs>& call, Mail&) {
+  read_aside(call, [this](const GetInputs& query) { return read_inputs(*database_, query); });
 }
 
 void EmbeddedStore::route(store::Call<store::RetentionDue>& call, Mail&) {

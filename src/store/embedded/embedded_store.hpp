@@ -43,7 +43,10 @@ class EmbeddedStore final : public store::Store {
   void skip_lost_epochs(std::uint64_t crash_count);
   Result<void> restore_ended_counts();
   Result<void> restore_effects();
+  Result<void> restore_flow_timers();
 
+  PartitionIndex partition_of(const ExecutionId& id) const { return id.partition(); }
+  PartitionIndex partition_of(const FlowId& id) const;
   std::size_t shard_of(PartitionIndex partition) const { return partition % shards_.size(); }
   void route(store::Call<store::TakeReady>& call, Mail& mail);
   void route(store::Call<CountExecutions>& call, Mail& mail);
@@ -54,6 +57,9 @@ class EmbeddedStore final : public store::Store {
   void route(store::Call<store::SettleEffects>& call, Mail& mail);
   void route(store::Call<store::FindEffects>& call, Mail& mail);
   void route(store::Call<ListExecutions>& call, Mail& mail);
+  void route(store::Call<ListFlows>& call, Mail& mail);
+  void route(store::Call<ListFlowNodes>& call, Mail& mail);
+  void route(store::Call<GetInputs>& call, Mail& mail);
   void route(store::Call<store::RetentionDue>& call, Mail& mail);
   void route(store::Call<Backup>& call, Mail& mail);
   void route(store::Call<store::PeekReady>& call, Mail& mail);

@@ -23,32 +23,6 @@ std::string to_cursor(const keys::Moment& moment) {
   return text;
 }
 
-Result<std::string> from_cursor(const std::string& text) {
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    std::uint8_t byte = 0;
-    const auto* end = text.data() + i + 2;
-    const auto parsed = std::from_chars(text.data() + i, end, byte, 16);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) break;
-    bytes += static_cast<char>(byte);
-  }
-  const auto moment = keys::parse_moment(bytes);
-  if (!moment || to_cursor(*moment) != text)
-    return fail_field(Errc::invalid_input, "cursor",
-                      "cursor must be `next` of an earlier page, unchanged");
-  return bytes;
-}
-
-Result<std::optional<core::Execution>> load(const Database& database, const ExecutionId& id) {
-  // It may end, or be replayed, between two looks.
-  for (const auto& key : {keys::live(id), keys::ended(id), keys::live(id)}) {
-    const auto bytes = database.get(key);
-    FF_TRY(bytes);
-    if (*bytes) return decode(id, **bytes);
-  }
-  return std::nullopt;
-}
-
 bool matches(const core::Execution& execution, const ListExecutions& query) {
   return (!query.lane || execution.lane == *query.lane) &&
          (!query.state || core::may_show(execution, *query.state)) &&
@@ -76,6 +50,33 @@ Result<Range> range_of(const ListExecutions& query) {
 
 }  // namespace
 
+Result<std::string> from_cursor(const std::string& text) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    std::uint8_t byte = 0;
+    const auto* end = text.data() + i + 2;
+    const auto parsed = std::from_chars(text.data() + i, end, byte, 16);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) break;
+    bytes += static_cast<char>(byte);
+  }
+  const auto moment = keys::parse_moment(bytes);
+  if (!moment || to_cursor(*moment) != text)
+    return fail_field(Errc::invalid_input, "cursor",
+                      "cursor must be `next` of an earlier page, unchanged");
+  return bytes;
+}
+
+Result<std::optional<core::Execution>> load_execution(const Database& database,
+                                                      const ExecutionId& id) {
+  // It may end, or be replayed, between two looks.
+  for (const auto& key : {keys::live(id), keys::ended(id), keys::live(id)}) {
+    const auto bytes = database.get(key);
+    FF_TRY(bytes);
+    if (*bytes) return decode(id, **bytes);
+  }
+  return std::nullopt;
+}
+
 std::string list_cursor(TimePoint created_at, const ExecutionId& id) {
   return to_cursor({.at = created_at, .id = id});
 }
@@ -89,7 +90,7 @@ Result<ExecutionList> list(const Database& database, const ListExecutions& query
     const auto moment = keys::parse_moment(key);
     FF_TRY(moment);
     if (query.created_from && moment->at < *query.created_from) return Next::stop;
-    const auto execution = load(database, moment->id);
+    const auto execution = load_execution(database, moment->id);
     FF_TRY(execution);
     if (*execution && matches(**execution, query))
       page.executions.push_back(core::info_of(**execution));

@@ -8,7 +8,6 @@ namespace ff::valkey_store {
 using valkey::Client;
 using valkey::ClientOptions;
 using valkey::Endpoint;
-using valkey::NodeName;
 using valkey::Patience;
 using valkey::Repeat;
 using valkey::Reply;

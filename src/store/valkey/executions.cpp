@@ -2,10 +2,12 @@
 
 #include "base/assert.hpp"
 #include "base/try.hpp"
+#include "core/execution/partitions.hpp"
 #include "core/refusals.hpp"
 #include "core/transitions/transitions.hpp"
 #include "store/durability.hpp"
 #include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/flow_calls.hpp"
 #include "store/valkey/calls/record.hpp"
 #include "store/valkey/calls/suspension_calls.hpp"
 
@@ -100,23 +102,56 @@ Result<Found> read_found(const ExecutionId& id, Result<Reply> reply) {
 
 void Executions::start(store::AnyCall& any) {
   any.visit([this]<class Op>(store::Call<Op>& call) {
-    if constexpr (Op::row.owner == Owner::execution)
+    constexpr bool is_listing = std::is_same_v<Op, ListFlowNodes>;
+    if constexpr (Op::row.owner == Owner::execution || (Op::row.owner == Owner::flow && !is_listing))
       run(call);
     else
       FF_ASSERT(!"an operation on something else");
   });
 }
 
+template <class Op>
+ExecutionId Executions::subject_of(const Op& operation) const {
+  if constexpr (Op::row.owner == Owner::flow) {
+    const auto& uuid = operation.id.uuid();
+    return {core::partition_of(uuid, parts_.functions.partition_count()), uuid};
+  } else {
+    return operation.id;
+  }
+}
+
+template <class Op>
+keys::Address Executions::address_of(const Op& operation) const {
+  const auto id = subject_of(operation);
+  const auto& place = parts_.functions.place_of(id);
+  if constexpr (Op::row.owner == Owner::flow)
+    return {.place = place, .key = keys::flow(place.tag, operation.id)};
+  else
+    return {.place = place, .key = keys::core(id)};
+}
+
+template <class Op>
+RefusalContext Executions::refusal_context_of(const Op& operation) const {
+  if constexpr (std::is_same_v<Op, core::AddNodes>)
+    return flow_context(subject_of(operation), operation);
+  else if constexpr (Op::row.owner == Owner::flow)
+    return flow_context(subject_of(operation));
+  else
+    return context_of(operation);
+}
+
 // ---- Changes --------------------------------------------------------------------------------------
 
 template <class Command>
-Executions::Traits Executions::traits_of(const Command& command) {
+Executions::Traits Executions::traits_of(const Command& command) const {
   constexpr bool is_renewal = std::is_same_v<Command, Renew>;
   constexpr bool is_lease = std::is_same_v<Command, core::LeaseGrant>;
-  Traits traits{.refusal = context_of(command),
+  Traits traits{.refusal = refusal_context_of(command),
                 .is_lease = is_lease,
                 .in_background = store::OneOf<Command, core::LeaseGrant, core::GrantIssue,
-                                              core::TimerFire, core::Unblock, core::Remove>,
+                                              core::TimerFire, core::Unblock, core::Remove,
+                                              core::AdvanceFlow, core::ResolveEdges,
+                                              core::CancelRest>,
                 .publishes = !store::OneOf<Command, Renew, PutStep>,
                 .tells_timer = is_renewal || std::is_same_v<Command, core::TimerFire>,
                 .waits_for_disk = store::waits_for_disk<Command>};
@@ -149,6 +184,21 @@ void Executions::run(store::Call<core::Create>& call) {
   send(std::move(sent), std::make_shared<SentCallOf<core::Create>>(std::move(call)));
 }
 
+void Executions::run(store::Call<core::CreateFlow>& call) {
+  auto& command = call.operation;
+  std::vector<core::NewNode*> ahead;
+  for (auto& node : command.nodes)
+    if (sends_payload_ahead(command, node)) ahead.push_back(&node);
+  auto sent = begin(call);
+  for (auto* node : ahead) {
+    Request set{.command = {"SET", keys::of_execution(node->id, "payload"),
+                            std::move(node->node.payload), "EX", "600", "NX"},
+                .route = parts_.functions.place_of(node->id).slot};
+    parts_.client.send(std::move(set), [](const Result<Reply>&) {});
+  }
+  send(std::move(sent), std::make_shared<SentCallOf<core::CreateFlow>>(std::move(call)));
+}
+
 void Executions::run(store::Call<core::LeaseGrant>& call) {
   const auto id = call.operation.id;
   auto sent = begin(call);
@@ -167,8 +217,8 @@ Executions::Sent Executions::begin(store::Call<Command>& call) {
   const auto number = parts_.own_events.begin();
   auto traits = traits_of(call.operation);
   if (traits.tells_of_readiness)
-    traits.known_version = parts_.copy.ready().version_of(call.operation.id);
-  auto request = parts_.functions.change(call.operation.id, call_for(call.operation),
+    traits.known_version = parts_.copy.ready().version_of(traits.refusal.id);
+  auto request = parts_.functions.change(address_of(call.operation), call_for(call.operation),
                                          parts_.own_events.origin_of(number));
   if (traits.in_background) request = parts_.functions.unless_down(std::move(request));
   return {.number = number, .traits = std::move(traits), .request = std::move(request)};
@@ -247,14 +297,14 @@ void Executions::read(store::Call<Query>& call, std::vector<std::string> argumen
 
 template <class Query>
 void Executions::ask(store::Call<Query>& call) {
-  const auto id = call.operation.id;
-  auto request =
-      parts_.functions.at({.place = parts_.functions.place_of(id), .key = keys::core(id)},
-                          call_for(std::as_const(call.operation)), Functions::Access::reads);
-  parts_.functions.call(std::move(request), [call = std::move(call)](Result<Reply> reply) mutable {
+  auto request = parts_.functions.at(address_of(call.operation),
+                                     call_for(std::as_const(call.operation)),
+                                     Functions::Access::reads);
+  parts_.functions.call(std::move(request), [context = refusal_context_of(call.operation),
+                                             call = std::move(call)](Result<Reply> reply) mutable {
     auto list = list_of(std::move(reply));
     if (!list) return call.done(std::unexpected(list.error()));
-    if (is_refusal(*list)) return call.done(refused(context_of(call.operation), *list));
+    if (is_refusal(*list)) return call.done(refused(context, *list));
     call.done(read_list(call.operation, without(std::move(*list), 2)));
   });
 }
@@ -263,6 +313,8 @@ void Executions::run(store::Call<GetSuspension>& call) { ask(call); }
 void Executions::run(store::Call<GetSignals>& call) { ask(call); }
 void Executions::run(store::Call<GetStep>& call) { ask(call); }
 void Executions::run(store::Call<ListSteps>& call) { ask(call); }
+void Executions::run(store::Call<core::ReadFlow>& call) { ask(call); }
+void Executions::run(store::Call<GetInputs>& call) { ask(call); }
 
 void Executions::run(store::Call<GetExecution>& call) {
   read(call, {"newest"}, [](Found found) { return core::info_of(found.record.execution); });

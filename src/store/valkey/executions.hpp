@@ -1,4 +1,4 @@
-// Operations on one execution of a store on Valkey: each is one function call.
+// Operations on one execution or one flow of a store on Valkey: each is one function call.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ class Executions {
   };
   explicit Executions(Parts parts) : parts_(parts) {}
 
-  // An operation whose owner is an execution.
+  // An operation whose owner is an execution or a flow.
   void start(store::AnyCall& any);
 
  private:
@@ -45,8 +45,16 @@ class Executions {
     Request request;
   };
 
+  // The execution that it is about, or the one that stands for its flow.
+  template <class Op>
+  ExecutionId subject_of(const Op& operation) const;
+  template <class Op>
+  keys::Address address_of(const Op& operation) const;
+  template <class Op>
+  RefusalContext refusal_context_of(const Op& operation) const;
+
   template <class Command>
-  static Traits traits_of(const Command& command);
+  Traits traits_of(const Command& command) const;
   template <class Command>
   Sent begin(store::Call<Command>& call);
   void send(Sent sent, std::shared_ptr<SentCall> call);
@@ -56,6 +64,7 @@ class Executions {
   template <class Command>
   void run(store::Call<Command>& call);
   void run(store::Call<core::Create>& call);
+  void run(store::Call<core::CreateFlow>& call);
   void run(store::Call<core::LeaseGrant>& call);
   void run(store::Call<store::PutBack>& call);
   void run(store::Call<GetExecution>& call);
@@ -69,6 +78,8 @@ class Executions {
   void run(store::Call<GetSignals>& call);
   void run(store::Call<GetStep>& call);
   void run(store::Call<ListSteps>& call);
+  void run(store::Call<core::ReadFlow>& call);
+  void run(store::Call<GetInputs>& call);
 
   // Answers the call with what its own function answers.
   template <class Query>

@@ -33,6 +33,10 @@ inline std::string of_execution(const ExecutionId& id, std::string_view what) {
 }
 inline std::string core(const ExecutionId& id) { return of_execution(id, "core"); }
 
+inline std::string flow(std::string_view tag, const FlowId& id) {
+  return fmt::format("ff:flow:{}:{}:core", tag, id.str());
+}
+
 inline std::string events(std::string_view tag) { return fmt::format("ff:events:{}", tag); }
 inline std::string events(PartitionIndex partition) { return events(tag(partition)); }
 

@@ -1,35 +1,12 @@
 #include "store/valkey/listing.hpp"
 
-#include <queue>
-#include <set>
-
 #include "base/try.hpp"
 #include "core/refusals.hpp"
 #include "store/valkey/calls/answers.hpp"
-#include "store/valkey/calls/fields.hpp"
 #include "store/valkey/calls/record.hpp"
 
 namespace ff::valkey_store {
 namespace {
-
-constexpr std::size_t looked_at_max = 10'000;  // of one page, whether they match or not
-// Records that are asked of one partition at a time: usually, and of one with very many of a millisecond.
-constexpr std::size_t records_usual_max = 1'024;
-constexpr std::size_t records_max = 1'048'576;
-constexpr std::size_t read_at_once = 100;
-
-Result<Moment> from_cursor(std::string_view text) {
-  const auto first = text.find('.');
-  const auto second = first == std::string_view::npos ? first : text.find('.', first + 1);
-  if (second != std::string_view::npos) {
-    const auto at = parse_number<std::int64_t>(text.substr(0, first));
-    const auto partition = parse_number<PartitionIndex>(text.substr(first + 1, second - first - 1));
-    const auto uuid = Uuid::parse(text.substr(second + 1));
-    if (at && partition && uuid) return Moment{TimePoint{Millis{*at}}, {*partition, *uuid}};
-  }
-  return fail_field(Errc::invalid_input, "cursor",
-                    "cursor must be `next` of an earlier page, unchanged");
-}
 
 bool matches(const core::Execution& execution, const ListExecutions& query) {
   if (query.tag) {
@@ -41,78 +18,6 @@ bool matches(const core::Execution& execution, const ListExecutions& query) {
          (!query.state || core::may_show(execution, *query.state)) &&
          (!query.kind || execution.kind == *query.kind);
 }
-
-// Executions of a namespace in all partitions, the newest first, read as far as they are asked for.
-class Newest {
- public:
-  // Executions read from one partition.
-  struct Share {
-    std::vector<Moment> moments;  // the newest last
-    bool more = false;            // there are older ones, not later than this:
-    TimePoint read_down_to{};
-  };
-
-  explicit Newest(std::optional<Moment> before) : before_(before) {}
-
-  // `records` are 24 bytes each, as lua/lib/created.lua has them, the newest last.
-  void add(PartitionIndex partition, std::string_view records, bool more) {
-    Share share{.moments = {}, .more = more};
-    for (; records.size() >= record_bytes; records.remove_prefix(record_bytes)) {
-      const auto moment = read_moment(partition, records.substr(0, record_bytes));
-      if (share.moments.empty()) share.read_down_to = moment.at;
-      share.moments.push_back(moment);
-    }
-    // Of the oldest millisecond some may not have been read; it comes with the next part.
-    std::erase_if(share.moments, [&](const Moment& moment) {
-      return (before_ && moment >= *before_) || (more && moment.at == share.read_down_to);
-    });
-    std::ranges::sort(share.moments);
-    shares_[partition] = std::move(share);
-  }
-
-  // The next one, if it is certain; else dry() says where to read on.
-  std::optional<Moment> take() {
-    if (!dry().empty()) return std::nullopt;
-    Share* newest = nullptr;
-    for (auto& [partition, share] : shares_)
-      if (!share.moments.empty() && (!newest || share.moments.back() > newest->moments.back()))
-        newest = &share;
-    if (!newest) return std::nullopt;
-    before_ = newest->moments.back();
-    newest->moments.pop_back();
-    return before_;
-  }
-
-  std::vector<PartitionIndex> dry() const {
-    std::vector<PartitionIndex> partitions;
-    for (const auto& [partition, share] : shares_)
-      if (share.moments.empty() && share.more) partitions.push_back(partition);
-    return partitions;
-  }
-
-  // The latest time from which on one of the dry partitions is to be read.
-  TimePoint read_from() const {
-    TimePoint latest{};
-    for (const auto partition : dry())
-      latest = std::max(latest, shares_.at(partition).read_down_to);
-    return latest;
-  }
-
- private:
-  static constexpr std::size_t record_bytes = 24;
-
-  static Moment read_moment(PartitionIndex partition, std::string_view record) {
-    std::int64_t ms = 0;
-    for (std::size_t i = 0; i < 8; ++i) ms = ms << 8 | static_cast<std::uint8_t>(record[i]);
-    Uuid::Bytes bytes{};
-    std::ranges::transform(record.substr(8), bytes.begin(),
-                           [](char c) { return static_cast<std::uint8_t>(c); });
-    return {TimePoint{Millis{ms}}, {partition, Uuid{bytes}}};
-  }
-
-  std::optional<Moment> before_;  // the last one taken
-  std::map<PartitionIndex, Share> shares_;
-};
 
 // Those that are still there, in order. An id may have been given again after its first execution was
 // forgotten; the one that is meant began at that moment.
@@ -136,73 +41,24 @@ Async<std::vector<core::Execution>> read_all(Functions& functions,
 
 }  // namespace
 
-std::string to_cursor(const Moment& moment) {
-  return fmt::format("{}.{}.{}", moment.at.time_since_epoch().count(), moment.id.partition(),
-                     moment.id.uuid().str());
-}
-
 Async<ExecutionList> list_executions(Functions& functions, ListExecutions query) {
-  std::optional<Moment> before;
-  std::optional<TimePoint> newest;
-  if (query.created_before) newest = *query.created_before - Millis{1};
-  if (query.cursor) {
-    const auto cursor = from_cursor(*query.cursor);
-    FF_CO_TRY(cursor);
-    before = *cursor;
-    newest = newest ? std::min(*newest, cursor->at) : cursor->at;
-  }
-  Newest all(before);
   ExecutionList page;
-  auto partitions = functions.all_partitions();
-  std::size_t per_partition = query.limit / functions.partition_count() + 8;
-  std::size_t looked_at = 0;
-  while (true) {
-    if (!partitions.empty()) {
-      const std::set<PartitionIndex> asked(partitions.begin(), partitions.end());
-      Question question{
-          .function = "ff_list",
-          .arguments = {query.ns.str(),
-                        newest ? std::to_string(newest->time_since_epoch().count()) : "",
-                        std::to_string(per_partition)}};
-      const auto answers = co_await functions.ask(std::move(question), std::move(partitions));
-      FF_CO_TRY(answers);
-      for (const auto partition : asked) all.add(partition, "", false);  // if it is not told of
-      for (const auto& answer : answers->of_nodes)
-        for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
-          const auto partition = parse_tag(answer[i]);
-          if (!partition) co_return malformed("ff_list");
-          all.add(*partition, text_in(answer[i + 1]), text_in(answer[i + 2]) == "1");
-        }
-    }
-
-    std::vector<Moment> moments;
-    const auto wanted = std::min<std::size_t>(read_at_once, query.limit - page.executions.size());
-    bool too_old = false;
-    while (moments.size() < wanted && !too_old) {
-      const auto moment = all.take();
-      if (!moment) break;
-      too_old = query.created_from && moment->at < *query.created_from;
-      if (!too_old) moments.push_back(*moment);
-    }
-    const auto executions = co_await read_all(functions, moments);
-    FF_CO_TRY(executions);
-    for (const auto& execution : *executions)
-      if (matches(execution, query)) page.executions.push_back(core::info_of(execution));
-    looked_at += moments.size();
-
-    partitions = all.dry();
-    if (too_old || (moments.size() < wanted && partitions.empty())) co_return page;
-    if (page.executions.size() >= query.limit || looked_at >= looked_at_max) {
-      page.next = to_cursor(moments.back());
-      co_return page;
-    }
-    if (!partitions.empty()) {
-      newest = all.read_from();
-      // A partition may have many of one millisecond: then only a longer part gets past them.
-      const auto most = moments.empty() ? records_max : records_usual_max;
-      per_partition = std::max(per_partition, std::min(per_partition * 2, most));
-    }
-  }
+  NewestFirst order{.function = "ff_list", .ns = query.ns, .limit = query.limit};
+  if (query.created_before) order.newest = *query.created_before - Millis{1};
+  order.oldest = query.created_from;
+  order.cursor = query.cursor;
+  auto next = co_await visit_newest(
+      functions, std::move(order),
+      [&](const std::vector<Moment>& moments) -> Async<std::size_t> {
+        const auto executions = co_await read_all(functions, moments);
+        FF_CO_TRY(executions);
+        for (const auto& execution : *executions)
+          if (matches(execution, query)) page.executions.push_back(core::info_of(execution));
+        co_return page.executions.size();
+      });
+  FF_CO_TRY(next);
+  page.next = std::move(*next);
+  co_return page;
 }
 
 }  // namespace ff::valkey_store

@@ -8,6 +8,7 @@
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/event_message.hpp"
 #include "store/valkey/calls/fields.hpp"
+#include "store/valkey/flow_listing.hpp"
 #include "store/valkey/listing.hpp"
 
 namespace ff::valkey_store {
@@ -279,6 +280,14 @@ Async<Done> Sweeps::answer(store::SettleEffects command) {
 
 Async<ExecutionList> Sweeps::answer(ListExecutions query) {
   return list_executions(parts_.functions, std::move(query));
+}
+
+Async<FlowList> Sweeps::answer(ListFlows query) {
+  return list_flows(parts_.functions, std::move(query));
+}
+
+Async<FlowNodes> Sweeps::answer(ListFlowNodes query) {
+  return list_flow_nodes(parts_.functions, query);
 }
 
 Async<BackupReply> Sweeps::answer(Backup) {

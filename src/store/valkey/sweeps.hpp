@@ -18,7 +18,7 @@ class Sweeps {
   };
   explicit Sweeps(Parts parts) : parts_(parts) {}
 
-  // An operation that has no single owner.
+  // An operation that has no single owner, or reads much of one.
   void start(store::AnyCall& any);
 
  private:
@@ -33,6 +33,8 @@ class Sweeps {
   Async<store::EffectPage> answer(store::FindEffects query);
   Async<Done> answer(store::SettleEffects command);
   Async<ExecutionList> answer(ListExecutions query);
+  Async<FlowList> answer(ListFlows query);
+  Async<FlowNodes> answer(ListFlowNodes query);
   Async<Done> answer(store::Probe query);
   Async<BackupReply> answer(Backup operation);
 

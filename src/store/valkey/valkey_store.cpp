@@ -157,7 +157,9 @@ void ValkeyStore::start(std::vector<store::AnyCall> calls) {
         resources_.start(any);
       else if constexpr (store::OfKeyRing<Op>)
         key_rings_.start(call);
-      else if constexpr (Op::row.owner == Owner::execution)
+      else if constexpr (std::is_same_v<Op, ListFlowNodes>)
+        sweeps_.start(any);
+      else if constexpr (Op::row.owner == Owner::execution || Op::row.owner == Owner::flow)
         executions_.start(any);
       else if constexpr (requires { copy_.start(call); })
         copy_.start(call);

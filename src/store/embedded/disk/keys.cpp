@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/assert.hpp"
 #include "base/try.hpp"
 
 namespace ff::embedded::keys {
@@ -111,6 +112,34 @@ std::string signal_key(const ExecutionId& id, const SignalKey& key) {
 std::string step(const ExecutionId& id, const StepName& name) {
   return Key(step_prefix).add(id).raw(name.str()).take();
 }
+std::string edge_in(const core::EdgeId& id) {
+  return Key(edge_in_prefix).add(id.downstream).number(id.index).take();
+}
+std::string edge_out(const ExecutionId& upstream, const core::EdgeId& id) {
+  return Key(edge_out_prefix).add(upstream).add(id.downstream.uuid()).number(id.index).take();
+}
+core::EdgeId parse_edge_out(const ExecutionId& upstream, std::string_view key) {
+  const auto rest = text_in(key);
+  FF_ASSERT(rest.size() == uuid_size + 4);
+  return {.downstream = {upstream.partition(), uuid_of(rest)},
+          .index = big_endian<std::uint32_t>(rest.substr(uuid_size))};
+}
+std::string flow(const ExecutionId& subject) { return Key(flow_prefix).add(subject).take(); }
+std::string members_of(const ExecutionId& subject) {
+  return Key(member_prefix).add(subject).take();
+}
+std::string member(const ExecutionId& subject, std::uint32_t index) {
+  return Key(member_prefix).add(subject).number(index).take();
+}
+std::string flow_timer(TimePoint due, const ExecutionId& subject) {
+  return Key(flow_timer_prefix).add(due).add(subject).take();
+}
+std::string flows_by_time_of(const Namespace& ns) {
+  return Key(flow_by_time_prefix).text(ns.str()).take();
+}
+std::string flow_by_time(const Namespace& ns, TimePoint created_at, const ExecutionId& subject) {
+  return Key(flow_by_time_prefix).text(ns.str()).add(created_at).add(subject).take();
+}
 std::uint32_t index_in(std::string_view key) { return big_endian<std::uint32_t>(text_in(key)); }
 std::string_view text_in(std::string_view key) {
   return key.substr(std::min(key.size(), 1 + execution_size));
@@ -161,8 +190,9 @@ Result<EndedCountKey> parse_ended_count(std::string_view key) {
 Result<ExecutionId> execution_id(std::string_view key) {
   const auto is = [&](std::string_view prefix) { return key.starts_with(prefix); };
   constexpr auto id_end = 1 + execution_size;
-  const bool by_index = is(attempt_prefix) || is(signal_prefix) || is(signal_payload_prefix);
-  const bool by_text = is(signal_key_prefix) || is(step_prefix);
+  const bool by_index = is(attempt_prefix) || is(signal_prefix) || is(signal_payload_prefix) ||
+                        is(edge_in_prefix);
+  const bool by_text = is(signal_key_prefix) || is(step_prefix) || is(edge_out_prefix);
   const bool fits = by_text ? key.size() > id_end : key.size() == id_end + (by_index ? 4 : 0);
   if (!fits) return unknown_form();
   return execution_of(key.substr(1));

@@ -11,6 +11,12 @@
 //              | 'h' execution index:be32                its payload
 //              | 'j' execution idempotency_key           a signal that is known by it
 //              | 'v' execution name                      the kept result of a step
+//              | 'E' execution index:be32                an edge into a node of a flow
+//              | 'O' execution uuid:16 index:be32        an edge out of a node: the node after it, its index there
+//              | 'F' flow                                a flow
+//              | 'M' flow index:be32                     the execution that is this node of a flow (its UUID)
+//              | 'L' text(ns) created_at:be64 flow       to list flows, by time
+//              | 'T' due:be64 flow                       a flow that something happens to at a time
 //              | 'i' text(ns) idempotency_key            who was submitted with it
 //              | 'n' text(ns) created_at:be64 execution                    to list, by time
 //              | 't' text(ns) text(tag) text(value) created_at:be64 execution   likewise, by tag
@@ -25,6 +31,7 @@
 //              | 'o' partition:be16 effect               an effect that is to be carried out
 //              | 'k'                                     the secrets that sign waitpoint tokens
 //   execution := partition:be16 uuid:16
+//   flow      := partition:be16 uuid:16
 //   budget, quota, token := uuid:16
 //   text(t)   := length:be16 bytes                       so that no two keys can look alike
 #pragma once
@@ -36,6 +43,7 @@
 #include <string_view>
 
 #include "core/execution/belonging.hpp"
+#include "core/flows/flow.hpp"
 #include "core/quotas/quota.hpp"
 
 namespace ff::embedded::keys {
@@ -65,6 +73,12 @@ inline constexpr std::string_view dedup_until_prefix = "f";
 inline constexpr std::string_view quota_prefix = "q";
 inline constexpr std::string_view place_prefix = "u";
 inline constexpr std::string_view effect_prefix = "o";
+inline constexpr std::string_view edge_in_prefix = "E";
+inline constexpr std::string_view edge_out_prefix = "O";
+inline constexpr std::string_view flow_prefix = "F";
+inline constexpr std::string_view member_prefix = "M";
+inline constexpr std::string_view flow_by_time_prefix = "L";
+inline constexpr std::string_view flow_timer_prefix = "T";
 
 constexpr std::string_view prefix_of(core::Belonging kind) {
   switch (kind) {
@@ -76,6 +90,8 @@ constexpr std::string_view prefix_of(core::Belonging kind) {
     case core::Belonging::signal_payload: return signal_payload_prefix;
     case core::Belonging::signal_key: return signal_key_prefix;
     case core::Belonging::step: return step_prefix;
+    case core::Belonging::edge_in: return edge_in_prefix;
+    case core::Belonging::edge_out: return edge_out_prefix;
   }
   return {};
 }
@@ -93,6 +109,18 @@ std::string signal(const ExecutionId& id, std::uint32_t index);
 std::string signal_payload(const ExecutionId& id, std::uint32_t index);
 std::string signal_key(const ExecutionId& id, const SignalKey& key);
 std::string step(const ExecutionId& id, const StepName& name);
+std::string edge_in(const core::EdgeId& id);
+std::string edge_out(const ExecutionId& upstream, const core::EdgeId& id);
+core::EdgeId parse_edge_out(const ExecutionId& upstream, std::string_view key);
+
+// A flow is addressed by its subject: its partition and its UUID.
+std::string flow(const ExecutionId& subject);
+std::string members_of(const ExecutionId& subject);
+std::string member(const ExecutionId& subject, std::uint32_t index);
+std::string flow_timer(TimePoint due, const ExecutionId& subject);
+std::string flows_by_time_of(const Namespace& ns);
+std::string flow_by_time(const Namespace& ns, TimePoint created_at, const ExecutionId& subject);
+
 // What stands behind the execution in such a key.
 std::uint32_t index_in(std::string_view key);
 std::string_view text_in(std::string_view key);

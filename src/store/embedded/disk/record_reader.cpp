@@ -157,9 +157,41 @@ core::State RecordReader::ended(const proto::Execution::Ended& stored) {
       break;
     }
     case Stored::kExpired: ended.outcome = core::Expired{stored.expired().reason()}; break;
+    case Stored::kSkipped: ended.outcome = core::Skipped{stored.skipped().reason()}; break;
     case Stored::OUTCOME_NOT_SET: ok_ = false; break;
   }
   return ended;
+}
+
+// Version 0.1 stored why an execution waits; that is derived. A flow that is paused blocks its nodes.
+core::State RecordReader::blocked(const proto::Execution::Blocked& stored) {
+  const auto reason = named<BlockingReason>(stored.reason());
+  if (!core::is_pause(reason)) return core::Waiting{};
+  return core::Blocked{
+      .reason = reason, .detail = stored.detail(), .since = from_ms(stored.since_ms())};
+}
+
+core::State RecordReader::waiting_children(const proto::Execution::WaitingChildren& stored) {
+  core::WaitingChildren waiting;
+  if (stored.has_delay_until_ms()) waiting.delay_until = from_ms(stored.delay_until_ms());
+  return waiting;
+}
+
+core::Membership RecordReader::membership(const proto::Execution::Membership& stored) {
+  core::Membership node{.flow = FlowId{uuid(stored.flow())},
+                        .index = stored.index(),
+                        .is_optional = stored.is_optional(),
+                        .is_finalizer = stored.is_finalizer(),
+                        .cancel_rest = stored.cancel_rest(),
+                        .is_cancelled_as_rest = stored.is_cancelled_as_rest(),
+                        .edges_in = stored.edges_in(),
+                        .satisfied = stored.satisfied(),
+                        .impossible = stored.impossible(),
+                        .edges_out = stored.edges_out()};
+  if (!stored.node().empty()) node.node = text<NodeName>(stored.node());
+  if (stored.has_needed()) node.needed = stored.needed();
+  ok_ &= node.satisfied + node.impossible <= node.edges_in;
+  return node;
 }
 
 core::State RecordReader::state(const proto::Execution& stored, const core::Execution& execution) {
@@ -169,10 +201,9 @@ core::State RecordReader::state(const proto::Execution& stored, const core::Exec
     case Stored::kInterrupted: return core::Waiting{};
     case Stored::kActive: return active(stored.active(), execution);
     case Stored::kGranted: return granted(stored.granted());
-    case Stored::kBlocked:
-      return core::Waiting{};  // written by version 0.1; why it waits is derived
+    case Stored::kBlocked: return blocked(stored.blocked());
     case Stored::kDelayed: return core::Delayed{from_ms(stored.delayed().until_ms())};
-    case Stored::kWaitingChildren: return core::WaitingChildren{};
+    case Stored::kWaitingChildren: return waiting_children(stored.waiting_children());
     case Stored::kSuspended: return suspended(stored.suspended());
     case Stored::kEnded: return ended(stored.ended());
     case Stored::kCompletedV1:
@@ -246,7 +277,6 @@ core::Execution RecordReader::execution(const ExecutionId& id, const proto::Exec
                             .retry_count = stored.retry_count(),
                             .reclaim_count = stored.reclaim_count(),
                             .replay_count = stored.replay_count(),
-                            .unresolved_children = stored.unresolved_children(),
                             .signal_count = stored.signal_count(),
                             .step_count = stored.step_count(),
                             .step_bytes = stored.step_bytes(),
@@ -276,6 +306,7 @@ core::Execution RecordReader::execution(const ExecutionId& id, const proto::Exec
                           .cause = named<WakeCause>(stored.wake().cause()),
                           .at = from_ms(stored.wake().at_ms()),
                           .reason = stored.wake().reason()};
+  if (stored.has_flow()) execution.flow = membership(stored.flow());
   if (stored.queued_at_ms() == 0) upgrade(stored, execution);
   execution.state = state(stored, execution);
   return execution;

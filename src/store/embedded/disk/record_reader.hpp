@@ -42,6 +42,9 @@ class RecordReader {
   core::State granted(const proto::Execution::Granted& stored);
   core::State suspended(const proto::Execution::Suspended& stored);
   core::State ended(const proto::Execution::Ended& stored);
+  core::State blocked(const proto::Execution::Blocked& stored);
+  core::State waiting_children(const proto::Execution::WaitingChildren& stored);
+  core::Membership membership(const proto::Execution::Membership& stored);
 
   // Format 1 had no attempts; what is known of the newest one is put together.
   void upgrade(const proto::Execution& stored, core::Execution& execution);

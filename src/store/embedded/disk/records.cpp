@@ -105,6 +105,7 @@ void write(const core::Ended& ended, proto::Execution::Ended& out) {
             if (cancelled.by) write(*cancelled.by, *out.mutable_cancelled()->mutable_by());
           },
           [&](const core::Expired& expired) { out.mutable_expired()->set_reason(expired.reason); },
+          [&](const core::Skipped& skipped) { out.mutable_skipped()->set_reason(skipped.reason); },
       },
       ended.outcome);
 }
@@ -122,7 +123,10 @@ void write(const core::State& state, proto::Execution& out) {
           [&](const core::Delayed& delayed) {
             out.mutable_delayed()->set_until_ms(to_ms(delayed.until));
           },
-          [&](const core::WaitingChildren&) { out.mutable_waiting_children(); },
+          [&](const core::WaitingChildren& waiting) {
+            auto& stored = *out.mutable_waiting_children();
+            if (waiting.delay_until) stored.set_delay_until_ms(to_ms(*waiting.delay_until));
+          },
           [&](const core::Active& active) {
             auto& stored = *out.mutable_active();
             stored.mutable_lease()->set_acquired_at_ms(to_ms(active.lease.acquired_at));
@@ -141,9 +145,29 @@ void write(const core::State& state, proto::Execution& out) {
             stored.set_escalated(suspended.escalated);
           },
           [&](const core::Ended& ended) { write(ended, *out.mutable_ended()); },
-          [](const core::Blocked&) { FF_ASSERT(!"the embedded store keeps nothing as blocked"); },
+          [&](const core::Blocked& blocked) {  // by its flow: no other scheduler is here
+            auto& stored = *out.mutable_blocked();
+            stored.set_reason(std::to_underlying(blocked.reason));
+            stored.set_detail(blocked.detail);
+            stored.set_since_ms(to_ms(blocked.since));
+          },
       },
       state);
+}
+
+void write(const core::Membership& node, proto::Execution::Membership& out) {
+  write_uuid(node.flow, *out.mutable_flow());
+  out.set_node(node.node.str());
+  out.set_index(node.index);
+  out.set_is_optional(node.is_optional);
+  out.set_is_finalizer(node.is_finalizer);
+  out.set_cancel_rest(node.cancel_rest);
+  out.set_is_cancelled_as_rest(node.is_cancelled_as_rest);
+  if (node.needed) out.set_needed(*node.needed);
+  out.set_edges_in(node.edges_in);
+  out.set_satisfied(node.satisfied);
+  out.set_impossible(node.impossible);
+  out.set_edges_out(node.edges_out);
 }
 
 void write(const Progress& progress, proto::Progress& out) {
@@ -194,7 +218,6 @@ std::string encode(const core::Execution& execution) {
   out.set_retention_ms(execution.retention.count());
   out.set_retry_count(execution.retry_count);
   out.set_replay_count(execution.replay_count);
-  out.set_unresolved_children(execution.unresolved_children);
   if (execution.attempt) write(*execution.attempt, *out.mutable_attempt());
   if (const auto& replay = execution.pending_replay) {
     out.mutable_pending_replay()->set_reason(replay->reason);
@@ -214,6 +237,7 @@ std::string encode(const core::Execution& execution) {
     stored.set_at_ms(to_ms(wake->at));
     stored.set_reason(wake->reason);
   }
+  if (execution.flow) write(*execution.flow, *out.mutable_flow());
   write(execution.state, out);
   return out.SerializeAsString();
 }

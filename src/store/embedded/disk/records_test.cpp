@@ -49,7 +49,7 @@ core::Execution full() {
   execution.retry_count = 3;
   execution.reclaim_count = 2;
   execution.replay_count = 1;
-  execution.unresolved_children = 6;
+  execution.flow = core::Membership{.flow = FlowId{}, .node = *NodeName::parse("build"), .index = 6, .edges_in = 2, .satisfied = 1};
   execution.attempt->cause = "it broke";
   execution.attempt->requested_by = "ops";
   execution.attempt->requested_at = t0 + 1s;

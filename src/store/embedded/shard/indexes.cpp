@@ -13,6 +13,9 @@ bool is_ready(const core::Execution& execution) {
 
 namespace {
 
+// Timers of executions, which mend() compares with the records.
+bool is_counted(core::TimerKind kind) { return kind != core::TimerKind::flow_deadline; }
+
 std::size_t state_index(const core::Execution& execution) {
   return static_cast<std::size_t>(core::public_state(execution));
 }
@@ -58,11 +61,13 @@ void Indexes::place(const core::Execution& execution) {
 }
 
 void Indexes::add_timer(const core::Timer& timer, const ExecutionId& id) {
-  if (timers_[timer.kind].emplace(timer.due, id).second) ++timer_counts_[id.partition()];
+  const bool added = timers_[timer.kind].emplace(timer.due, id).second;
+  if (added && is_counted(timer.kind)) ++timer_counts_[id.partition()];
 }
 
 void Indexes::remove_timer(const core::Timer& timer, const ExecutionId& id) {
-  timer_counts_[id.partition()] -= timers_[timer.kind].erase({timer.due, id});
+  const auto removed = timers_[timer.kind].erase({timer.due, id});
+  if (is_counted(timer.kind)) timer_counts_[id.partition()] -= removed;
 }
 
 void Indexes::remove(const core::Execution& execution) {
@@ -215,12 +220,14 @@ std::size_t Indexes::mend(PartitionIndex partition,
   // All of them are there: more than that are wrong. Only then are all timers of the shard looked at.
   auto& count = timer_counts_[partition];
   if (count == timed.size()) return mended;
-  for (auto& [kind, timers] : timers_)
+  for (auto& [kind, timers] : timers_) {
+    if (!is_counted(kind)) continue;
     mended += std::erase_if(timers, [&](const auto& entry) {
       const auto& [due, id] = entry;
       return id.partition() == partition &&
              !timed.contains({core::Timer{.kind = kind, .due = due}, id});
     });
+  }
   count = timed.size();
   return mended;
 }

@@ -58,11 +58,12 @@ class Indexes {
   // Returns how much that was.
   std::size_t mend(PartitionIndex partition, const std::vector<core::Execution>& executions);
 
+  void add_timer(const core::Timer& timer, const ExecutionId& id);
+  void remove_timer(const core::Timer& timer, const ExecutionId& id);
+
  private:
   using Timers = std::set<std::pair<TimePoint, ExecutionId>>;
 
-  void add_timer(const core::Timer& timer, const ExecutionId& id);
-  void remove_timer(const core::Timer& timer, const ExecutionId& id);
   bool has(const core::Execution& execution) const;
   bool has_timer(const core::Execution& execution) const;
   void place(const core::Execution& execution);

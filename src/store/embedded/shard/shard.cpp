@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "base/overloaded.hpp"
 #include "base/try.hpp"
+#include "core/flows/draft.hpp"
 #include "core/refusals.hpp"
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/suspension_records.hpp"
@@ -21,11 +22,11 @@ bool is_recorded(const core::Effect& effect) {
   return !std::holds_alternative<core::ReleaseToken>(effect);
 }
 
-// Such changes look in the database for what they erase.
-bool erases_many(const core::Change& change) {
+// The execution of a change that looks in the database for what it erases.
+std::optional<ExecutionId> erases_many(const core::Change& change) {
+  if (const auto* remove = std::get_if<core::RemoveExecution>(&change)) return remove->last.id;
   const auto* erase = std::get_if<core::EraseBelonging>(&change);
-  return std::holds_alternative<core::RemoveExecution>(change) ||
-         (erase && core::is_many(erase->kind));
+  return erase && core::is_many(erase->kind) ? std::optional(erase->id) : std::nullopt;
 }
 
 }  // namespace
@@ -76,6 +77,10 @@ Result<void> Shard::write(Batch& batch) {
     parts_.retention_mark.lower(*first);
   new_keys_.clear();
   removed_.clear();
+  removed_flows_.clear();
+  unwritten_members_of_.clear();
+  unwritten_edges_of_.clear();
+  unwritten_edges_.clear();
   return written;
 }
 
@@ -84,6 +89,7 @@ void Shard::finish(Batch batch) {
   const auto number = batch.number;
   writer_.finish(std::move(batch));
   hot_.shrink(number, writer_.synced_through());
+  shrink_flows(number);
 }
 
 // ---- Commands ------------------------------------------------------------------------------------
@@ -119,40 +125,47 @@ void Shard::skip_lost_epochs(const ExecutionId& id) {
 
 template <class Command>
 Result<typename Command::Reply> Shard::change(Command command, Batch& batch) {
-  const auto id = command.id;
   auto plan = core::decide(*this, std::move(command), now());
   FF_TRY(plan);
+  FF_TRY(core::add_consequences(*this, *plan, now()));
   if (!plan->changes.empty()) {
     const bool waits = writer_.waits<Command>(core::ends_execution(plan->changes));
-    carry_out({id, std::move(plan->changes), std::move(plan->effects), waits}, batch);
+    carry_out({std::move(plan->changes), std::move(plan->effects), waits}, batch);
   }
   return std::move(plan->reply);
 }
 
 void Shard::carry_out(Decided decided, Batch& batch) {
   // Before the first change of the plan: it is written as a whole.
-  if (std::ranges::any_of(decided.changes, erases_many))
-    static_cast<void>(write_changes_of(decided.id));
+  for (const auto& change : decided.changes)
+    if (const auto id = erases_many(change)) static_cast<void>(write_changes_of(*id));
   auto& announcements = decided.waits || based_on_unsynced_ ? batch.after_sync : batch.at_once;
   batch.must_sync |= decided.waits;
   based_on_unsynced_ |= decided.waits;
   std::optional<std::string> payload;  // of the execution that is put next
-  const auto announce = [&](const std::optional<EventType>& event, const core::Execution& of) {
-    keep_effects(of.id.partition(), decided.effects, batch);
+  // The first event carries the effects.
+  const auto announce = [&](const std::optional<EventType>& event, PartitionIndex partition,
+                            auto make_change) {
+    keep_effects(partition, decided.effects, batch);
     if (!event) return;
-    auto change = core::make_change(*event, of, last_now_);
+    core::ExecutionChange change = make_change(*event);
     change.effects = std::exchange(decided.effects, {});
     announcements.add_event(std::move(change));
+  };
+  const auto announce_execution = [&](const std::optional<EventType>& event,
+                                      const core::Execution& of) {
+    announce(event, of.id.partition(),
+             [&](EventType type) { return core::make_change(type, of, last_now_); });
   };
   for (auto& change : decided.changes)
     std::visit(Overloaded{
                    [&](core::PutExecution& put) {
-                     announce(put.event, put.next);
+                     announce_execution(put.event, put.next);
                      put_execution(std::move(put.next), std::exchange(payload, std::nullopt),
                                    decided.waits, batch);
                    },
                    [&](const core::RemoveExecution& remove) {
-                     announce(remove.event, remove.last);
+                     announce_execution(remove.event, remove.last);
                      remove_execution(remove.last, batch);
                    },
                    [&](core::PutBelonging& put) { payload = put_belonging(put, batch); },
@@ -161,6 +174,16 @@ void Shard::carry_out(Decided decided, Batch& batch) {
                      FF_ASSERT(record);
                      erase_belongings(record->execution, erase.kind, batch);
                    },
+                   [&](core::PutFlow& put) {
+                     announce(put.event, put.next.partition, [&](EventType type) {
+                       return core::make_change(type, put.next, last_now_);
+                     });
+                     put_flow(std::move(put.next), decided.waits, batch);
+                   },
+                   [&](const core::RemoveFlow& remove) { remove_flow(remove.last, batch); },
+                   [&](const core::AddMember& add) { add_member(add, batch); },
+                   [&](const core::AddEdge& add) { add_edge(add.edge, batch); },
+                   [&](const core::PutEdge& put) { put_edge(put.edge, batch); },
                },
                change);
 }
@@ -233,8 +256,9 @@ void Shard::write_indexes(const core::Execution* before, const core::Execution& 
   auto& changes = batch.changes;
   const bool had_ended = before && core::has_ended(*before);
   const bool ended = core::has_ended(next);
-  if (had_ended) changes.erase(keys::retention(core::retained_until(*before), next.id));
-  if (ended) {
+  if (had_ended && !next.flow)
+    changes.erase(keys::retention(core::retained_until(*before), next.id));
+  if (ended && !next.flow) {  // a node is kept as long as its flow
     const auto until = core::retained_until(next);
     changes.put(keys::retention(until, next.id), "");
     first_retained_ = std::min(first_retained_.value_or(until), until);
@@ -267,7 +291,10 @@ void Shard::remove_execution(const core::Execution& last, Batch& batch) {
   removed_.insert(id);
   changes.erase(keys::ended(id));
   for (const auto kind : core::belongings) erase_belongings(last, kind, batch);
-  changes.erase(keys::retention(core::retained_until(last), id));
+  if (last.flow)
+    changes.erase(keys::member(subject_of(last.flow->flow), last.flow->index));
+  else
+    changes.erase(keys::retention(core::retained_until(last), id));
   changes.erase(keys::by_time(last.ns, last.created_at, id));
   for (const auto& [tag, value] : last.tags)
     changes.erase(keys::by_tag(last.ns, tag, value, last.created_at, id));

@@ -30,7 +30,9 @@ struct CountShare {
 // of those that are about all.
 inline constexpr auto is_about_execution = []<class Op>() {
   // No other scheduler shares this store, so nothing is ever blocked here.
-  return Op::row.owner == Owner::execution && !std::same_as<Op, core::Unblock>;
+  // Lists and inputs are read beside the shards.
+  return (Op::row.owner == Owner::execution || Op::row.owner == Owner::flow) &&
+         !store::OneOf<Op, core::Unblock, GetInputs, ListFlowNodes>;
 };
 using ShardCall = store::AnyCallOf<
     Joined<Filtered<store::StoreOperations, is_about_execution>,
@@ -43,6 +45,7 @@ class Shard final : core::PartitionView {
  public:
   struct Parts {
     std::uint16_t number;
+    PartitionIndex partition_count;
     Database& database;
     Committer& committer;
     Fault& fault;
@@ -103,12 +106,12 @@ class Shard final : core::PartitionView {
   Result<Bytes> execute(const GetStep& query, Batch& batch);
   Result<StepList> execute(const ListSteps& query, Batch& batch);
   Result<Done> execute(const store::SettleEffects& command, Batch& batch);
+  Result<FlowInfo> execute(const core::ReadFlow& query, Batch& batch);
 
   void skip_lost_epochs(const ExecutionId& id);
   template <class Command>
   Result<typename Command::Reply> change(Command command, Batch& batch);
   struct Decided {
-    ExecutionId id;  // of the command
     std::vector<core::Change> changes;
     std::vector<core::Effect> effects;
     bool waits;  // for the disk
@@ -122,6 +125,14 @@ class Shard final : core::PartitionView {
   void erase_belongings(const core::Execution& of, core::Belonging kind, Batch& batch);
   void erase_found(const ExecutionId& id, core::Belonging kind, Batch& batch);
   void remove_execution(const core::Execution& last, Batch& batch);
+  void put_flow(core::Flow&& next, bool waits, Batch& batch);
+  void remove_flow(const core::Flow& last, Batch& batch);
+  void remove_from_indexes(const core::Flow& flow, Batch& batch);
+  void add_edge(const core::Edge& edge, Batch& batch);
+  void put_edge(const core::Edge& edge, Batch& batch);
+  void add_member(const core::AddMember& member, Batch& batch);
+  void shrink_flows(BatchNumber written);
+  ExecutionId subject_of(const FlowId& id) const;
   void write_indexes(const core::Execution* before, const core::Execution& next, Batch& batch);
 
   bool all_synced(const Batch& batch) const;
@@ -134,6 +145,13 @@ class Shard final : core::PartitionView {
   Result<std::optional<core::KnownSignal>> find_signal(const core::Execution& execution,
                                                        const SignalKey& key) override;
   Result<bool> has_step(const core::Execution& execution, const StepName& name) override;
+  Result<const core::Flow*> find_flow(const FlowId& id) override;
+  Result<std::vector<ExecutionId>> find_members(const FlowId& flow, std::uint32_t from,
+                                                std::size_t max) override;
+  Result<std::vector<core::EdgeId>> find_edges_out(const ExecutionId& upstream,
+                                                   const std::optional<core::EdgeId>& after,
+                                                   std::size_t max) override;
+  Result<core::Edge> find_edge(const core::EdgeId& id) override;
   // Before belongings are read from the database: the current batch may have changed them.
   Result<void> write_changes_of(const ExecutionId& id);
 
@@ -155,6 +173,17 @@ class Shard final : core::PartitionView {
   std::set<Indexes::QueueKey> ended_changed_;  // lanes whose count of ended ones must be written
   std::map<std::string, IdempotencyEntry> new_keys_;  // of this batch, not written yet
   std::set<ExecutionId> removed_;                     // likewise
+  struct HotFlow {
+    core::Flow flow;
+    BatchNumber changed_in = 0;
+    BatchNumber durable_in = 0;  // a reply about it waits until that batch is synced
+  };
+  std::map<FlowId, HotFlow> flows_;  // that changed or were asked for lately
+  // Of this batch, not written yet.
+  std::set<FlowId> removed_flows_;
+  std::set<FlowId> unwritten_members_of_;
+  std::set<ExecutionId> unwritten_edges_of_;  // nodes that edges go out of
+  std::map<core::EdgeId, core::Edge> unwritten_edges_;
   LeaseEpoch epoch_floor_{};
   TimePoint epoch_floor_until_{};
   TimePoint last_now_{};            // time never runs backwards in here

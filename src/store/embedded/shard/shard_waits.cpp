@@ -48,6 +48,13 @@ void Shard::erase_belongings(const core::Execution& of, core::Belonging kind, Ba
     case core::Belonging::step:
       if (of.step_count > 0) erase_found(id, kind, batch);
       return;
+    case core::Belonging::edge_in:
+      for (std::uint32_t index = 0; of.flow && index < of.flow->edges_in; ++index)
+        changes.erase(keys::edge_in({id, index}));
+      return;
+    case core::Belonging::edge_out:
+      if (of.flow && of.flow->edges_out > 0) erase_found(id, kind, batch);
+      return;
   }
 }
 

@@ -29,8 +29,8 @@ asio::awaitable<void> pause(Millis duration) {
 }
 
 // The primaries that answer: of a cluster, the others may be down. Fails if none answers.
-Async<std::vector<NodeName>> answering(Client& client) {
-  std::vector<NodeName> found;
+Async<std::vector<valkey::NodeName>> answering(Client& client) {
+  std::vector<valkey::NodeName> found;
   std::optional<Error> failure;
   const auto nodes = client.nodes();
   for (const auto& node : nodes) {
@@ -207,7 +207,7 @@ bool is_function_not_found(const Reply& reply) {
 
 enum class Found : std::uint8_t { serves, missing, older };
 
-Async<Found> look_at_library(Client& client, const NodeName& node) {
+Async<Found> look_at_library(Client& client, const valkey::NodeName& node) {
   Request request{.command = {"FCALL", "ff_version", "0"}, .route = node};
   auto reply = co_await client.run(std::move(request));
   FF_CO_TRY(reply);
@@ -249,7 +249,7 @@ Async<void> check_not_outdated(Client& client) {
           newest->major, newest->minor, library_version.major, library_version.minor));
 }
 
-Async<void> load_library(Client& client, const NodeName& node) {
+Async<void> load_library(Client& client, const valkey::NodeName& node) {
   Request request{.command = {"FUNCTION", "LOAD", "REPLACE", std::string(library_text())},
                   .route = node};
   auto reply = co_await client.run(std::move(request));

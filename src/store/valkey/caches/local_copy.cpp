@@ -77,7 +77,8 @@ void LocalCopy::hear(std::string_view text) {
   }
   {
     const std::lock_guard lock(sinks_mutex_);
-    for (const auto& message : messages) sinks_.on_events({&message.change, 1});
+    for (const auto& message : messages)
+      if (message.is_event) sinks_.on_events({&message.change, 1});
   }
   for (const auto& message : parts_.own_events.hear(std::move(messages))) learn(message);
 }
@@ -87,9 +88,9 @@ void LocalCopy::learn(const EventMessage& message) {
   const auto& id = message.indexed.ready.id;
   if (change.claimable)
     ready_.put(message.indexed, message.version);
-  else
+  else if (message.is_event && !is_of_flow(change.event.type))
     ready_.erase(id, message.version);
-  timers_.put(id, change.timer, message.version);
+  if (message.is_event) timers_.put(id, change.timer, message.version);
   const std::lock_guard lock(sinks_mutex_);
   sinks_.on_changes({&change, 1});
 }
@@ -289,7 +290,8 @@ Async<TimePoint> LocalCopy::look_for_timers(std::vector<PartitionIndex> partitio
   const auto per_look = timers_per_look_.load();
   Question question{
       .function = "ff_sweep_timers",
-      .arguments = {std::to_string(until.time_since_epoch().count()), std::to_string(per_look)},
+      .arguments = {std::to_string(until.time_since_epoch().count()), std::to_string(per_look),
+                    "flows"},
       .moving = Moving::skip};
   const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
   FF_CO_TRY(answers);

@@ -19,13 +19,6 @@ std::vector<std::string> with_token(std::vector<std::string> arguments,
   return arguments;
 }
 
-// Eight bytes: of every waiting execution there is one.
-std::string raw_bytes(std::uint64_t number) {
-  std::string bytes;
-  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift);
-  return bytes;
-}
-
 std::string_view name_of(core::LeaseSource source) {
   switch (source) {
     case core::LeaseSource::ready: return "ready";
@@ -309,18 +302,70 @@ Result<void> check_condition_of(const Suspend& command) {
   return core::check_condition(command.condition, keys, command.timeout.has_value());
 }
 
+namespace {
+
+std::string detail_in(const std::vector<Reply>& reply, std::size_t i) {
+  const auto* text = i + 2 < reply.size() ? reply[i + 2].as_text() : nullptr;
+  return text ? *text : std::string{};
+}
+
+FlowState flow_state_in(const std::string& text) {
+  return from_name<FlowState>(text).value_or(FlowState::running);
+}
+
+// What only concerns flows; none if it is something else.
+std::optional<std::unexpected<Error>> refused_for_flow(Errc code, const RefusalContext& context,
+                                                       const std::vector<Reply>& reply) {
+  namespace refusals = core::refusals;
+  const auto detail = [&](std::size_t i) { return detail_in(reply, i); };
+  const auto id = context.flow ? *context.flow : FlowId::parse(detail(1)).value_or(FlowId{});
+  const auto node = ExecutionId::parse(detail(1)).value_or(context.id);
+  switch (code) {
+    case Errc::flow_not_found: return refusals::not_found(id);
+    case Errc::flow_not_building:
+      if (detail(0) == "building")
+        return refusals::not_running(id, FlowState::building);
+      return refusals::not_building(id, flow_state_in(detail(0)));
+    case Errc::flow_already_terminal:
+      if (detail(0) == "ending") return refusals::still_ending(id, flow_state_in(detail(2)));
+      return refusals::already_terminal(id, flow_state_in(detail(2)));
+    case Errc::flow_limit_exceeded: return refusals::flow_too_large(id);
+    case Errc::node_not_found: {
+      const auto at = parse_number<std::size_t>(detail(0)).value_or(0);
+      const auto edge = parse_number<std::size_t>(detail(1)).value_or(0);
+      return refusals::node_not_found(id, context.dependencies.at(at).at(edge));
+    }
+    case Errc::execution_not_leaseable:
+      if (detail(0) != "flow") return std::nullopt;
+      return refusals::flow_holds(context.id, id, flow_state_in(detail(2)));
+    case Errc::execution_not_eligible:
+      if (detail(0) != "dependencies") return std::nullopt;
+      return refusals::dependencies_failed(node);
+    default: break;
+  }
+  if (!context.flow) return std::nullopt;
+  if (code == Errc::duplicate_mismatch) return refusals::duplicate_mismatch(id);
+  if (code == Errc::execution_not_found)
+    return refusals::not_found(ExecutionId::parse(detail(0)).value_or(context.id));
+  if (code == Errc::execution_not_terminal)
+    return refusals::not_terminal(
+        node, from_name<ExecutionState>(detail(0)).value_or(ExecutionState::waiting));
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::unexpected<Error> refused(const RefusalContext& context, const std::vector<Reply>& reply) {
   namespace refusals = core::refusals;
-  const auto detail = [&](std::size_t i) {
-    const auto* text = i + 2 < reply.size() ? reply[i + 2].as_text() : nullptr;
-    return text ? *text : std::string{};
-  };
+  const auto detail = [&](std::size_t i) { return detail_in(reply, i); };
   const auto state_in = [&](std::size_t i) {
     return from_name<ExecutionState>(detail(i)).value_or(ExecutionState::waiting);
   };
   const auto* name = reply.size() > 1 ? reply[1].as_text() : nullptr;
   const auto code = name ? errc_from_name(*name) : std::nullopt;
   const auto& id = context.id;
+  if (code)
+    if (auto refusal = refused_for_flow(*code, context, reply)) return std::move(*refusal);
   switch (code.value_or(Errc::internal)) {
     case Errc::execution_not_found: return refusals::not_found(id);
     case Errc::duplicate_mismatch: {

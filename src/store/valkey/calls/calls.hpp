@@ -96,18 +96,21 @@ core::RemoveReply read_answer(const core::Remove& command, Answer& answer);
 
 // [0, code, details…], said in a sentence.
 struct RefusalContext {
-  ExecutionId id;
+  ExecutionId id;  // of a flow: its subject
   WorkerId worker = {};
   std::optional<LeaseId> expected_lease = {};
   bool by_idempotency_key = false;
   std::string waitpoint = {};
   StepName step = {};
   std::optional<Error> condition = {};  // why it can never be satisfied
+  std::optional<FlowId> flow = {};      // that the command is about
+  std::vector<std::vector<NodeName>> dependencies = {};  // of the nodes that are to be added
 };
 // Whether the condition can be satisfied. The function library does not look.
 Result<void> check_condition_of(const Suspend& command);
 
 template <class Command>
+  requires(Command::row.owner != Owner::flow)
 RefusalContext context_of(const Command& command) {
   RefusalContext context{.id = command.id};
   if constexpr (requires { command.worker; }) context.worker = command.worker;

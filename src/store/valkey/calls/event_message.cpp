@@ -12,12 +12,14 @@ namespace {
 constexpr char separator = '\x1f';         // of the parts of a change
 constexpr char change_separator = '\x1d';  // of the changes of a message
 constexpr std::size_t parts_always = 15;
-constexpr std::size_t parts_known = 19;  // with those about budgets and quotas, and the version
+constexpr std::size_t parts_known = 20;  // with budgets and quotas, the version, and the flow
 
-constexpr std::array<std::string_view, 7> timer_names{"lease_expiry",    "delay",
-                                                      "attempt_timeout", "execution_deadline",
-                                                      "grant_expiry",    "suspension_timeout",
-                                                      "waitpoint_expiry"};
+constexpr char effect_separator = '\x1e';
+constexpr std::string_view effects_word = "effects";  // in the place of an event's type
+
+constexpr std::array<std::string_view, 8> timer_names{
+    "lease_expiry", "delay",           "attempt_timeout",   "execution_deadline",
+    "grant_expiry", "suspension_timeout", "waitpoint_expiry", "flow_deadline"};
 
 using Parts = std::array<std::string_view, parts_known>;
 
@@ -100,14 +102,36 @@ std::string_view name_of(core::TimerKind kind) { return timer_names[std::to_unde
 
 namespace {
 
+// origin, `effects`, time, subject of the flow, effects. They are carried by the end of building, which means
+// nothing to those who wait.
+std::optional<EventMessage> parse_effects(const Parts& parts) {
+  const auto at = time_in(parts[2]);
+  const auto id = ExecutionId::parse(parts[3]);
+  if (!at || !id) return std::nullopt;
+  EventMessage message{.origin = std::string(parts[0]), .change = {}, .indexed = {}, .is_event = false};
+  message.change.event = {.type = EventType::flow_sealed, .at = *at, .id = *id, .ns = {}, .lane = {}, .kind = {}};
+  message.indexed.ready.id = *id;
+  auto texts = parts[4];
+  while (!texts.empty()) {
+    const auto end = std::min(texts.find(effect_separator), texts.size());
+    if (auto effect = core::effect_from(texts.substr(0, end)))
+      message.change.effects.push_back(std::move(*effect));
+    texts.remove_prefix(std::min(end + 1, texts.size()));
+  }
+  return message;
+}
+
 std::optional<EventMessage> parse_change(std::string_view text) {
   Parts parts;
-  if (!split(text, parts)) return std::nullopt;
+  const bool is_complete = split(text, parts);
+  if (parts[1] == effects_word) return parse_effects(parts);
+  if (!is_complete) return std::nullopt;
   const auto type = from_name<EventType>(parts[1]);
   const auto at = time_in(parts[2]);
   const auto id = ExecutionId::parse(parts[3]);
   auto ns = Namespace::parse(std::string(parts[4]));
-  auto lane = LaneId::parse(std::string(parts[5]));
+  // A flow has none.
+  auto lane = parts[5].empty() ? Result<LaneId>(LaneId{}) : LaneId::parse(std::string(parts[5]));
   auto kind = Kind::parse(std::string(parts[6]));
   const auto attempts = parse_number<std::uint32_t>(parts[8]);
   const auto queued_at = time_in(parts[11]);
@@ -124,6 +148,7 @@ std::optional<EventMessage> parse_change(std::string_view text) {
                   // A word of other programs means that it waits for something.
                   .state = from_name<ExecutionState>(parts[7]).value_or(ExecutionState::waiting),
                   .attempts = *attempts};
+  if (const auto flow = FlowId::parse(parts[19])) change.event.flow = *flow;
   change.claimable = parts[9] == "1";
   auto needs = needs_in(parts[12], parts[15], parts[16]);
   change.required = needs.capabilities;

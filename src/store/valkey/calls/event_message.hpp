@@ -13,6 +13,7 @@ struct EventMessage {
   IndexedReady indexed;  // what to know of it if it is claimable
   // Counts the changes of the execution. None: it is new, or the message is of an older program.
   std::optional<Version> version = {};
+  bool is_event = true;  // false: it only tells of effects
 };
 
 // The changes of one call. What is not known, because it is of a newer version, is left out.

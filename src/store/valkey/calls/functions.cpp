@@ -46,12 +46,18 @@ std::vector<std::string> Functions::with_keys(std::vector<std::string> command,
 }
 
 Request Functions::change(const ExecutionId& id, FunctionCall function, std::string origin) const {
-  const auto& place = place_of(id);
+  return change({.place = place_of(id), .key = keys::core(id)}, std::move(function),
+                std::move(origin));
+}
+
+Request Functions::change(const keys::Address& address, FunctionCall function,
+                          std::string origin) const {
+  const auto& place = address.place;
   std::vector<std::string> command;
   command.reserve(7 + function.arguments.size());
   command.emplace_back("FCALL");
   command.emplace_back(function.function);
-  command = with_keys(std::move(command), place.tag, keys::core(id));
+  command = with_keys(std::move(command), place.tag, address.key);
   command.push_back(clock_.argument());
   command.push_back(std::move(origin));
   std::ranges::move(function.arguments, std::back_inserter(command));

@@ -63,8 +63,9 @@ class Functions {
   // server is waited for.
   Request unless_down(Request request) const;
 
-  // Changes an execution.
+  // Changes an execution, or what has this key in its partition.
   Request change(const ExecutionId& id, FunctionCall function, std::string origin) const;
+  Request change(const keys::Address& address, FunctionCall function, std::string origin) const;
   // Reads an execution: ff_get.
   Request read(const ExecutionId& id, std::vector<std::string> arguments) const;
   // The arguments of a function at an address begin with the time.

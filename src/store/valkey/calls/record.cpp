@@ -41,6 +41,8 @@ core::LeaseEnd lease_end_of(const core::AttemptEnd& end, const std::string& told
 std::string lease_reason(core::LeaseEnd how, const core::AttemptEnd& end) {
   constexpr std::string_view revoked = "lease revoked: ";
   if (how == core::LeaseEnd::timed_out) return end.reason;
+  // Its flow cancelled it: an operator's reason has another form, and is not the lease's.
+  if (how == core::LeaseEnd::cancelled && !end.reason.starts_with("cancelled: ")) return end.reason;
   if (how == core::LeaseEnd::revoked && end.reason.starts_with(revoked))
     return end.reason.substr(revoked.size());
   return {};
@@ -152,6 +154,7 @@ core::Outcome outcome_of(Fields& fields, TerminalOutcome outcome) {
     case TerminalOutcome::cancelled:
       return core::Cancelled{.reason = fields.text("cancellation_reason")};
     case TerminalOutcome::expired: return core::Expired{fields.text("failure_reason")};
+    case TerminalOutcome::skipped: return core::Skipped{fields.text("failure_reason")};
     default:
       return core::Failed{.reason = fields.text("failure_reason"),
                           .category = fields.text("failure_category")};
@@ -164,14 +167,6 @@ core::State waiting_or_granted(Fields& fields) {
                          .expires_at = *until,
                          .token = fields.optional_id<QuotaTokenId>("admission")};
   return core::Waiting{};
-}
-
-// Programs with flows pause the executions of a cancelled one. As with a policy's pause, no worker may have
-// them.
-BlockingReason blocking_reason_of(Fields& fields) {
-  if (fields.text("blocking_reason") == "paused_by_flow_cancel")
-    return BlockingReason::paused_by_policy;
-  return fields.name_of<BlockingReason>("blocking_reason");
 }
 
 // Only what is shown of it: the record of the suspension has the rest.
@@ -216,9 +211,9 @@ core::State state_of(Fields& fields, const core::Execution& execution) {
   if (eligibility == to_string(EligibilityState::not_eligible_until_time))
     return core::Delayed{fields.time("delay_until")};
   if (eligibility == to_string(EligibilityState::blocked_by_dependencies))
-    return core::WaitingChildren{};
+    return core::WaitingChildren{fields.optional_time("delay_until")};
   if (eligibility.starts_with("blocked_by_"))
-    return core::Blocked{.reason = blocking_reason_of(fields),
+    return core::Blocked{.reason = fields.name_of<BlockingReason>("blocking_reason"),
                          .detail = fields.text("blocking_detail"),
                          .since = fields.time("last_transition_at")};
   return waiting_or_granted(fields);
@@ -238,6 +233,31 @@ std::optional<core::ReplayRequest> pending_replay(Fields& fields) {
   return core::ReplayRequest{.reason = fields.text("pending_replay_reason"),
                              .requested_by = fields.text("pending_replay_requested_by"),
                              .at = *at};
+}
+
+// Records of edges (lua/lib/flow_edges.lua) stand in the core, if they are few.
+constexpr std::size_t edge_in_bytes = 22;
+constexpr std::size_t edge_out_bytes = 20;
+
+std::optional<core::Membership> membership_of(Fields& fields) {
+  const auto flow = fields.optional_id<FlowId>("flow_id");
+  if (!flow) return std::nullopt;
+  const auto count = [&](std::string_view name, std::string_view records, std::size_t bytes) {
+    return fields.optional_number<std::uint32_t>(name).value_or(
+        static_cast<std::uint32_t>(fields.text(records).size() / bytes));
+  };
+  return core::Membership{.flow = *flow,
+                          .node = fields.optional_id<NodeName>("node").value_or(NodeName{}),
+                          .index = fields.number<std::uint32_t>("node_index"),
+                          .is_optional = fields.has("is_optional"),
+                          .is_finalizer = fields.has("is_finalizer"),
+                          .cancel_rest = fields.has("cancel_rest"),
+                          .is_cancelled_as_rest = fields.has("as_rest"),
+                          .needed = fields.optional_number<std::uint32_t>("needed"),
+                          .edges_in = count("edges_in", "from", edge_in_bytes),
+                          .satisfied = fields.number<std::uint32_t>("satisfied"),
+                          .impossible = fields.number<std::uint32_t>("impossible"),
+                          .edges_out = count("edges_out", "to", edge_out_bytes)};
 }
 
 core::Execution read_execution(const ExecutionId& id, Fields& fields) {
@@ -268,7 +288,8 @@ core::Execution read_execution(const ExecutionId& id, Fields& fields) {
       .step_count = fields.number<std::uint32_t>("step_count"),
       .step_bytes = fields.number<std::uint64_t>("step_bytes"),
       .has_waits = fields.has("has_waits"),
-      .waitpoint_expiry = fields.optional_time("waitpoint_expiry")};
+      .waitpoint_expiry = fields.optional_time("waitpoint_expiry"),
+      .flow = membership_of(fields)};
   if (fields.has("wake")) execution.wake = wake_in(fields.text("wake"));
   return execution;
 }

@@ -16,6 +16,13 @@ inline std::string text_of(TimePoint time) {
 inline std::string text_of(Millis duration) { return std::to_string(duration.count()); }
 inline std::string text_of(LeaseEpoch epoch) { return std::to_string(std::to_underlying(epoch)); }
 
+// Eight bytes: of every waiting execution there is one.
+inline std::string raw_bytes(std::uint64_t number) {
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift);
+  return bytes;
+}
+
 template <class T>
 std::string text_or_none(const std::optional<T>& value) {
   if (!value) return {};

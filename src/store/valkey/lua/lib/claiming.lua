@@ -1,11 +1,9 @@
 -- The contract's ways to a lease.
 local claiming = {}
 
--- Members of a cancelled flow are not begun any more, even before their own cancel arrives.
-function claiming.is_cancelled_with_flow(x)
-  if not x.f.flow_id then return false end
-  local flow = 'ff:flow:' .. x.tag .. ':' .. x.f.flow_id .. ':core'
-  return server.call('HGET', flow, 'public_flow_state') == 'cancelled'
+-- Nodes of a flow that is cancelled or paused are not begun, even before their own cancel arrives.
+function claiming.is_held_back_by_flow(x)
+  return flows.check_start(x) ~= nil
 end
 
 -- Whether the lease that is asked for is the one that runs: the first reply was lost.

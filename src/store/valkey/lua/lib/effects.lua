@@ -1,5 +1,5 @@
--- Effects: what a change of an execution means for a budget or a quota, which live in other partitions. They
--- are kept as texts, beside the change that caused them, until they are carried out. The same texts are in
+-- Effects: what a change of an execution means for a budget or a quota, which live in other partitions, and work
+-- on a flow that is too much for one call. They are kept as texts, beside the change that caused them, until they are carried out. The same texts are in
 -- core/effects.
 local effects = {}
 
@@ -18,6 +18,11 @@ function effects.add_forget(x)
     texts[#texts + 1] = 'forget_spending ' .. budget .. ' ' .. x.id
   end
   if #texts > 0 then server.call('SADD', keys.effects(x.tag), unpack(texts)) end
+end
+
+-- Of flows: 'advance_flow <flow>', 'resolve_edges <execution>', 'cancel_rest <execution>'.
+function effects.add_all(tag, texts)
+  if #texts > 0 then server.call('SADD', keys.effects(tag), unpack(texts)) end
 end
 
 return effects

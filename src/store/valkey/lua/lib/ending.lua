@@ -67,6 +67,20 @@ function ending.cancel(x, reason, cancelled_by, announced)
   if announced then announce(x, 'cancelled') end
 end
 
+-- Its flow ends a node: cancelled or skipped.
+function ending.end_node(x, outcome, reason)
+  if attempts.is_open(x) then
+    attempts.finish(x, {state = 'ended_cancelled', reason = reason, stream = 'attempt_cancelled'})
+  end
+  finish(x, outcome, 'cancelled')
+  if outcome == 'cancelled' then
+    execution.put(x, {cancelled_by = 'flow_cascade', cancellation_reason = reason})
+  else
+    execution.put(x, {failure_reason = reason})
+  end
+  announce(x, outcome)
+end
+
 -- Too many workers let its lease run out.
 function ending.give_up(x)
   local lost = execution.count(x, 'lease_reclaim_count') + 1

@@ -22,6 +22,7 @@ local function event_of(x, what, origin)
   local blocked = offered and blocking.is_blocked(x)
   -- Older programs take only 15 or 19 parts, and do not read the last one.
   local last = (blocked and '1 ' or '0 ') .. (f.v or 0)
+  if f.flow_id then last = last .. '\31' .. f.flow_id end
   if not (blocked or f.budget_ids or f.quota_policy_id) then
     return event .. '\31\31\31\31' .. last
   end
@@ -30,16 +31,70 @@ local function event_of(x, what, origin)
   }, '\31')
 end
 
--- Publishes a change of an execution, and its end to those who follow its flow. Returns the event, for the
--- reply.
-function events.tell(x, what, origin)
-  local event = event_of(x, what, origin)
-  publish('SPUBLISH', keys.events(x.tag), event)
-  if x.flow_outcome then
-    publish('PUBLISH', 'ff:dag:completions', cjson.encode({
-      execution_id = x.id, flow_id = x.f.flow_id, outcome = x.flow_outcome,
-    }))
+-- A flow's state in the words of executions.
+local state_of_flow = {building = 'waiting', paused = 'waiting', running = 'active', open = 'active'}
+
+-- The event of a flow as it is after the change: as that of an execution without a lane.
+local function event_of_flow(flow, what, origin)
+  local f = flow.f
+  return table.concat({
+    origin or '', what, flow.at, flow.subject, f.namespace, '', f.flow_kind,
+    state_of_flow[f.public_flow_state] or f.public_flow_state, 0, 0, 0, f.created_at, '',
+    flow.due and 'flow_deadline' or '', flow.due or '', '', '', '', '0 ' .. (f.v or 0), flow.id,
+  }, '\31')
+end
+
+-- Work that is left for further calls, for the program that is to do it.
+local function effects_of(draft, origin)
+  return table.concat({
+    origin or '', 'effects', draft.flow.at, draft.flow.subject, table.concat(draft.effects, '\30'),
+  }, '\31')
+end
+
+-- The events of a change of a flow and its nodes (lib/flow_draft.lua), but for that of the execution `known`.
+local function add_events_of(draft, origin, texts, known)
+  for _, x in ipairs(draft.order) do
+    if x ~= known and x.event then texts[#texts + 1] = event_of(x, x.event, origin) end
   end
+  if draft.event then texts[#texts + 1] = event_of_flow(draft.flow, draft.event, origin) end
+  if #draft.effects > 0 then texts[#texts + 1] = effects_of(draft, origin) end
+end
+
+-- Its end, to those who follow its flow.
+local function publish_end(x)
+  if not x.flow_outcome then return end
+  publish('PUBLISH', 'ff:dag:completions', cjson.encode({
+    execution_id = x.id, flow_id = x.f.flow_id, outcome = x.flow_outcome,
+  }))
+end
+
+local function publish_changes(tag, texts)
+  local event = table.concat(texts, '\29')
+  if event ~= '' then publish('SPUBLISH', keys.events(tag), event) end
+  return event
+end
+
+-- Publishes a change of an execution, and what followed from it in its flow. Returns the events, for the reply.
+function events.tell(x, what, origin)
+  local texts = {event_of(x, x.event or what, origin)}
+  local draft = x.draft
+  if draft then add_events_of(draft, origin, texts, x) end
+  local event = publish_changes(x.tag, texts)
+  publish_end(x)
+  if draft then
+    for _, other in ipairs(draft.order) do
+      if other ~= x then publish_end(other) end
+    end
+  end
+  return event
+end
+
+-- Publishes a change of a flow and its nodes.
+function events.tell_flow(draft, origin)
+  local texts = {}
+  add_events_of(draft, origin, texts)
+  local event = publish_changes(draft.flow.tag, texts)
+  for _, x in ipairs(draft.order) do publish_end(x) end
   return event
 end
 

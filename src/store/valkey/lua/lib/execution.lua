@@ -84,9 +84,23 @@ local function settle_admission(x)
   x.held = f.admission
 end
 
--- Writes what changed, the indexes included. `v` counts the changes of an execution since it was made, so that
--- of two replies or events the older one is known.
+-- Set by lib/flow_draft.lua: saves a node of a flow, with what the change means for the flow and its other nodes.
+execution.save_node = nil
+
+-- Writes what changed, the indexes included; of a node also what follows from it.
 function execution.save(x)
+  if x.f.flow_id then return execution.save_node(x) end
+  execution.write(x)
+end
+
+-- The state that a command brought it to, whatever its flow made of it then.
+function execution.reached(x)
+  return x.reached or x.f.public_state
+end
+
+-- Writes the execution alone. `v` counts the changes of an execution since it was made, so that
+-- of two replies or events the older one is known.
+function execution.write(x)
   local f, set, gone, n = x.f, {}, {}, 0
   if x.is_stored then f.v, x.changed.v = (f.v or 0) + 1, true end
   if x.held or f.admission then settle_admission(x) end
@@ -160,10 +174,12 @@ function execution.become_delayed(x, due, why, attempt_state)
   execution.put(x, {delay_until = due})
 end
 
-function execution.become_waiting_children(x, attempt_state)
+-- `due` is when it may begin at the earliest, once it need not wait any more.
+function execution.become_waiting_children(x, attempt_state, due)
   become(x, 'runnable', 'unowned', 'blocked_by_dependencies', 'waiting_for_children', 'none',
     attempt_state, 'waiting_children')
-  execution.put(x, {blocking_detail = 'waiting for child executions to complete'})
+  if x.by_contract then execution.put(x, {blocking_detail = 'waiting for child executions to complete'}) end
+  execution.put_text(x, 'delay_until', due)
 end
 
 function execution.become_blocked(x, eligibility, reason, public)
@@ -198,7 +214,7 @@ end
 local public_outcome = {success = 'completed'}
 local of_what_has_not_ended = {
   'delay_until', 'grant_expires_at', 'granted_to', 'attempt_left_ms',
-  'current_suspension_id', 'current_waitpoint_id', 'suspension_timeout_at',
+  'current_suspension_id', 'current_waitpoint_id', 'suspension_timeout_at', 'lost_as',
 }
 
 function execution.become_ended(x, outcome)

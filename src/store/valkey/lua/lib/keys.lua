@@ -71,6 +71,20 @@ function keys.idempotency(tag, namespace, key)
   return 'ff:idem:' .. tag .. ':' .. namespace .. ':' .. key
 end
 
+function keys.flow(tag, flow_id, what)
+  return 'ff:flow:' .. tag .. ':' .. flow_id .. ':' .. what
+end
+
+-- Tag and flow id in the name of a flow's core hash.
+function keys.parse_flow(core_key)
+  return string.match(core_key, '^ff:flow:({[^}]*}):([^:]+):core$')
+end
+
+-- Flows of a namespace by the time when they were made.
+function keys.flows(tag, namespace)
+  return 'ff:idx:' .. tag .. ':ns:' .. namespace .. ':flows'
+end
+
 function keys.effects(tag)
   return 'ff:effects:' .. tag
 end

@@ -2,6 +2,7 @@
 local pausing = {}
 
 local function has_open_dependencies(x)
+  if x.f.flow_id and flow_edges.verdict(x.f) ~= 'ready' then return true end
   return server.call('SCARD', keys.of_execution(x.tag, x.id, 'deps:unresolved')) > 0
 end
 

@@ -3,7 +3,9 @@
 local placement = {}
 
 local day = 24 * 3600000
-local never = 9999999999999  -- the score of a suspension without a timeout
+local never = 9999999999999  -- the score of a suspension without a timeout, and of what has no end of its own
+
+placement.never = never
 
 -- How long an ended execution is kept if nothing else is said.
 placement.retention_default = day
@@ -24,7 +26,9 @@ function placement.remembered_until(f)
 end
 
 -- An ended execution is kept until then; never shorter than its idempotency key is remembered.
+-- A node goes with its flow.
 function placement.retained_until(f)
+  if f.node_index then return never end
   local until_then = f.completed_at + (f.retention_ms or day)
   if not f.idempotency_key then return until_then end
   return math.max(until_then, placement.remembered_until(f))

@@ -8,6 +8,9 @@ local parts_of_execution = {
   'attempts',
 }
 
+-- Likewise, of a node.
+local parts_of_node = {'edges_from', 'edges_to', 'inputs'}
+
 -- Each is keys.attempt(tag, id, index) .. part.
 local parts_of_attempt = {'', ':usage', ':policy'}
 
@@ -16,6 +19,9 @@ local keys_max = 1000  -- in one command
 -- Calls visit(key) for each key that belongs to the execution alone.
 local function each_key(x, visit)
   for _, part in ipairs(parts_of_execution) do visit(keys.of_execution(x.tag, x.id, part)) end
+  if x.f.flow_id then
+    for _, part in ipairs(parts_of_node) do visit(keys.of_execution(x.tag, x.id, part)) end
+  end
   for index = 0, execution.count(x, 'total_attempt_count') - 1 do
     local attempt = keys.attempt(x.tag, x.id, index)
     for _, part in ipairs(parts_of_attempt) do visit(attempt .. part) end

@@ -11,7 +11,7 @@ local function refusal(x, worker)
   if f.lifecycle_phase ~= 'runnable' then return reply.refuse('execution_not_leaseable') end
   if f.ownership_state ~= 'unowned' then return reply.refuse('lease_conflict') end
   if f.eligibility_state ~= 'eligible_now' or f.terminal_outcome ~= 'none'
-    or claiming.is_cancelled_with_flow(x) then
+    or claiming.is_held_back_by_flow(x) then
     return reply.refuse('execution_not_leaseable')
   end
   if f.attempt_state == 'running_attempt' then return reply.refuse('active_attempt_exists') end

@@ -10,7 +10,7 @@ local function refusal(x, worker)
   if f.attempt_state ~= 'attempt_interrupted' then
     return reply.refuse('not_a_resumed_execution')
   end
-  if claiming.is_cancelled_with_flow(x) then return reply.refuse('execution_not_leaseable') end
+  if claiming.is_held_back_by_flow(x) then return reply.refuse('execution_not_leaseable') end
   local grant = grants.of(x)
   if not grant or grant.worker ~= worker then return reply.refuse('invalid_claim_grant') end
   if grant.is_over then

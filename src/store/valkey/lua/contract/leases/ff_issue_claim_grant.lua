@@ -4,7 +4,7 @@
 --          route_snapshot_json, admission_summary, worker_capabilities (CSV)
 --   reply  OK execution_id
 local function refusal(x, worker_capabilities)
-  if not contract.is_ready(x) or claiming.is_cancelled_with_flow(x) then
+  if not contract.is_ready(x) or claiming.is_held_back_by_flow(x) then
     return reply.refuse('execution_not_eligible')
   end
   if grants.is_live(x) then return reply.refuse('grant_already_exists') end

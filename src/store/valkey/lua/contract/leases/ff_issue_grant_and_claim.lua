@@ -8,7 +8,7 @@ local function refusal(x)
   local f = x.f
   if f.lifecycle_phase ~= 'runnable' then return reply.refuse('execution_not_eligible') end
   if f.ownership_state ~= 'unowned' then return reply.refuse('lease_conflict') end
-  if f.terminal_outcome ~= 'none' or claiming.is_cancelled_with_flow(x) then
+  if f.terminal_outcome ~= 'none' or claiming.is_held_back_by_flow(x) then
     return reply.refuse('execution_not_eligible')
   end
   if f.attempt_state == 'running_attempt' then return reply.refuse('active_attempt_exists') end

@@ -23,5 +23,5 @@ commands.register('ff_cancel', function(KEYS, ARGV)
 
   ending.cancel(x, reason, by_worker and 'worker' or 'operator_override', true)
   execution.save(x)
-  return reply.ok(events.tell(x, 'cancelled', origin), x.f.public_state)
+  return reply.ok(events.tell(x, 'cancelled', origin), execution.reached(x))
 end)

@@ -18,5 +18,5 @@ commands.register('ff_complete', function(KEYS, ARGV)
 
   ending.complete(x, has_result == '1' and result or nil, arguments.given(content_type))
   execution.save(x)
-  return reply.ok(events.tell(x, 'completed', origin), x.f.public_state)
+  return reply.ok(events.tell(x, 'completed', origin), execution.reached(x))
 end)

@@ -29,6 +29,6 @@ commands.register('ff_fail', function(KEYS, ARGV)
     ending.fail(x, reason, category)
   end
   execution.save(x)
-  return reply.ok(events.tell(x, at and 'retry_scheduled' or 'failed', origin), x.f.public_state,
-    tostring(at or ''))
+  return reply.ok(events.tell(x, at and 'retry_scheduled' or 'failed', origin),
+    execution.reached(x), tostring(at or ''))
 end)

@@ -1,6 +1,6 @@
 -- Fires the timer of an execution if it is due: ends a lease, a delay, a grant, an attempt, a
--- suspension, waitpoints or the execution.
---   keys   core
+-- suspension, waitpoints or the execution; or the deadline of a flow.
+--   keys   core; of a flow: as if its id were that of an execution
 --   args   now, origin, kind
 --   reply  OK event fired (1 or 0); if nothing of that kind was due, also the next timer and its time
 -- Safe to repeat.
@@ -49,10 +49,32 @@ local index_of = {
   suspension_timeout = 'suspension_timeout', waitpoint_expiry = 'waitpoint_expiry',
 }
 
+-- The deadline of a flow, or the end of the time in which it was to be sealed.
+local function fire_of_flow(core_key, now, origin)
+  local tag, id = keys.parse_core(core_key)
+  local flow = flows.load(tag, string.sub(id, #tag + 2), now)
+  if not flow then
+    server.call('ZREM', keys.index(tag, 'flow_deadline'), id)
+    return reply.refuse('execution_not_found')
+  end
+  if not flow.due or flow.due > now then
+    return reply.ok('', '0', flow.due and 'flow_deadline' or '', tostring(flow.due or ''))
+  end
+
+  local draft = flow_draft.begin(flow)
+  flows.put(flow, {
+    reason = flow.f.public_flow_state == 'building' and 'not sealed in time' or 'flow_deadline',
+    public_flow_state = 'expired', walk = 0,
+  })
+  flow_draft.finish(draft)
+  return reply.ok(events.tell_flow(draft, origin), '1')
+end
+
 commands.register('ff_fire_timer', function(KEYS, ARGV)
   local core_key = KEYS[1]
   local now, origin, wanted = ARGV[1], ARGV[2], ARGV[3]
 
+  if wanted == 'flow_deadline' then return fire_of_flow(core_key, arguments.now(now), origin) end
   local x = execution.load(core_key, arguments.now(now))
   if not x then
     local tag, id = keys.parse_core(core_key)

@@ -18,7 +18,7 @@ commands.register('ff_grant', function(KEYS, ARGV)
   end
   local missing = leases.missing(x, capabilities)
   if missing then return reply.refuse('capability_mismatch', missing) end
-  local refused = leases.check_admission(x, admission, admitted_until)
+  local refused = leases.check_admission(x, admission, admitted_until) or flows.check_start(x)
   if refused then return refused end
 
   grants.issue(x, {

@@ -78,6 +78,7 @@ commands.register('ff_lease', function(KEYS, ARGV)
   else
     refused = ready_refusal(x, capabilities, admission, admitted_until)
   end
+  refused = refused or flows.check_start(x)
   if refused then return refused end
   if is_lost_too_often(x) then
     ending.give_up(x)

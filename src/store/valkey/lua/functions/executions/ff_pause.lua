@@ -23,5 +23,5 @@ commands.register('ff_pause', function(KEYS, ARGV)
 
   pausing.pause(x, how, tonumber(delay_until), reason)
   execution.save(x)
-  return reply.ok(events.tell(x, event_names[how], origin), x.f.public_state)
+  return reply.ok(events.tell(x, event_names[how], origin), execution.reached(x))
 end)

@@ -13,6 +13,8 @@ commands.register('ff_replay', function(KEYS, ARGV)
   if x.f.lifecycle_phase ~= 'terminal' then
     return reply.refuse('execution_not_terminal', x.f.public_state)
   end
+  local refused = flow_draft.check_replay(x)
+  if refused then return refused end
   local max = policy.max_replays(x)
   if execution.count(x, 'replay_count') >= max then
     return reply.refuse('max_replays_exhausted', tostring(max))
@@ -21,5 +23,5 @@ commands.register('ff_replay', function(KEYS, ARGV)
   replaying.start(x, reason, requested_by)
   execution.put(x, {last_call = origin})
   execution.save(x)
-  return reply.ok(events.tell(x, 'replayed', origin), x.f.public_state)
+  return reply.ok(events.tell(x, 'replayed', origin), execution.reached(x))
 end)

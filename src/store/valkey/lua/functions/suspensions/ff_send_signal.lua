@@ -64,5 +64,5 @@ commands.register('ff_send_signal', function(KEYS, ARGV)
   end
   suspending.save(waits)
   execution.save(x)
-  return reply.ok(events.tell(x, event, origin), x.f.public_state, id, signal.effect)
+  return reply.ok(events.tell(x, event, origin), execution.reached(x), id, signal.effect)
 end)

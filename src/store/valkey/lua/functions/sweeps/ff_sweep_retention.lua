@@ -1,4 +1,4 @@
--- Ended executions whose retention is over, in many partitions at once.
+-- Ended executions and flows whose retention is over, in many partitions at once.
 --   keys   none
 --   args   now, ids_max (of each lane in each partition), then tags
 --   reply  as lib/sweeping.lua: when the first of the others is due ('' if none is known), then the ids
@@ -13,6 +13,7 @@ server.register_function{
       local entries = server.call('ZRANGE', key, 0, ids_max, 'WITHSCORES')
       for j = 1, #entries, 2 do
         local ended = tonumber(entries[j + 1])
+        if ended >= placement.never - placement.retention_default then return end  -- nodes go with their flow
         if ended > ended_until or (j + 1) / 2 > ids_max then
           next_end = math.min(next_end or ended, ended)
           return
@@ -21,6 +22,7 @@ server.register_function{
       end
     end
     local found = sweeping.each(ARGV, 3, function(tag, ids)
+      look(keys.index(tag, 'flow_retention'), ids)
       for _, queue in ipairs(totals.queues(tag)) do
         look(keys.lane_index(tag, queue, 'terminal'), ids)
       end

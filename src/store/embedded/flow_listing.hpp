@@ -1,0 +1,17 @@
+// Looking through flows, their nodes, and the results that nodes pass on.
+#pragma once
+
+#include "core/flows/flow.hpp"
+#include "store/embedded/disk/database.hpp"
+
+namespace ff::embedded {
+
+// One page. invalid_input if the cursor is not one of ours.
+Result<FlowList> list_flows(const Database& database, const ListFlows& query);
+
+Result<FlowNodes> list_nodes(const Database& database, const ExecutionId& subject,
+                             const ListFlowNodes& query);
+
+Result<NodeInputs> read_inputs(const Database& database, const GetInputs& query);
+
+}  // namespace ff::embedded

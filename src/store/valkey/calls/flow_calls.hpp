@@ -1,0 +1,49 @@
+// Commands and reads of flows as function calls.
+#pragma once
+
+#include "store/valkey/calls/calls.hpp"
+
+namespace ff::valkey_store {
+
+// Whether a node's payload is set beside its core first, as bytes cost less that way.
+bool sends_payload_ahead(const core::CreateFlow& command, const core::NewNode& node);
+FunctionCall call_for(core::CreateFlow& command);
+FunctionCall call_for(core::AddNodes& command);
+FunctionCall call_for(SealFlow& command);
+FunctionCall call_for(PauseFlow& command);
+FunctionCall call_for(ResumeFlow& command);
+FunctionCall call_for(core::BeginCancel& command);
+FunctionCall call_for(core::BeginRedrive& command);
+FunctionCall call_for(core::AdvanceFlow& command);
+FunctionCall call_for(core::ResolveEdges& command);
+FunctionCall call_for(core::CancelRest& command);
+
+FlowReply read_answer(const core::CreateFlow& command, Answer& answer);
+FlowInfo read_answer(const core::AddNodes& command, Answer& answer);
+FlowInfo read_answer(const SealFlow& command, Answer& answer);
+FlowInfo read_answer(const PauseFlow& command, Answer& answer);
+FlowInfo read_answer(const ResumeFlow& command, Answer& answer);
+CancelFlowReply read_answer(const core::BeginCancel& command, Answer& answer);
+FlowInfo read_answer(const core::BeginRedrive& command, Answer& answer);
+core::SliceReply read_answer(const core::AdvanceFlow& command, Answer& answer);
+core::SliceReply read_answer(const core::ResolveEdges& command, Answer& answer);
+core::SliceReply read_answer(const core::CancelRest& command, Answer& answer);
+
+// Reads: what is asked, and what the answer without its first two parts means.
+FunctionCall call_for(const core::ReadFlow& query);
+FunctionCall call_for(const GetInputs& query);
+Result<FlowInfo> read_list(const core::ReadFlow& query, std::vector<Reply> parts);
+Result<NodeInputs> read_list(const GetInputs& query, std::vector<Reply> parts);
+
+// A page of nodes: ff_flow_nodes. Answers with fewer than are asked for if they have many edges.
+FunctionCall call_for_nodes(std::uint32_t from, std::uint32_t limit);
+Result<FlowNodes> read_nodes(std::vector<Reply> parts);
+
+// Fields and tags of a flow.
+Result<core::Flow> read_flow(std::vector<Reply> fields, std::vector<Reply> tags);
+
+// Of a command whose owner is a flow; `subject` stands for it.
+RefusalContext flow_context(const ExecutionId& subject);
+RefusalContext flow_context(const ExecutionId& subject, const core::AddNodes& command);
+
+}  // namespace ff::valkey_store

@@ -1,0 +1,16 @@
+-- Brings the edges out of a node in line with its state, one slice of them.
+--   keys   core
+--   args   now, origin, first (place among them, from 0)
+--   reply  OK events next (where to go on; empty at the end)
+-- Safe to repeat.
+commands.register('ff_resolve_edges', function(KEYS, ARGV)
+  local core_key = KEYS[1]
+  local now, origin, first = ARGV[1], ARGV[2], tonumber(ARGV[3])
+
+  local draft, x = flow_draft.of_node(core_key, arguments.now(now))
+  if not draft then return reply.ok('', '') end
+
+  local next_place = flow_draft.align_edges(draft, x.id, first)
+  flow_draft.finish(draft)
+  return reply.ok(events.tell_flow(draft, origin), tostring(next_place or ''))
+end)

@@ -1,0 +1,309 @@
+-- A change of a flow and several of its nodes in the making, as core/flows/draft.cpp has it. A draft has
+--   flow       changed in place
+--   order      the nodes that were read, each once; x.event is the event of a change
+--   effects    work that is left for further calls
+--   event      of the flow
+local flow_draft = {}
+
+local step_max = 100  -- edges and nodes that one call looks at
+
+function flow_draft.begin(flow, by_contract)
+  return {
+    flow = flow, was_walking = flow.f.walk ~= nil, by_contract = by_contract, nodes = {}, order = {},
+    to_align = {}, to_cancel_rest = {}, budget = step_max, effects = {},
+  }
+end
+
+local function add(draft, x)
+  draft.nodes[x.id] = x
+  draft.order[#draft.order + 1] = x
+  x.draft = draft
+  return x
+end
+flow_draft.add = add
+
+-- nil if it is gone.
+local function node(draft, id)
+  local known = draft.nodes[id]
+  if known then return known end
+  local x = execution.load(keys.of_execution(draft.flow.tag, id, 'core'), draft.flow.now)
+  if not x then return nil end
+  x.by_contract = draft.by_contract
+  return add(draft, x)
+end
+flow_draft.node = node
+
+-- ---- Nodes ----------------------------------------------------------------------------------------
+
+local function note_end(draft, x)
+  local flow, f = draft.flow, x.f
+  flows.count_end(flow, f, f.public_state, 1)
+  draft.to_align[#draft.to_align + 1] = x.id
+  local fails = flows.is_failure[f.public_state] and not f.is_optional and not f.as_rest
+  if not fails or flows.has_state_of_end(flow) then return end
+  if not flow.f.reason then
+    flows.put(flow, {reason = 'node ' .. (f.node or x.id) .. ' ' .. f.public_state})
+  end
+  if flow.f.on_failure == 'stop' and not flow.f.is_stopping then
+    flows.put(flow, {is_stopping = 1, walk = 0})
+  end
+end
+
+local function settle(draft, x)
+  local was_blocked = flows.is_blocked(x)
+  local event = flows.settle(x, draft.flow)
+  if not event then return end
+  x.event = event
+  if flows.has_ended(x) then return note_end(draft, x) end
+  local open = execution.count(x, 'satisfied') + execution.count(x, 'impossible') < flow_edges.count_in(x.f)
+  if was_blocked and not flows.is_blocked(x) and x.f.cancel_rest and open then
+    draft.to_cancel_rest[#draft.to_cancel_rest + 1] = x.id
+  end
+end
+flow_draft.settle = settle
+
+-- Takes over an execution that a command of its own changed.
+local function take(draft, x)
+  add(draft, x)
+  local ended = flows.has_ended(x)
+  if ended and not x.ended_as then
+    note_end(draft, x)
+  elseif x.ended_as and not ended then
+    flows.count_end(draft.flow, x.f, x.ended_as, -1)
+    execution.drop(x, 'as_rest')
+    draft.to_align[#draft.to_align + 1] = x.id
+    settle(draft, x)
+  elseif not ended then
+    settle(draft, x)
+  end
+end
+
+-- Runs a node once more.
+local function start_anew(draft, x, reason)
+  if flows.has_ended(x) then flows.count_end(draft.flow, x.f, x.f.public_state, -1) end
+  if attempts.is_open(x) then
+    attempts.finish(x, {
+      state = 'ended_cancelled', reason = 'redriven: ' .. reason, stream = 'attempt_cancelled',
+    })
+  end
+  if x.by_contract then suspending.close_all(x, 'cancelled') end
+  if x.f.grant_expires_at then grants.remove(x) end
+  leases.clear(x)
+  replaying.start(x, reason, '')
+  execution.become_waiting_children(x)
+  execution.drop(x, 'as_rest', 'lost_as', 'attempt_left_ms', 'current_suspension_id', 'current_waitpoint_id',
+    'suspension_timeout_at')
+  x.event, x.flow_outcome = 'reset', nil
+  draft.to_align[#draft.to_align + 1] = x.id
+end
+
+function flow_draft.reset(draft, id, reason)
+  local x = node(draft, id)
+  start_anew(draft, x, reason)
+  settle(draft, x)
+end
+
+local function remove_node(draft, id)
+  local x = execution.load(keys.of_execution(draft.flow.tag, id, 'core'), draft.flow.now)
+  if not x then return end
+  removal.remove(x)
+  x.event, x.is_removed = 'removed', true
+  add(draft, x)
+end
+
+-- Brings the next nodes of the walk in line with the flow.
+function flow_draft.advance(draft)
+  local flow = draft.flow
+  local f, first = flow.f, tonumber(flow.f.walk)
+  if not first then return end
+  local ids = flows.members(flow, first, step_max)
+  for _, id in ipairs(ids) do
+    if f.is_removing then
+      remove_node(draft, id)
+    else
+      local x = node(draft, id)
+      if x then
+        if f.is_redriving and flows.is_failure[x.f.public_state] then
+          start_anew(draft, x, 'redrive of failed nodes')
+        end
+        settle(draft, x)
+      end
+    end
+  end
+  flows.put(flow, {walk = first + #ids})
+  if #ids < step_max then flows.drop(flow, 'walk', 'is_redriving') end
+end
+
+-- ---- Edges ----------------------------------------------------------------------------------------
+
+local count_of = {s = 'satisfied', i = 'impossible'}
+local satisfied_by = {
+  s = {completed = true},
+  f = flows.is_failure,
+  a = {completed = true, failed = true, expired = true, cancelled = true, skipped = true},
+}
+
+local function align(draft, x, index, upstream)
+  local ended = flows.has_ended(upstream)
+  local edge = flow_edges.get(x, index)
+  local target = not ended and 'p' or satisfied_by[edge.on][upstream.f.public_state] and 's' or 'i'
+  local run = execution.count(upstream, 'replay_count')
+  if edge.state == target and (target == 'p' or edge.run == run) then return end
+  local counted = count_of[edge.state]
+  if counted then
+    execution.put(x, {[counted] = execution.count(x, counted) - 1})
+    if not flows.is_blocked(x) then
+      start_anew(draft, x, (upstream.f.node or upstream.id) .. ' runs again')
+    end
+  end
+  if target ~= 'p' then
+    execution.put(x, {[count_of[target]] = execution.count(x, count_of[target]) + 1})
+  end
+  edge.state, edge.run = target, run
+  flow_edges.put(x, index, edge)
+  settle(draft, x)
+end
+
+-- Brings the edges out of a node in line with it, from a place on. Returns where to go on; nil at the end.
+function flow_draft.align_edges(draft, id, first)
+  local upstream = node(draft, id)
+  if not upstream or flow_edges.count_out(upstream.f) == 0 then return nil end
+  local slice = draft.budget
+  if slice == 0 then return first end
+  local uuids, indexes = flow_edges.out(upstream, first, slice)
+  draft.budget = slice - #uuids
+  for i, uuid in ipairs(uuids) do
+    local x = node(draft, created.id_of(draft.flow.tag, uuid))
+    if x then align(draft, x, indexes[i], upstream) end
+  end
+  if #uuids == slice then return first + slice end
+end
+
+local function waits_for(draft, id, index)
+  local x = draft.nodes[id]
+  if x then return flow_edges.get(x, index).state == 'p' and flows.is_blocked(x) end
+  local state, phase, eligibility = flow_edges.look(draft.flow.tag, id, index)
+  return state == 'p' and phase == 'runnable' and eligibility == 'blocked_by_dependencies'
+end
+
+-- A node with very many dependents is needed by one of them, in all likelihood.
+local function is_needed_by_others(draft, upstream, except)
+  local uuids, indexes = flow_edges.out(upstream, 0, step_max)
+  if #uuids == step_max then return true end
+  for i, uuid in ipairs(uuids) do
+    local id = created.id_of(draft.flow.tag, uuid)
+    if id ~= except and waits_for(draft, id, indexes[i]) then return true end
+  end
+  return false
+end
+
+-- Cancels the nodes before a node that started without them, from a place among its edges on. Returns where to go
+-- on; nil at the end.
+function flow_draft.cancel_rest(draft, id, first)
+  local started = node(draft, id)
+  local count = started and flow_edges.count_in(started.f) or 0
+  local index = first
+  while index < count and draft.budget > 0 do
+    local edge = flow_edges.get(started, index)
+    if edge.state == 'p' then
+      local x = node(draft, created.id_of(draft.flow.tag, edge.uuid))
+      if x and not flows.has_ended(x) and not is_needed_by_others(draft, x, id) then
+        execution.put(x, {as_rest = 1})
+        ending.end_node(x, 'cancelled', (started.f.node or id) .. ' started without it')
+        x.event = 'cancelled'
+        note_end(draft, x)
+      end
+    end
+    index, draft.budget = index + 1, draft.budget - 1
+  end
+  if index < count then return index end
+end
+
+local function align_queued(draft)
+  local aligned, cancelled = 0, 0
+  while aligned < #draft.to_align or cancelled < #draft.to_cancel_rest do
+    local effect
+    if aligned < #draft.to_align then
+      aligned = aligned + 1
+      local id = draft.to_align[aligned]
+      effect = flow_draft.align_edges(draft, id, 0) and 'resolve_edges ' .. id
+    else
+      cancelled = cancelled + 1
+      local id = draft.to_cancel_rest[cancelled]
+      effect = flow_draft.cancel_rest(draft, id, 0) and 'cancel_rest ' .. id
+    end
+    if effect then draft.effects[#draft.effects + 1] = effect end
+  end
+  draft.to_align, draft.to_cancel_rest = {}, {}
+end
+
+-- ---- The result -----------------------------------------------------------------------------------
+
+local event_of_end = {
+  completed = 'flow_completed', failed = 'flow_failed', cancelled = 'flow_cancelled', expired = 'flow_expired',
+}
+
+local function finish_flow(draft)
+  local flow = draft.flow
+  if flow.f.is_removing and not flow.f.walk then return flows.remove(flow) end
+  local state = flows.end_of(flow)
+  if state then
+    flows.put(flow, {public_flow_state = state, ended_at = flow.at})
+    draft.event = event_of_end[state]
+  end
+  if draft.event or next(flow.changed) then flows.save(flow) end
+end
+
+-- Decides everything that follows, and writes it.
+function flow_draft.finish(draft, event)
+  local flow = draft.flow
+  draft.event = event
+  align_queued(draft)
+  if flow.f.walk and not draft.was_walking then
+    if not flow.f.is_removing then
+      flow_draft.advance(draft)
+      align_queued(draft)
+    end
+    if flow.f.walk then draft.effects[#draft.effects + 1] = 'advance_flow ' .. flow.id end
+  end
+  for _, x in ipairs(draft.order) do
+    if not x.is_removed and next(x.changed) then execution.write(x) end
+  end
+  effects.add_all(flow.tag, draft.effects)
+  finish_flow(draft)
+end
+
+-- A draft about the flow of a node, and the node; nil if either is gone.
+function flow_draft.of_node(core_key, now)
+  local x = execution.load(core_key, now)
+  local flow = x and x.f.flow_id and flows.load(x.tag, x.f.flow_id, now)
+  if not flow then return nil end
+  local draft = flow_draft.begin(flow)
+  return draft, add(draft, x)
+end
+
+-- Refuses to run a node once more that would be skipped again, or whose flow is ending.
+function flow_draft.check_replay(x)
+  if not x.f.flow_id then return nil end
+  if flow_edges.verdict(x.f) == 'skip' then return reply.refuse('execution_not_eligible', 'dependencies') end
+  local flow = flows.load(x.tag, x.f.flow_id, x.now)
+  if flow and flows.has_state_of_end(flow) and flow.f.retention_ms and not flow.f.ended_at then
+    return reply.refuse('flow_already_terminal', 'ending', flow.id, flow.f.public_flow_state)
+  end
+end
+
+-- A node changed: what it means for its flow, and for the nodes after it.
+function execution.save_node(x)
+  local ended = flows.has_ended(x)
+  x.draft, x.event = nil, nil
+  if flows.is_held(x) or x.ended_as and ended then return execution.write(x) end
+  local flow = flows.load(x.tag, x.f.flow_id, x.now)
+  if not flow then return execution.write(x) end
+  x.reached = x.f.public_state
+  local draft = flow_draft.begin(flow, x.by_contract)
+  if x.ended_as then flows.reopen(flow) end
+  take(draft, x)
+  flow_draft.finish(draft)
+end
+
+return flow_draft

@@ -1,0 +1,185 @@
+-- Adding nodes to a flow.
+local flow_nodes = {}
+
+local members_at_once = 1000
+local flow_nodes_max, flow_edges_max = 100000, 1000000
+local edge_bytes = 17  -- of an argument: UUID of the node before, and `on`
+
+-- The arguments of each node:
+--   uuid (16 bytes), name, lane, kind, priority, payload (=bytes or #, as in ff_submit), delay_until, deadline,
+--   retention_ms, content_type, policy (JSON, without budgets), required_capabilities (CSV),
+--   attempt_timeout_ms, execution_deadline_ms, budget_ids (CSV), quota_policy_id, max_signals, needed, flags
+--   (o: optional, f: finalizer, r: cancel the rest), edges (17 bytes each: UUID of the node before, on), inputs
+--   (index=name, joined by byte 31), count of tags, then key and value of each tag
+local fields_of_node = 22
+local names = {
+  'uuid', 'node', 'lane', 'kind', 'priority', 'payload', 'delay_until', 'deadline', 'retention_ms', 'content_type',
+  'policy', 'required_capabilities', 'attempt_timeout_ms', 'execution_deadline_ms', 'budget_ids',
+  'quota_policy_id', 'max_signals', 'needed', 'flags', 'edges', 'inputs', 'tag_count',
+}
+
+-- The nodes in the arguments from a place on.
+function flow_nodes.read(tag, ARGV, first)
+  local list = {}
+  while first <= #ARGV do
+    local added = {}
+    for i = 1, fields_of_node do
+      local value = ARGV[first + i - 1]
+      if value ~= '' then added[names[i]] = value end
+    end
+    first = first + fields_of_node
+    added.id = created.id_of(tag, added.uuid)
+    added.key = keys.of_execution(tag, added.id, 'core')
+    added.tags, added.edges = {}, added.edges or ''
+    for i = 1, 2 * tonumber(added.tag_count or 0) do added.tags[i] = ARGV[first + i - 1] end
+    first = first + #added.tags
+    list[#list + 1] = added
+  end
+  return list
+end
+
+-- Refuses payloads that were to be there already, and are not.
+function flow_nodes.check_payloads(tag, list)
+  for _, added in ipairs(list) do
+    if added.payload == '#' and server.call('EXISTS', keys.of_execution(tag, added.id, 'payload')) == 0 then
+      return reply.refuse('payload_missing')
+    end
+  end
+end
+
+local function deadline_of(now, added)
+  local deadline, duration = tonumber(added.deadline), tonumber(added.execution_deadline_ms)
+  if not duration then return deadline end
+  return math.min(deadline or math.huge, now + duration)
+end
+
+-- The budgets of a node and of its flow, each once.
+local function budgets_of(flow, added)
+  local shared = flow.f.budget_ids
+  if not shared or not added.budget_ids then return shared or added.budget_ids end
+  local all = added.budget_ids
+  for id in string.gmatch(shared, '[^,]+') do
+    if not string.find(all, id, 1, true) then all = all .. ',' .. id end
+  end
+  return all
+end
+
+local function policy_with(policy_json, budget_ids)
+  if not budget_ids then return policy_json or '' end
+  local member = '"budget_ids":["' .. string.gsub(budget_ids, ',', '","') .. '"]'
+  if not policy_json or policy_json == '{}' then return '{' .. member .. '}' end
+  return '{' .. member .. ',' .. string.sub(policy_json, 2)
+end
+
+local function new_node(flow, added, index, created_at)
+  local f, namespace = flow.f, flow.f.namespace
+  local x = execution.new(added.key, flow.now)
+  local function flag(letter)
+    return added.flags and string.find(added.flags, letter, 1, true) and 1 or nil
+  end
+  added.all_budgets = budgets_of(flow, added)
+  execution.put(x, {
+    namespace = namespace, lane_id = added.lane, execution_kind = added.kind, created_at = created_at,
+    queue = namespace ~= 'default' and namespace .. '\30' .. added.lane or nil,
+    priority = added.priority ~= '0' and added.priority or nil, deadline = deadline_of(flow.now, added),
+    retention_ms = added.retention_ms, content_type = added.content_type,
+    required_capabilities = added.required_capabilities, attempt_timeout_ms = added.attempt_timeout_ms,
+    budget_ids = added.all_budgets, quota_policy_id = added.quota_policy_id, max_signals = added.max_signals,
+    has_tags = added.tags[1] and 1, flow_id = flow.id, node = added.node, node_index = index,
+    is_optional = flag('o'), is_finalizer = flag('f'), cancel_rest = flag('r'), needed = added.needed,
+  })
+  local due = tonumber(added.delay_until)
+  execution.become_waiting_children(x, 'pending_first_attempt', due and due > flow.now and due or nil)
+  x.event = 'submitted'
+  return x
+end
+
+-- The node's edges as it keeps them; notes in `leading` what the nodes before it are to keep.
+local function edges_of(x, added, leading)
+  local records, index = {}, 0
+  for i = 1, #added.edges, edge_bytes do
+    local uuid = string.sub(added.edges, i, i + 15)
+    records[#records + 1] = flow_edges.pack_from(uuid, string.sub(added.edges, i + 16, i + 16))
+    leading[uuid] = leading[uuid] or {}
+    table.insert(leading[uuid], flow_edges.pack_to(added.uuid, index))
+    index = index + 1
+  end
+  flow_edges.add_from(x, table.concat(records))
+  return index
+end
+
+local function write_beside(x, added)
+  local payload_key = keys.of_execution(x.tag, x.id, 'payload')
+  if added.payload == '#' then
+    server.call('PERSIST', payload_key)
+  elseif #added.payload > 1 then
+    server.call('SET', payload_key, string.sub(added.payload, 2))
+  end
+  local policy_json = policy_with(added.policy, added.all_budgets)
+  if policy_json ~= '' then server.call('SET', keys.of_execution(x.tag, x.id, 'policy'), policy_json) end
+  creation.set_tags(x, added.tags, 1)
+  if added.inputs then
+    local inputs = {}
+    for index, name in string.gmatch(added.inputs, '(%d+)=([^\31]+)') do
+      inputs[#inputs + 1], inputs[#inputs + 2] = index, name
+    end
+    for i = 1, #inputs, 2 * members_at_once do
+      server.call('HSET', keys.of_execution(x.tag, x.id, 'inputs'),
+        unpack(inputs, i, math.min(i + 2 * members_at_once - 1, #inputs)))
+    end
+  end
+end
+
+-- The lists of all nodes: of the flow, of the namespace, of the queues.
+local function write_lists(flow, list, created_at)
+  local at, uuids, records, ids, queues = struct.pack('>I8', tonumber(created_at)), {}, {}, {}, {}
+  for i, added in ipairs(list) do
+    uuids[i], records[i], ids[i] = added.uuid, at .. added.uuid, added.id
+    local queue = placement.queue(added.x.f)
+    queues[queue] = (queues[queue] or 0) + 1
+  end
+  server.call('APPEND', keys.flow(flow.tag, flow.id, 'nodes'), table.concat(uuids))
+  server.call('APPEND', keys.created(flow.tag, flow.f.namespace), table.concat(records))
+  for i = 1, #ids, members_at_once do
+    server.call('SADD', keys.flow(flow.tag, flow.id, 'members'),
+      unpack(ids, i, math.min(i + members_at_once - 1, #ids)))
+  end
+  for queue, count in pairs(queues) do totals.add(flow.tag, queue, 'all', count) end
+end
+
+-- Whether a flow with these nodes would be too large.
+function flow_nodes.is_too_large(flow, list)
+  local edges = flows.count(flow, 'edge_count')
+  for _, added in ipairs(list) do edges = edges + #added.edges / edge_bytes end
+  return flows.count(flow, 'node_count') + #list > flow_nodes_max or edges > flow_edges_max
+end
+
+-- Adds nodes that nothing has yet; those before them are there, or are among them.
+function flow_nodes.add(draft, list)
+  local flow = draft.flow
+  if #list == 0 then return end
+  local count, edges = flows.count(flow, 'node_count'), flows.count(flow, 'edge_count')
+  local created_at = created.next_time(flow, flow.f.namespace)
+  local leading = {}
+  for i, added in ipairs(list) do
+    local x = new_node(flow, added, count + i - 1, created_at)
+    added.x = x
+    edges = edges + edges_of(x, added, leading)
+    flow_draft.add(draft, x)
+    write_beside(x, added)
+  end
+  for uuid, records in pairs(leading) do
+    flow_edges.add_to(flow_draft.node(draft, created.id_of(flow.tag, uuid)), table.concat(records))
+  end
+  flows.put(flow, {node_count = count + #list, edge_count = edges})
+  for _, added in ipairs(list) do
+    local x = added.x
+    flow_draft.settle(draft, x)
+    if not flows.has_ended(x) then x.event = 'submitted' end
+    -- The same as created_at.
+    x.changed.last_transition_at, x.changed.last_mutation_at = nil, nil
+  end
+  write_lists(flow, list, created_at)
+end
+
+return flow_nodes

@@ -1,0 +1,322 @@
+-- Flows: their records, and the rules that everything else about them follows from. The same rules are in
+-- core/flows/flow.cpp. A flow's core hash has, beside the fields of the contract,
+--   completed, failed, cancelled, expired, skipped   how many nodes have ended so
+--   failures       nodes that failed, expired or were cancelled, and are not optional
+--   generation     counts redrives
+--   on_failure     stop, if the failure of a node is to stop the others
+--   result         the name of the node whose result is the flow's
+--   budget_ids     that every node spends from
+--   deadline, retention_ms, ended_at, reason, digest, idempotency_key, has_tags, v (see lib/execution.lua)
+--   is_stopping    a node failed: only finalizers can start
+--   is_redriving   the walk resets nodes that failed
+--   is_removing    the walk removes the nodes, then the flow
+--   walk           nodes from this index on are still to be brought in line with the flow
+-- The text `nodes` has the UUIDs of the nodes, 16 bytes each, in the order in which they were added. A flow that a
+-- program of the contract made is `open` until it is cancelled: more nodes may come at any time.
+local flows = {}
+
+local building_max = 30 * 60000
+local uuid_bytes = 16
+local paused_detail = 'its flow is paused'
+
+local terminal = {completed = true, failed = true, cancelled = true, expired = true}
+
+flows.put, flows.drop, flows.count = execution.put, execution.drop, execution.count
+
+function flows.has_state_of_end(flow)
+  return terminal[flow.f.public_flow_state] == true
+end
+
+-- ---- Records --------------------------------------------------------------------------------------
+
+-- When something acts on the flow.
+local function due_of(f)
+  if terminal[f.public_flow_state] then return nil end
+  local due = tonumber(f.deadline)
+  if f.public_flow_state == 'building' then
+    due = math.min(due or math.huge, f.created_at + building_max)
+  end
+  return due
+end
+
+-- Its score among those to be removed, as that of executions.
+local function retention_of(f)
+  if not f.ended_at or f.is_removing then return nil end
+  return f.ended_at + f.retention_ms - placement.retention_default
+end
+
+local function object(tag, id, fields, now)
+  return {
+    tag = tag, id = id, key = keys.flow(tag, id, 'core'), subject = tag .. ':' .. id, now = now,
+    at = string.format('%.0f', now), f = fields, changed = {},
+  }
+end
+
+function flows.new(tag, id, fields, now)
+  local flow = object(tag, id, {}, now)
+  flows.put(flow, fields)
+  return flow
+end
+
+-- nil if there is none.
+function flows.load(tag, id, now)
+  local flat = server.call('HGETALL', keys.flow(tag, id, 'core'))
+  if #flat == 0 then return nil end
+  local fields = {}
+  for i = 1, #flat, 2 do
+    if flat[i + 1] ~= '' then fields[flat[i]] = flat[i + 1] end
+  end
+  local flow = object(tag, id, fields, now)
+  flow.due, flow.retention = due_of(fields), retention_of(fields)
+  return flow
+end
+
+local function move(flow, index, before, after)
+  if before == after then return end
+  if after then
+    server.call('ZADD', keys.index(flow.tag, index), after, flow.subject)
+  else
+    server.call('ZREM', keys.index(flow.tag, index), flow.subject)
+  end
+end
+
+function flows.save(flow)
+  local f, set, gone = flow.f, {}, {}
+  flows.put(flow, {v = flows.count(flow, 'v') + 1, last_mutation_at = flow.at})
+  for field in pairs(flow.changed) do
+    if f[field] == nil then
+      gone[#gone + 1] = field
+    else
+      set[#set + 1], set[#set + 2] = field, f[field]
+    end
+  end
+  server.call('HSET', flow.key, unpack(set))
+  if #gone > 0 then server.call('HDEL', flow.key, unpack(gone)) end
+  local due, retention = due_of(f), retention_of(f)
+  move(flow, 'flow_deadline', flow.due, due)
+  move(flow, 'flow_retention', flow.retention, retention)
+  flow.due, flow.retention, flow.changed = due, retention, {}
+end
+
+local parts = {'core', 'nodes', 'members', 'tags', 'summary', 'pending_cancels'}
+
+-- After its nodes.
+function flows.remove(flow)
+  move(flow, 'flow_deadline', flow.due, nil)
+  move(flow, 'flow_retention', flow.retention, nil)
+  server.call('ZREM', keys.flows(flow.tag, flow.f.namespace), flow.id)
+  server.call('SREM', keys.index(flow.tag, 'flow_index'), flow.id)
+  server.call('ZREM', keys.index(flow.tag, 'cancel_backlog'), flow.id)
+  local gone = {}
+  for i, part in ipairs(parts) do gone[i] = keys.flow(flow.tag, flow.id, part) end
+  server.call('UNLINK', unpack(gone))
+end
+
+-- The ids of the nodes from an index on, in order.
+function flows.members(flow, first, max)
+  local uuids = server.call('GETRANGE', keys.flow(flow.tag, flow.id, 'nodes'), first * uuid_bytes,
+    (first + max) * uuid_bytes - 1)
+  local ids = {}
+  for i = 1, #uuids, uuid_bytes do
+    ids[#ids + 1] = created.id_of(flow.tag, string.sub(uuids, i, i + uuid_bytes - 1))
+  end
+  return ids
+end
+
+-- For a reply: the fields of the core, with its partition, and the tags, both flat.
+function flows.shown(flow)
+  local flat = {'partition', string.match(flow.tag, '%d+')}
+  for field, value in pairs(flow.f) do
+    flat[#flat + 1], flat[#flat + 2] = field, tostring(value)
+  end
+  return flat, flow.f.has_tags and server.call('HGETALL', keys.flow(flow.tag, flow.id, 'tags')) or {}
+end
+
+function flows.not_found()
+  return reply.refuse('flow_not_found')
+end
+
+-- It does not run, because it is being built or has ended.
+function flows.not_running(flow)
+  local state = flow.f.public_flow_state
+  if terminal[state] then return reply.refuse('flow_already_terminal', 'ended', flow.id, state) end
+  return reply.refuse('flow_not_building', state)
+end
+
+-- ---- Rules ----------------------------------------------------------------------------------------
+
+function flows.open_nodes(flow)
+  local count = flows.count
+  return count(flow, 'node_count') - count(flow, 'completed') - count(flow, 'failed')
+    - count(flow, 'cancelled') - count(flow, 'expired') - count(flow, 'skipped')
+end
+
+-- The state with which it ends now; nil if it goes on or has ended before.
+function flows.end_of(flow)
+  local f = flow.f
+  local state = f.public_flow_state
+  if f.ended_at or f.walk or state == 'building' or state == 'open' or flows.open_nodes(flow) > 0 then
+    return nil
+  end
+  if terminal[state] then return state end
+  return flows.count(flow, 'failures') > 0 and 'failed' or 'completed'
+end
+
+-- The word for running of a flow of the contract is another one.
+function flows.state_of_running(flow)
+  return flow.f.retention_ms and 'running' or 'open'
+end
+
+function flows.cancel(flow, reason, cancel_policy)
+  flows.put(flow, {
+    public_flow_state = 'cancelled', cancellation_policy = cancel_policy, cancelled_at = flow.at,
+    cancel_reason = reason,
+  })
+  execution.put_text(flow, 'reason', reason)
+end
+
+-- A node runs again, and so does the flow.
+function flows.reopen(flow)
+  local f = flow.f
+  flows.put(flow, {generation = flows.count(flow, 'generation') + 1})
+  flows.drop(flow, 'is_stopping', 'ended_at', 'cancellation_policy', 'cancelled_at', 'cancel_reason')
+  if f.public_flow_state ~= 'paused' then
+    flows.put(flow, {public_flow_state = flows.state_of_running(flow)})
+    flows.drop(flow, 'reason')
+  end
+end
+
+local is_failure = {failed = true, expired = true, cancelled = true}
+flows.is_failure = is_failure
+
+-- Counts a node that ended in a state (+1), or that ended so and runs again (-1).
+function flows.count_end(flow, node, state, by)
+  flows.put(flow, {[state] = flows.count(flow, state) + by})
+  if is_failure[state] and not node.is_optional and not (state == 'cancelled' and node.as_rest) then
+    flows.put(flow, {failures = flows.count(flow, 'failures') + by})
+  end
+end
+
+-- Refuses to start a node while its flow does not let it.
+function flows.check_start(x)
+  local id = x.f.flow_id
+  if not id then return nil end
+  local flow = server.call('HMGET', keys.flow(x.tag, id, 'core'), 'public_flow_state', 'cancellation_policy')
+  local state = flow[1]
+  if not state or state == 'running' or state == 'open' or flow[2] == 'flow_only' then return nil end
+  return reply.refuse('execution_not_leaseable', 'flow', id, state)
+end
+
+-- ---- Nodes ----------------------------------------------------------------------------------------
+
+function flows.has_ended(x)
+  return x.f.lifecycle_phase == 'terminal'
+end
+
+-- It waits for nodes before it.
+function flows.is_blocked(x)
+  return x.f.lifecycle_phase == 'runnable' and x.f.eligibility_state == 'blocked_by_dependencies'
+end
+
+-- A worker has it, it is set aside for one, or it is suspended.
+function flows.is_held(x)
+  local f = x.f
+  return f.ownership_state == 'leased' or f.grant_expires_at ~= nil or f.lifecycle_phase == 'suspended'
+end
+
+local function is_held_by_flow(x)
+  return x.f.eligibility_state == 'blocked_by_operator' and x.f.blocking_reason == 'paused_by_operator'
+    and x.f.blocking_detail == paused_detail
+end
+
+local function is_lost(x)
+  return x.f.lifecycle_phase == 'active' and x.f.ownership_state ~= 'leased'
+end
+
+local function is_waiting(x)
+  if flows.is_held(x) then return false end
+  return is_lost(x) or x.f.lifecycle_phase == 'runnable' and x.f.eligibility_state == 'eligible_now'
+end
+
+-- Not started, and not waiting for anything but its turn.
+local function is_free(x)
+  return is_waiting(x) or is_held_by_flow(x)
+    or x.f.lifecycle_phase == 'runnable' and x.f.eligibility_state == 'not_eligible_until_time'
+end
+
+local function has_begun(x)
+  return x.f.ownership_state == 'leased' or x.f.lifecycle_phase == 'suspended' or attempts.is_open(x)
+end
+
+-- While it is not free, a node that lost its worker keeps that in mind: its attempt has ended.
+local function remember_loss(x)
+  if is_lost(x) then
+    execution.put(x, {lost_as = x.f.ownership_state, attempt_state = 'attempt_terminal'})
+  end
+end
+
+local function make_waiting(x)
+  local lost_as = x.f.lost_as
+  if not lost_as then return execution.become_waiting(x) end
+  execution.become_lost(x, lost_as)
+  execution.drop(x, 'lost_as', 'delay_until')
+end
+
+local function make_free(x)
+  local due = tonumber(x.f.delay_until)
+  if due and due > x.now then
+    execution.become_delayed(x, due, 'waiting_for_delay')
+  else
+    make_waiting(x)
+  end
+end
+
+-- Why the flow cancels this node, if it does.
+local function cancel_reason(x, f)
+  local policy = f.public_flow_state == 'cancelled' and f.cancellation_policy
+  if policy == 'cancel_all' or policy == 'cancel_pending' and not has_begun(x) then
+    return 'flow cancelled: ' .. (f.reason or '')
+  end
+  if f.public_flow_state == 'expired' then return 'flow expired: ' .. (f.reason or '') end
+  if f.is_stopping and not x.f.is_finalizer then return 'flow stopped: ' .. (f.reason or '') end
+end
+
+-- A node that has not ended waits, or goes on, as its edges and its flow demand. Returns the event; nil if
+-- nothing changed.
+function flows.settle(x, flow)
+  local f = flow.f
+  if flows.has_ended(x) or f.public_flow_state == 'building' then return nil end
+  local reason = cancel_reason(x, f)
+  if reason then
+    ending.end_node(x, 'cancelled', reason)
+    return 'cancelled'
+  end
+  local blocked = flows.is_blocked(x)
+  if not blocked and not is_free(x) then return nil end  -- it has begun, or another scheduler holds it
+  if blocked or not has_begun(x) then
+    local verdict = flow_edges.verdict(x.f)
+    if verdict == 'skip' then
+      ending.end_node(x, 'skipped', 'dependency_impossible')
+      return 'skipped'
+    elseif verdict == 'wait' then
+      if blocked then return nil end
+      remember_loss(x)
+      execution.become_waiting_children(x, nil, x.f.delay_until)
+      return 'waiting_children'
+    end
+  end
+  local was_held = is_held_by_flow(x)
+  if blocked then make_free(x) end
+  if f.public_flow_state == 'paused' and is_waiting(x) then
+    remember_loss(x)
+    blocking.block(x, 'paused_by_operator', paused_detail)
+    return 'blocked'
+  end
+  if was_held and f.public_flow_state ~= 'paused' then
+    make_waiting(x)
+    return 'unblocked'
+  end
+  return blocked and 'promoted' or nil
+end
+
+return flows

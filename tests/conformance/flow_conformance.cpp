@@ -1,0 +1,510 @@
+// Flows: graphs of executions.
+#include <fmt/format.h>
+
+#include "tests/conformance/conformance.hpp"
+
+namespace ff::conformance {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+NodeName node_name(std::string text) { return *NodeName::parse(std::move(text)); }
+
+Dependency dependency(const char* name, DependsOn on = DependsOn::succeeded) {
+  return {.node = node_name(name), .on = on};
+}
+
+FlowNode node(const char* name, std::vector<Dependency> after = {}) {
+  return {.name = node_name(name), .kind = greet, .payload = name, .after = std::move(after)};
+}
+
+class FlowConformance : public Conformance {
+ protected:
+  FlowInfo submit_flow(std::vector<FlowNode> nodes) {
+    return submit_flow(SubmitFlow{.nodes = std::move(nodes)});
+  }
+  FlowInfo submit_flow(SubmitFlow flow) { return must(run(std::move(flow))).flow; }
+  FlowInfo flow(const FlowInfo& of) { return must(run(GetFlow{.id = of.id})); }
+
+  // "a=completed b=waiting", in the order of submission.
+  std::string states(const FlowInfo& of) {
+    std::string text;
+    ListFlowNodes list{.id = of.id};
+    for (const auto& each : must(run(list)).nodes)
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", each.name.str(),
+                          to_string(each.state));
+    return text;
+  }
+  ExecutionId id_of(const FlowInfo& of, const char* name) {
+    for (const auto& each : must(run(ListFlowNodes{.id = of.id})).nodes)
+      if (each.name.str() == name) return each.id;
+    throw std::runtime_error("no such node");
+  }
+  ClaimedExecution claim_node(const FlowInfo& of, const char* name) {
+    return must(run(claim_of(id_of(of, name))));
+  }
+  void complete_node(const FlowInfo& of, const char* name, std::string result = "out") {
+    must(run(complete(claim_node(of, name), std::move(result))));
+  }
+  void fail_node(const FlowInfo& of, const char* name) {
+    must(run(failure(claim_node(of, name), "broke", "permanent")));
+  }
+};
+
+// ---- Order ---------------------------------------------------------------------------------------
+
+TEST_P(FlowConformance, OnlyNodesWithoutDependenciesCanBeClaimedAtFirst) {
+  const auto chain = submit_flow({node("a"), node("b", {dependency("a")}),
+                                  node("c", {dependency("b")})});
+  EXPECT_EQ(states(chain), "a=waiting b=waiting_children c=waiting_children");
+  const auto claimed = claim_many(10);
+  ASSERT_EQ(claimed.size(), 1u);
+  EXPECT_EQ(claimed[0].id, id_of(chain, "a"));
+}
+
+TEST_P(FlowConformance, ANodeCanBeClaimedTheMomentItsLastDependencyEnds) {
+  const auto diamond =
+      submit_flow({node("a"), node("b", {dependency("a")}), node("c", {dependency("a")}),
+                   node("d", {dependency("b"), dependency("c")})});
+  complete_node(diamond, "a");
+  EXPECT_EQ(states(diamond), "a=completed b=waiting c=waiting d=waiting_children");
+  complete_node(diamond, "b");
+  EXPECT_EQ(states(diamond), "a=completed b=completed c=waiting d=waiting_children");
+  complete_node(diamond, "c");
+  EXPECT_EQ(states(diamond), "a=completed b=completed c=completed d=waiting");
+  complete_node(diamond, "d");
+  const auto ended = flow(diamond);
+  EXPECT_EQ(ended.state, FlowState::completed);
+  EXPECT_TRUE(ended.ended_at);
+  EXPECT_EQ(ended.counts, (NodeCounts{.nodes = 4, .completed = 4}));
+  EXPECT_EQ(ended.edges, 4u);
+}
+
+TEST_P(FlowConformance, AWaitingClaimIsWokenByTheEndOfADependency) {
+  const auto chain = submit_flow({node("a"), node("b", {dependency("a")})});
+  const auto first = claim();
+  auto waiting = start(claim_by("w2", wake_up_max));
+  await_waiting_claims(1);
+  must(run(complete(first)));
+  EXPECT_EQ(woken(waiting).id, id_of(chain, "b"));
+}
+
+TEST_P(FlowConformance, ABlockedNodeCannotBeClaimedByItsId) {
+  const auto chain = submit_flow({node("a"), node("b", {dependency("a")})});
+  EXPECT_EQ(error_of(claim_of(id_of(chain, "b"))), Errc::execution_not_leaseable);
+}
+
+TEST_P(FlowConformance, ADelayCountsAfterTheDependencies) {
+  auto later = node("b", {dependency("a")});
+  later.delay_until = now() + 60s;
+  const auto chain = submit_flow({node("a"), later});
+  complete_node(chain, "a");
+  EXPECT_EQ(states(chain), "a=completed b=delayed");
+  pass(60s);
+  EXPECT_EQ(states(chain), "a=completed b=waiting");
+}
+
+TEST_P(FlowConformance, TheEndOfAFlowWakesItsWaiters) {
+  const auto one = submit_flow({node("a")});
+  auto waiting = start(GetFlow{.id = one.id, .wait = wake_up_max});
+  complete_node(one, "a");
+  EXPECT_EQ(must(waiting.get()).state, FlowState::completed);
+}
+
+// ---- Failure -------------------------------------------------------------------------------------
+
+TEST_P(FlowConformance, NodesAfterAFailureAreSkippedAndOthersGoOn) {
+  const auto two = submit_flow({node("a"), node("b", {dependency("a")}),
+                                node("c", {dependency("b")}), node("x")});
+  fail_node(two, "a");
+  EXPECT_EQ(states(two), "a=failed b=skipped c=skipped x=waiting");
+  EXPECT_EQ(flow(two).state, FlowState::running);
+  complete_node(two, "x");
+  const auto ended = flow(two);
+  EXPECT_EQ(ended.state, FlowState::failed);
+  EXPECT_EQ(ended.reason, "node a failed");
+  EXPECT_EQ(ended.counts, (NodeCounts{.nodes = 4, .completed = 1, .failed = 1, .skipped = 2}));
+}
+
+TEST_P(FlowConformance, AFailureThatIsRetriedSkipsNothing) {
+  auto again = node("a");
+  again.policy.retry = RetryPolicy{.max_retries = 1, .backoff = FixedBackoff{1s}};
+  const auto chain = submit_flow({again, node("b", {dependency("a")})});
+  must(run(failure(claim_node(chain, "a"))));
+  EXPECT_EQ(states(chain), "a=delayed b=waiting_children");
+  pass(1s);
+  complete_node(chain, "a");
+  EXPECT_EQ(states(chain), "a=completed b=waiting");
+}
+
+TEST_P(FlowConformance, StopCancelsTheRestButFinalizersRun) {
+  const auto stopping = submit_flow(
+      SubmitFlow{.nodes = {node("a"), node("b"), node("c", {dependency("b")}),
+                           node("undo", {dependency("a", DependsOn::failed)}),
+                           node("last", {dependency("b", DependsOn::finished)})},
+                 .on_failure = FlowFailure::stop});
+  fail_node(stopping, "a");
+  EXPECT_EQ(states(stopping), "a=failed b=cancelled c=cancelled undo=waiting last=waiting");
+  complete_node(stopping, "undo");
+  complete_node(stopping, "last");
+  EXPECT_EQ(flow(stopping).state, FlowState::failed);
+}
+
+TEST_P(FlowConformance, ANodeThatWaitsForAFailureIsSkippedBySuccess) {
+  const auto two = submit_flow({node("a"), node("undo", {dependency("a", DependsOn::failed)})});
+  complete_node(two, "a");
+  EXPECT_EQ(states(two), "a=completed undo=skipped");
+  EXPECT_EQ(flow(two).state, FlowState::completed);
+}
+
+TEST_P(FlowConformance, AFailureOfAnOptionalNodeDoesNotFailTheFlow) {
+  auto may_fail = node("a");
+  may_fail.optional = true;
+  const auto two = submit_flow({may_fail, node("b", {dependency("a", DependsOn::finished)})});
+  fail_node(two, "a");
+  complete_node(two, "b");
+  EXPECT_EQ(flow(two).state, FlowState::completed);
+}
+
+TEST_P(FlowConformance, AnExpiredNodeCountsAsFailed) {
+  auto slow = node("a");
+  slow.policy.execution_deadline = 10s;
+  const auto two = submit_flow({slow, node("b", {dependency("a")})});
+  pass(10s);
+  EXPECT_EQ(states(two), "a=expired b=skipped");
+  EXPECT_EQ(flow(two).state, FlowState::failed);
+}
+
+// ---- Some of many --------------------------------------------------------------------------------
+
+TEST_P(FlowConformance, AnyOfSeveralStartsANodeOnce) {
+  auto first = node("d", {dependency("a"), dependency("b")});
+  first.needed = 1;
+  const auto race = submit_flow({node("a"), node("b"), first});
+  complete_node(race, "b");
+  EXPECT_EQ(states(race), "a=waiting b=completed d=waiting");
+  complete_node(race, "d");
+  complete_node(race, "a");
+  EXPECT_EQ(states(race), "a=completed b=completed d=completed");
+  EXPECT_EQ(flow(race).state, FlowState::completed);
+}
+
+TEST_P(FlowConformance, TheRestOfARaceIsCancelledUnlessAnotherNodeNeedsIt) {
+  auto first = node("d", {dependency("a"), dependency("b"), dependency("c")});
+  first.needed = 1;
+  first.rest = RestAction::cancel;
+  const auto race =
+      submit_flow({node("a"), node("b"), node("c"), first, node("e", {dependency("c")})});
+  complete_node(race, "b");
+  EXPECT_EQ(states(race), "a=cancelled b=completed c=waiting d=waiting e=waiting_children");
+  complete_node(race, "c");
+  complete_node(race, "d");
+  complete_node(race, "e");
+  EXPECT_EQ(flow(race).state, FlowState::completed);
+}
+
+TEST_P(FlowConformance, AQuorumThatCannotBeReachedSkips) {
+  auto two_of_three = node("d", {dependency("a"), dependency("b"), dependency("c")});
+  two_of_three.needed = 2;
+  const auto vote = submit_flow({node("a"), node("b"), node("c"), two_of_three});
+  fail_node(vote, "a");
+  EXPECT_EQ(states(vote), "a=failed b=waiting c=waiting d=waiting_children");
+  fail_node(vote, "b");
+  EXPECT_EQ(states(vote), "a=failed b=failed c=waiting d=skipped");
+}
+
+// ---- Data ----------------------------------------------------------------------------------------
+
+TEST_P(FlowConformance, ANodeReadsTheResultsOfTheNodesBeforeIt) {
+  auto join = node("join", {dependency("a"), dependency("b"), dependency("c", DependsOn::finished)});
+  join.after[0].input = node_name("page");
+  join.after[1].input = node_name("page");
+  const auto fan = submit_flow({node("a"), node("b"), node("c"), join});
+  complete_node(fan, "b", "two");
+  complete_node(fan, "a", std::string("o\0ne", 4));
+  fail_node(fan, "c");
+  const auto pages =
+      must(run(GetInputs{.id = id_of(fan, "join"), .name = node_name("page")})).inputs;
+  ASSERT_EQ(pages.size(), 2u);
+  EXPECT_EQ(pages[0].result, std::string("o\0ne", 4));
+  EXPECT_EQ(pages[0].node.str(), "a");
+  EXPECT_EQ(pages[1].result, "two");
+  const auto all = must(run(GetInputs{.id = id_of(fan, "join")})).inputs;
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[2].name.str(), "c");
+  EXPECT_EQ(all[2].state, ExecutionState::failed);
+  EXPECT_EQ(must(run(GetPayload{id_of(fan, "join")})).bytes, "join");
+}
+
+TEST_P(FlowConformance, AFlowNamesTheNodeWhoseResultIsItsOwn) {
+  const auto two = submit_flow(SubmitFlow{.nodes = {node("a"), node("b", {dependency("a")})},
+                                          .result = node_name("b")});
+  ASSERT_TRUE(two.result);
+  EXPECT_EQ(*two.result, id_of(two, "b"));
+  EXPECT_EQ(info(*two.result).flow, two.id);
+  EXPECT_EQ(info(*two.result).node, node_name("b"));
+}
+
+// ---- Submitting ----------------------------------------------------------------------------------
+
+TEST_P(FlowConformance, SubmittingTheSameAgainChangesNothing) {
+  const SubmitFlow same{.idempotency_key = *IdempotencyKey::parse("nightly"),
+                        .nodes = {node("a"), node("b", {dependency("a")})}};
+  const auto first = must(run(same));
+  EXPECT_FALSE(first.duplicate);
+  const auto again = must(run(same));
+  EXPECT_TRUE(again.duplicate);
+  EXPECT_EQ(again.flow.id, first.flow.id);
+  auto other = same;
+  other.nodes[1].after.clear();
+  EXPECT_EQ(error_of(other), Errc::duplicate_mismatch);
+  EXPECT_EQ(must(run(ListFlows{})).flows.size(), 1u);
+  EXPECT_EQ(claim_many(10).size(), 1u);
+}
+
+TEST_P(FlowConformance, ADryRunSubmitsNothing) {
+  const auto reply = must(run(SubmitFlow{.nodes = {node("a")}, .dry_run = true}));
+  EXPECT_EQ(reply.flow.counts.nodes, 1u);
+  EXPECT_THAT(must(run(ListFlows{})).flows, IsEmpty());
+  EXPECT_EQ(claimable(), 0u);
+}
+
+TEST_P(FlowConformance, GraphsThatCannotRunAreRefusedWithTheirPath) {
+  const auto refused = [&](std::vector<FlowNode> nodes) {
+    const auto reply = run(SubmitFlow{.nodes = std::move(nodes)});
+    if (reply) return std::string("accepted");
+    std::string field;
+    for (const auto& detail : reply.error().details)
+      if (detail.name == "field") field = detail.value;
+    return fmt::format("{} {}", reply.error().name(), field);
+  };
+  auto too_many = node("b", {dependency("a")});
+  too_many.needed = 2;
+  EXPECT_EQ(refused({}), "invalid_input nodes");
+  EXPECT_EQ(refused({node("a"), node("a")}), "invalid_input nodes[1].name");
+  EXPECT_EQ(refused({node("a", {dependency("a")})}), "self_referencing_edge nodes[0].after[0]");
+  EXPECT_EQ(refused({node("a", {dependency("x")})}), "node_not_found nodes[0].after[0]");
+  EXPECT_EQ(refused({node("x"), node("a", {dependency("x"), dependency("c")}),
+                     node("b", {dependency("a")}), node("c", {dependency("b")})}),
+            "cycle_detected nodes[1].after[1]");
+  EXPECT_EQ(refused({node("a"), too_many}), "invalid_input nodes[1]");
+  EXPECT_THAT(must(run(ListFlows{})).flows, IsEmpty());
+}
+
+TEST_P(FlowConformance, AFlowIsBuiltInPartsAndStartsWhenItIsSealed) {
+  const auto built = submit_flow(SubmitFlow{.nodes = {node("a")}, .building = true});
+  EXPECT_EQ(built.state, FlowState::building);
+  const ExtendFlow more{.id = built.id, .nodes = {node("b", {dependency("a")})}};
+  EXPECT_EQ(must(run(more)).counts.nodes, 2u);
+  EXPECT_EQ(must(run(more)).counts.nodes, 2u);
+  EXPECT_EQ(error_of(ExtendFlow{.id = built.id, .nodes = {node("c", {dependency("x")})}}),
+            Errc::node_not_found);
+  EXPECT_EQ(claimable(), 0u);
+  EXPECT_EQ(must(run(SealFlow{built.id})).state, FlowState::running);
+  EXPECT_EQ(must(run(SealFlow{built.id})).state, FlowState::running);
+  EXPECT_EQ(states(built), "a=waiting b=waiting_children");
+  EXPECT_EQ(error_of(ExtendFlow{.id = built.id, .nodes = {node("c")}}), Errc::flow_not_building);
+}
+
+TEST_P(FlowConformance, AFlowThatIsNotSealedInTimeExpires) {
+  const auto built = submit_flow(SubmitFlow{.nodes = {node("a")}, .building = true});
+  pass(30min);
+  EXPECT_EQ(flow(built).state, FlowState::expired);
+  EXPECT_EQ(states(built), "a=cancelled");
+}
+
+// ---- Operators -----------------------------------------------------------------------------------
+
+TEST_P(FlowConformance, CancellingAFlowCancelsItsNodes) {
+  const auto two = submit_flow({node("a"), node("b", {dependency("a")})});
+  const auto running = claim();
+  const auto reply = must(run(CancelFlow{.id = two.id, .reason = "wrong data"}));
+  EXPECT_EQ(reply.flow.state, FlowState::cancelled);
+  EXPECT_EQ(reply.scheduled, 0u);
+  EXPECT_EQ(states(two), "a=cancelled b=cancelled");
+  EXPECT_EQ(error_of(complete(running)), Errc::execution_not_active);
+  const auto again =
+      must(run(CancelFlow{.id = two.id, .reason = "x", .policy = CancelPolicy::flow_only}));
+  EXPECT_EQ(again.policy, CancelPolicy::cancel_all);
+  EXPECT_EQ(again.flow.reason, "wrong data");
+}
+
+TEST_P(FlowConformance, CancelPendingLetsRunningNodesFinish) {
+  const auto three = submit_flow({node("a"), node("b"), node("c", {dependency("a")})});
+  const auto running = claim_node(three, "a");
+  must(run(CancelFlow{.id = three.id, .policy = CancelPolicy::cancel_pending}));
+  EXPECT_EQ(states(three), "a=active b=cancelled c=cancelled");
+  EXPECT_FALSE(flow(three).ended_at);
+  must(run(complete(running)));
+  EXPECT_EQ(states(three), "a=completed b=cancelled c=cancelled");
+  EXPECT_TRUE(flow(three).ended_at);
+  EXPECT_EQ(flow(three).state, FlowState::cancelled);
+}
+
+TEST_P(FlowConformance, APausedFlowStartsNothing) {
+  const auto chain = submit_flow({node("a"), node("b", {dependency("a")}), node("c")});
+  const auto running = claim_node(chain, "a");
+  EXPECT_EQ(must(run(PauseFlow{.id = chain.id, .reason = "maintenance"})).state, FlowState::paused);
+  EXPECT_EQ(claimable(), 0u);
+  must(run(complete(running)));
+  EXPECT_EQ(claimable(), 0u);
+  EXPECT_EQ(must(run(ResumeFlow{chain.id})).state, FlowState::running);
+  EXPECT_EQ(claim_many(10).size(), 2u);
+}
+
+TEST_P(FlowConformance, AFlowPastItsDeadlineExpires) {
+  const auto one = submit_flow(SubmitFlow{.nodes = {node("a")}, .deadline = now() + 60s});
+  pass(60s);
+  EXPECT_EQ(flow(one).state, FlowState::expired);
+  EXPECT_EQ(states(one), "a=cancelled");
+}
+
+TEST_P(FlowConformance, ARedriveRunsFailedNodesAndThoseAfterThemAgain) {
+  const auto chain = submit_flow({node("x"), node("a"), node("b", {dependency("a")})});
+  complete_node(chain, "x", "kept");
+  fail_node(chain, "a");
+  EXPECT_EQ(flow(chain).state, FlowState::failed);
+  const auto dry = must(run(RedriveFlow{.id = chain.id, .dry_run = true}));
+  EXPECT_THAT(dry.nodes, ElementsAre(node_name("a"), node_name("b")));
+  EXPECT_EQ(flow(chain).state, FlowState::failed);
+  const auto again = must(run(RedriveFlow{.id = chain.id}));
+  EXPECT_EQ(again.flow.state, FlowState::running);
+  EXPECT_EQ(again.flow.generation, 1u);
+  EXPECT_EQ(states(chain), "x=completed a=waiting b=waiting_children");
+  complete_node(chain, "a");
+  complete_node(chain, "b");
+  EXPECT_EQ(flow(chain).state, FlowState::completed);
+  EXPECT_EQ(flow(chain).counts, (NodeCounts{.nodes = 3, .completed = 3}));
+  EXPECT_EQ(must(run(GetResult{.id = id_of(chain, "x")})).bytes, "kept");
+}
+
+TEST_P(FlowConformance, ARedriveFromANodeOfACompletedFlowFencesLateWorkersOut) {
+  const auto chain = submit_flow({node("a"), node("b", {dependency("a")})});
+  complete_node(chain, "a", "old");
+  const auto late = claim_node(chain, "b");
+  must(run(RedriveFlow{.id = chain.id, .from = node_name("a")}));
+  EXPECT_EQ(states(chain), "a=waiting b=waiting_children");
+  EXPECT_EQ(error_of(complete(late)), Errc::execution_not_active);
+  complete_node(chain, "a", "new");
+  const auto inputs = must(run(GetInputs{.id = id_of(chain, "b")})).inputs;
+  ASSERT_EQ(inputs.size(), 1u);
+  EXPECT_EQ(inputs[0].result, "new");
+  complete_node(chain, "b");
+  EXPECT_EQ(flow(chain).state, FlowState::completed);
+}
+
+TEST_P(FlowConformance, ReplayingANodeIsARedriveFromIt) {
+  const auto chain = submit_flow({node("a"), node("b", {dependency("a")})});
+  complete_node(chain, "a");
+  complete_node(chain, "b");
+  must(run(Replay{.id = id_of(chain, "a")}));
+  EXPECT_EQ(states(chain), "a=waiting b=waiting_children");
+  EXPECT_EQ(flow(chain).state, FlowState::running);
+}
+
+TEST_P(FlowConformance, ASkippedNodeIsReplayedFromItsCauseOnly) {
+  const auto chain = submit_flow({node("a"), node("b", {dependency("a")})});
+  fail_node(chain, "a");
+  EXPECT_EQ(error_of(Replay{.id = id_of(chain, "b")}), Errc::execution_not_eligible);
+}
+
+TEST_P(FlowConformance, EveryOperationRefusesAnUnknownFlow) {
+  const FlowId unknown{*Uuid::parse("01920000-0000-7000-8000-00000000abcd")};
+  EXPECT_EQ(error_of(GetFlow{.id = unknown}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(ListFlowNodes{.id = unknown}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(SealFlow{unknown}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(PauseFlow{.id = unknown}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(ResumeFlow{unknown}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(CancelFlow{.id = unknown}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(RedriveFlow{.id = unknown}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(ExtendFlow{.id = unknown, .nodes = {node("a")}}), Errc::flow_not_found);
+}
+
+TEST_P(FlowConformance, AnEndedFlowRefusesWhatOnlyARunningOneCanDo) {
+  const auto one = submit_flow({node("a")});
+  complete_node(one, "a");
+  EXPECT_EQ(error_of(PauseFlow{.id = one.id}), Errc::flow_already_terminal);
+  EXPECT_EQ(error_of(ResumeFlow{one.id}), Errc::flow_already_terminal);
+  EXPECT_EQ(error_of(CancelFlow{.id = one.id}), Errc::flow_already_terminal);
+}
+
+// ---- Size ----------------------------------------------------------------------------------------
+
+TEST_P(FlowConformance, AWideFanIsResolvedInSlices) {
+  std::vector<FlowNode> nodes{node("first")};
+  auto join = node("join");
+  for (int i = 0; i < 250; ++i) {
+    const auto name = fmt::format("n{}", i);
+    nodes.push_back(node(name.c_str(), {dependency("first")}));
+    join.after.push_back(dependency(name.c_str()));
+  }
+  nodes.push_back(join);
+  const auto fan = submit_flow(std::move(nodes));
+  complete_node(fan, "first");
+  std::size_t done = 0;
+  while (done < 250) {
+    auto claimed = claim_many(100);
+    if (claimed.empty()) pass(30s);  // the rest is on its way
+    for (const auto& each : claimed) must(run(complete(each)));
+    done += claimed.size();
+  }
+  complete_node(fan, "join");
+  EXPECT_EQ(must(run(GetFlow{.id = fan.id, .wait = wake_up_max})).state, FlowState::completed);
+}
+
+TEST_P(FlowConformance, ManyNodesAreCancelledInSlices) {
+  std::vector<FlowNode> nodes;
+  for (int i = 0; i < 350; ++i) nodes.push_back(node(fmt::format("n{}", i).c_str()));
+  const auto many = submit_flow(std::move(nodes));
+  const auto reply = must(run(CancelFlow{.id = many.id, .wait = wake_up_max}));
+  EXPECT_TRUE(reply.flow.ended_at);
+  EXPECT_EQ(reply.flow.counts.cancelled, 350u);
+}
+
+TEST_P(FlowConformance, AFlowIsRemovedWithItsNodes) {
+  const auto chain = submit_flow(SubmitFlow{
+      .nodes = {node("a"), node("b", {dependency("a")})}, .retention = Millis{60s}});
+  const auto first = id_of(chain, "a");
+  complete_node(chain, "a");
+  pass(1h);
+  EXPECT_EQ(state_of(first), ExecutionState::completed);
+  complete_node(chain, "b");
+  pass(60s);
+  pass(1s);
+  EXPECT_EQ(error_of(GetFlow{.id = chain.id}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(GetExecution{first}), Errc::execution_not_found);
+}
+
+TEST_P(FlowConformance, FlowsAreListedNewestFirstAndFiltered) {
+  const auto first = submit_flow(SubmitFlow{.nodes = {node("a")}, .tags = {{"app.x", "1"}}});
+  advance(1ms);
+  const auto second = submit_flow({node("a")});
+  must(run(CancelFlow{.id = second.id}));
+  const auto all = must(run(ListFlows{})).flows;
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].id, second.id);
+  EXPECT_EQ(must(run(ListFlows{.state = FlowState::cancelled})).flows.size(), 1u);
+  EXPECT_EQ(must(run(ListFlows{.tag = "app.x=1"})).flows.at(0).id, first.id);
+  const auto page = must(run(ListFlows{.limit = 1}));
+  ASSERT_TRUE(page.next);
+  EXPECT_EQ(must(run(ListFlows{.limit = 1, .cursor = page.next})).flows.at(0).id, first.id);
+}
+
+TEST_P(FlowConformance, EventsOfAFlowCanBeFollowed) {
+  const auto began = must(run(ReadEvents{})).next;
+  const auto chain = submit_flow({node("a"), node("b", {dependency("a")})});
+  submit("other");
+  complete_node(chain, "a");
+  const auto page = must(run(ReadEvents{.flow = chain.id, .after = began}));
+  std::string types;
+  for (const auto& event : page.events) types += std::string(to_string(event.type)) + ' ';
+  EXPECT_THAT(types, ::testing::HasSubstr("flow_submitted"));
+  EXPECT_THAT(types, ::testing::HasSubstr("completed promoted"));
+}
+
+INSTANTIATE_TEST_SUITE_P(, FlowConformance, ::testing::ValuesIn(home_kinds()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace ff::conformance
