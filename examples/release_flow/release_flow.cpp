@@ -37,19 +37,20 @@ ff::Outcome test(ff::Task& task) {
   return task.input("image").bytes + " passes " + task.node()->str();
 }
 
+// Stands for a mail to each approver, with a link that carries their token.
+void send_mails(const ff::IssuedWaitpoint& waitpoint) {
+  Tokens tokens;
+  for (const auto& each : waitpoint.tokens) tokens[each.approver.value()] = each.token;
+  mailed.set_value(std::move(tokens));
+}
+
 // [deploy]
 ff::Outcome deploy(ff::Task& task) {
   const auto image = task.input("image").bytes;
   std::string reports;
   for (const auto& report : task.inputs("report")) reports += report.result + "\n";
-  const auto decision = task.ask(
-      "deploy", ff::approval("Deploy " + image + "?", reports, {"ada", "bob", "cem"}),
-      [](const ff::IssuedWaitpoint& waitpoint) {
-        Tokens tokens;
-        for (const auto& each : waitpoint.tokens) tokens[each.approver.value()] = each.token;
-        mailed.set_value(std::move(tokens));
-      },
-      {.needed = 2, .timeout = 24h});
+  const auto question = ff::approval("Deploy " + image + "?", reports, {"ada", "bob", "cem"});
+  const auto decision = task.ask("deploy", question, send_mails, {.needed = 2, .timeout = 24h});
   if (decision.is("approve")) return image;
   return ff::Outcome::failed({.reason = "not approved", .retryable = false});
 }

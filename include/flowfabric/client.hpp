@@ -159,7 +159,9 @@ class Client {
   Result<FlowInfo> resume_flow(const FlowId& id);
   // Runs nodes that failed once more, or the node `from`, and all nodes after them.
   Result<RedriveReply> redrive_flow(RedriveFlow which);
-  Result<RedriveReply> redrive_flow(const FlowId& id) { return redrive_flow(RedriveFlow{.id = id}); }
+  Result<RedriveReply> redrive_flow(const FlowId& id) {
+    return redrive_flow(RedriveFlow{.id = id});
+  }
 
   // Why an execution is not running now, and what would let it run.
   Result<Why> why(const ExecutionId& id);

@@ -80,7 +80,7 @@ class Flow {
   Flow& idempotency_key(std::string key);
 
   Flow& result(std::string node);  // whose result is the flow's
-  Flow& stop_on_failure();         // cancels the other nodes, except those that wait for failures or ends
+  Flow& stop_on_failure();  // cancels the other nodes, except those that wait for failures or ends
   Flow& deadline(TimePoint time);
   Flow& tag(std::string key, std::string value);
   Flow& budget(BudgetId id);  // that every node spends from

@@ -54,7 +54,8 @@ struct TaskParts {
   std::map<std::string, std::string> steps = {};  // results that are kept, by name
   std::optional<Wake> wake = {};
   std::string suspension_state = {};
-  std::string node = {};  // its name in a flow; with it or with inputs, the task is a node of a flow
+  std::string node =
+      {};  // its name in a flow; with it or with inputs, the task is a node of a flow
   std::vector<TestInput> inputs = {};
 };
 

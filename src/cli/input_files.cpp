@@ -40,11 +40,10 @@ class FileNames {
   std::string next(const NodeName& name) {
     const auto count = counts_.at(name);
     auto file = name.str().starts_with('.') ? "_" + name.str() : name.str();
-    if (count > 1)
-      file += fmt::format(".{:0{}}", ++numbers_[name], std::to_string(count).size());
+    if (count > 1) file += fmt::format(".{:0{}}", ++numbers_[name], std::to_string(count).size());
     if (!used_.insert(file).second)
-      throw TaskFailure({.reason = fmt::format("two inputs would be the file {}", file),
-                         .retryable = false});
+      throw TaskFailure(
+          {.reason = fmt::format("two inputs would be the file {}", file), .retryable = false});
     return file;
   }
 

@@ -25,10 +25,11 @@ std::string shown(const std::filesystem::path& directory) {
 }
 
 TEST(InputFiles, EachInputIsAFileAndTheDirectoryIsRemoved) {
-  testing::TestTask test({.inputs = {{.name = "plan", .result = "one"},
-                                     {.name = "page", .result = "a", .node = "first"},
-                                     {.name = "page", .state = ExecutionState::failed, .node = "second"},
-                                     {.name = "page", .result = "c", .node = "third"}}});
+  testing::TestTask test(
+      {.inputs = {{.name = "plan", .result = "one"},
+                  {.name = "page", .result = "a", .node = "first"},
+                  {.name = "page", .state = ExecutionState::failed, .node = "second"},
+                  {.name = "page", .result = "c", .node = "third"}}});
   std::filesystem::path directory;
   {
     const InputFiles files(test.task());

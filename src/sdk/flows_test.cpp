@@ -25,7 +25,8 @@ class SdkFlows : public SdkTest {
   std::string states(const FlowId& id) {
     std::string text;
     for (const auto& node : must(client().flow_nodes(id)))
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", node.name.str(), to_string(node.state));
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "" : ", ", node.name.str(), to_string(node.state));
     return text;
   }
 };
@@ -55,12 +56,13 @@ TEST_P(SdkFlows, InputIsJsonWithItsContentType) {
   flow.add("make", "make");
   flow.add("read", "read").after("make");
   flow.result("read");
-  const auto ended = run(flow, {{"make", [](Task&) { return Outcome::completed(R"({"n":7})", "application/json"); }},
-                                {"read", [](Task& task) -> Outcome {
-                                   const auto n = task.input_json("make").at("n").as_int64();
-                                   const auto type = task.input("make").content_type;
-                                   return fmt::format("{} {} {}", n, type->str(), task.node()->str());
-                                 }}});
+  const auto ended = run(
+      flow, {{"make", [](Task&) { return Outcome::completed(R"({"n":7})", "application/json"); }},
+             {"read", [](Task& task) -> Outcome {
+                const auto n = task.input_json("make").at("n").as_int64();
+                const auto type = task.input("make").content_type;
+                return fmt::format("{} {} {}", n, type->str(), task.node()->str());
+              }}});
   EXPECT_EQ(must(client().flow_result(ended.id, 0s)).bytes, "7 application/json read");
 }
 
@@ -69,9 +71,10 @@ TEST_P(SdkFlows, FailureSkipsWhatDependsOnItAndRunsItsHandler) {
   flow.add("build", "fail");
   flow.add("deploy", "upper").after("build");
   flow.add("rollback", "upper").on_failure_of("build");
-  const auto ended =
-      run(flow, {{"fail", [](Task&) { return Outcome::failed({.reason = "broken", .retryable = false}); }},
-                 {"upper", upper}});
+  const auto ended = run(
+      flow,
+      {{"fail", [](Task&) { return Outcome::failed({.reason = "broken", .retryable = false}); }},
+       {"upper", upper}});
   EXPECT_EQ(ended.state, FlowState::failed);
   EXPECT_EQ(states(ended.id), "build failed, deploy skipped, rollback completed");
   EXPECT_EQ(client().flow_result(ended.id, 0s).error().code, Errc::execution_failed);
@@ -81,11 +84,12 @@ TEST_P(SdkFlows, MissingInputFailsTheNodeForGood) {
   Flow flow;
   flow.add("a", "upper");
   flow.add("b", "read").after("a");
-  const auto ended = run(flow, {{"upper", upper}, {"read", [](Task& task) -> Outcome {
-                                                     return task.input("other").bytes;
-                                                   }}});
+  const auto ended =
+      run(flow, {{"upper", upper},
+                 {"read", [](Task& task) -> Outcome { return task.input("other").bytes; }}});
   EXPECT_EQ(states(ended.id), "a completed, b failed");
-  EXPECT_THAT(must(client().flow_nodes(ended.id)).at(1).reason, HasSubstr("there is no input 'other'"));
+  EXPECT_THAT(must(client().flow_nodes(ended.id)).at(1).reason,
+              HasSubstr("there is no input 'other'"));
 }
 
 TEST_P(SdkFlows, RepeatedSubmitIsTheSameFlow) {

@@ -120,11 +120,14 @@ Result<ExitCode> submit(const Context& context, const FlowSubmitArguments& given
 
 // ---- Showing --------------------------------------------------------------------------------------
 
-constexpr std::array flow_columns{
-    FieldColumn{"id", Column::Fit::keep},           FieldColumn{"state", Column::Fit::keep},
-    FieldColumn{"kind"},                            FieldColumn{"ended"},
-    FieldColumn{"failed"},                          FieldColumn{"created_at_ms", Column::Fit::drop},
-    FieldColumn{"ended_at_ms", Column::Fit::drop}, FieldColumn{"reason"}};
+constexpr std::array flow_columns{FieldColumn{"id", Column::Fit::keep},
+                                  FieldColumn{"state", Column::Fit::keep},
+                                  FieldColumn{"kind"},
+                                  FieldColumn{"ended"},
+                                  FieldColumn{"failed"},
+                                  FieldColumn{"created_at_ms", Column::Fit::drop},
+                                  FieldColumn{"ended_at_ms", Column::Fit::drop},
+                                  FieldColumn{"reason"}};
 
 constexpr std::array node_columns{FieldColumn{"name", Column::Fit::keep},
                                   FieldColumn{"state", Column::Fit::keep},
@@ -148,7 +151,8 @@ json::object row_of(const FlowNodeInfo& node) {
   auto row = http::to_fields(node);
   row["name"] = shown_name(node);
   row["after"] = shown_dependencies(node);
-  if (node.started_at && node.ended_at) row["took_ms"] = (*node.ended_at - *node.started_at).count();
+  if (node.started_at && node.ended_at)
+    row["took_ms"] = (*node.ended_at - *node.started_at).count();
   return row;
 }
 
@@ -338,9 +342,9 @@ Result<ExitCode> watch(const Context& context, Engine& engine, const FlowId& id,
     if (!drawn) FF_TRY(lines.print(page->events));
     if (drawn) std::this_thread::sleep_for(draw_interval);
   }
-  return fail(Errc::execution_not_terminal,
-              fmt::format("flow {} has not ended; ff flow watch {} follows it again", id.str(),
-                          id.str()));
+  return fail(
+      Errc::execution_not_terminal,
+      fmt::format("flow {} has not ended; ff flow watch {} follows it again", id.str(), id.str()));
 }
 
 // ---- Operating ------------------------------------------------------------------------------------
@@ -405,7 +409,8 @@ Run setup_flow_list(Arguments& arguments) {
   arguments.field("--cursor", request, "cursor", "TEXT", "Go on where an earlier list ended");
   arguments.settings({Setting::ns});
   arguments.engine();
-  arguments.examples("  ff flow ls --state running\n  ff flow ls --kind release --json | jq -r .id");
+  arguments.examples(
+      "  ff flow ls --state running\n  ff flow ls --kind release --json | jq -r .id");
   return [given](const Context& context) { return list(context, *given); };
 }
 
@@ -413,9 +418,8 @@ Run setup_flow_get(Arguments& arguments) {
   auto request = request_for_flow(arguments);
   arguments.examples("  ff flow get ID\n  ff flow get ID --json | jq '.nodes[].state'");
   return [request](const Context& context) {
-    return with_flow(context, *request, [&](Client& client, const FlowId& id) {
-      return show(context, client, id);
-    });
+    return with_flow(context, *request,
+                     [&](Client& client, const FlowId& id) { return show(context, client, id); });
   };
 }
 

@@ -12,8 +12,8 @@
 #include "base/try.hpp"
 #include "cli/child_process.hpp"
 #include "cli/engine.hpp"
-#include "cli/input_files.hpp"
 #include "cli/input/stop_signals.hpp"
+#include "cli/input_files.hpp"
 #include "cli/service.hpp"
 #include "http/wire/json_codec.hpp"
 

@@ -90,7 +90,7 @@ struct Item {
   std::size_t width = 1;
   std::vector<std::size_t> up = {};    // items of the layer above, by their places in it
   std::vector<std::size_t> down = {};  // likewise below
-  std::size_t left = 0;           // its first column
+  std::size_t left = 0;                // its first column
 
   std::size_t middle() const { return left + width / 2; }
 };
@@ -220,7 +220,8 @@ constexpr std::array<std::string_view, 16> lines{" ", "│", "│", "│", "─"
 
 class LineRows {
  public:
-  LineRows(std::size_t rows, std::size_t width) : cells_(rows, std::vector<std::uint8_t>(width, 0)) {}
+  LineRows(std::size_t rows, std::size_t width)
+      : cells_(rows, std::vector<std::uint8_t>(width, 0)) {}
 
   void vertical(std::size_t column, std::size_t from, std::size_t to) {
     for (auto row = from; row <= to; ++row) {
@@ -254,8 +255,8 @@ class LineRows {
 
 // The edges that leave one item.
 struct Bundle {
-  std::size_t from;              // its column
-  std::vector<std::size_t> to;   // the columns below
+  std::size_t from;                 // its column
+  std::vector<std::size_t> to;      // the columns below
   std::size_t first = 0, last = 0;  // the columns of its track
   std::size_t track = 0;
 
@@ -349,9 +350,9 @@ std::string row_of(const Layer& layer, std::span<const FlowNodeInfo> nodes, bool
 // ---- Words --------------------------------------------------------------------------------------------
 
 bool is_plain(const FlowNodeInfo& node) {
-  return !node.needed && !node.optional &&
-         std::ranges::all_of(node.after,
-                             [](const auto& each) { return each.on == DependsOn::succeeded; });
+  return !node.needed && !node.optional && std::ranges::all_of(node.after, [](const auto& each) {
+    return each.on == DependsOn::succeeded;
+  });
 }
 
 std::string notes_on(std::span<const FlowNodeInfo> nodes) {
@@ -442,8 +443,7 @@ std::string draw_graph(std::span<const FlowNodeInfo> nodes, const Screen& screen
   const auto legend = legend_of(nodes);
   if (nodes.size() > drawn_nodes_max) return a_line_per_node(nodes, graph, screen) + "\n" + legend;
   const Layout layout(nodes, graph);
-  if (layout.width() > screen.width)
-    return a_line_per_node(nodes, graph, screen) + "\n" + legend;
+  if (layout.width() > screen.width) return a_line_per_node(nodes, graph, screen) + "\n" + legend;
   const auto& layers = layout.layers();
   std::string text;
   for (std::size_t i = 0; i < layers.size(); ++i) {

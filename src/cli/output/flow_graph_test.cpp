@@ -43,7 +43,8 @@ TEST(FlowGraph, ChainIsALineDown) {
 }
 
 TEST(FlowGraph, DiamondForksAndJoins) {
-  EXPECT_EQ(drawn({node("aa"), node("bb", {"aa"}), node("cc", {"aa"}), node("dd", {"bb", "cc"})}), R"(
+  EXPECT_EQ(drawn({node("aa"), node("bb", {"aa"}), node("cc", {"aa"}), node("dd", {"bb", "cc"})}),
+            R"(
 ✓ aa
   ├──────┐
 ✓ bb   ✓ cc
@@ -87,8 +88,8 @@ TEST(FlowGraph, TooWideGraphIsALinePerNode) {
 TEST(FlowGraph, ManyNodesAreALineEach) {
   std::vector<FlowNodeInfo> nodes;
   for (int i = 0; i < 1'000; ++i)
-    nodes.push_back(
-        i == 0 ? node("n0") : node("n" + std::to_string(i), {"n" + std::to_string(i - 1)}));
+    nodes.push_back(i == 0 ? node("n0")
+                           : node("n" + std::to_string(i), {"n" + std::to_string(i - 1)}));
   EXPECT_NE(drawn(nodes).find("  999  ✓ n999  n998\n"), std::string::npos);
 }
 

@@ -75,8 +75,9 @@ Colour colour_of(std::string_view value) {
     return Colour::red;
   if (value == "active" || value == "running" || value == "claimed") return Colour::blue;
   if (value == "skipped") return Colour::dim;
-  if (value == "paused" || value == "building" || value == "delayed" || value == "cancelled" || value == "retry_scheduled" ||
-      value == "rate_limited" || value == "draining" || value == "suspended")
+  if (value == "paused" || value == "building" || value == "delayed" || value == "cancelled" ||
+      value == "retry_scheduled" || value == "rate_limited" || value == "draining" ||
+      value == "suspended")
     return Colour::yellow;
   return Colour::none;
 }

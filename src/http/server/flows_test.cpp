@@ -41,8 +41,8 @@ TEST_F(HttpFlows, SubmitCreatesAndARepetitionIsADuplicate) {
   EXPECT_EQ(second.result(), Status::ok);
   EXPECT_EQ(text_at(body_of(second), "status"), "duplicate");
   EXPECT_EQ(text_at(body_of(second), "id"), text_at(flow, "id"));
-  const auto other = post("/v1/flows", R"({"nodes":[{"name":"x","kind":"k"}]})",
-                          "Idempotency-Key: once\r\n");
+  const auto other =
+      post("/v1/flows", R"({"nodes":[{"name":"x","kind":"k"}]})", "Idempotency-Key: once\r\n");
   EXPECT_EQ(code_of(other), "duplicate_mismatch");
 }
 
@@ -60,11 +60,13 @@ TEST_F(HttpFlows, WrongGraphIsRefusedWithItsPath) {
     const auto body = body_of(post("/v1/flows", R"({"nodes":)" + nodes + "}"));
     return text_at(body, "code") + " " + text_at(body, "field");
   };
-  EXPECT_EQ(refusal(R"([{"name":"a","kind":"k","after":["b"]}])"), "node_not_found nodes[0].after[0]");
+  EXPECT_EQ(refusal(R"([{"name":"a","kind":"k","after":["b"]}])"),
+            "node_not_found nodes[0].after[0]");
   EXPECT_EQ(refusal(R"([{"name":"a","kind":"k","after":["a"]}])"),
             "self_referencing_edge nodes[0].after[0]");
-  EXPECT_EQ(refusal(R"([{"name":"a","kind":"k","after":["b"]},{"name":"b","kind":"k","after":["a"]}])"),
-            "cycle_detected nodes[0].after[0]");
+  EXPECT_EQ(
+      refusal(R"([{"name":"a","kind":"k","after":["b"]},{"name":"b","kind":"k","after":["a"]}])"),
+      "cycle_detected nodes[0].after[0]");
   EXPECT_EQ(refusal(R"([{"name":"a","kind":"k","before":[]}])"), "unknown_field nodes[0].before");
 }
 
@@ -80,7 +82,8 @@ TEST_F(HttpFlows, BodyMayBeAsLargeAsItsPayloads) {
   std::string nodes;
   const std::string payload(limits::payload_bytes_max, 'x');
   for (int i = 0; i < 16; ++i)
-    nodes += fmt::format(R"({}{{"name":"n{}","kind":"k","payload":"{}"}})", i == 0 ? "" : ",", i, payload);
+    nodes += fmt::format(R"({}{{"name":"n{}","kind":"k","payload":"{}"}})", i == 0 ? "" : ",", i,
+                         payload);
   EXPECT_EQ(post("/v1/flows", R"({"nodes":[)" + nodes + "]}").result(), Status::created);
 }
 
@@ -95,7 +98,8 @@ TEST_F(HttpFlows, NodesAndInputsAreShown) {
   EXPECT_EQ(text_at(body_of(get("/v1/executions/" + first)), "node"), "a");
   auto fence = claim(first);
   fence["result"] = "done";
-  EXPECT_EQ(post("/v1/executions/" + first + "/complete", json::serialize(fence)).result(), Status::ok);
+  EXPECT_EQ(post("/v1/executions/" + first + "/complete", json::serialize(fence)).result(),
+            Status::ok);
   const auto inputs =
       body_of(get("/v1/executions/" + text_at(nodes[1], "id") + "/inputs")).at("inputs").as_array();
   ASSERT_EQ(inputs.size(), 1u);
@@ -144,10 +148,12 @@ TEST_F(HttpFlows, OtherTenantsFlowsLookAbsent) {
                                    {"/pause", "{}"},
                                    {"/resume", "{}"},
                                    {"/redrive", "{}"}})
-    EXPECT_EQ(code_of(post("/v1/flows/" + id + what, body, bearer(of_b))), "flow_not_found") << what;
-  const auto node = text_at(
-      body_of(get("/v1/flows/" + id + "/nodes", bearer(of_a))).at("nodes").at(0), "id");
-  EXPECT_EQ(code_of(get("/v1/executions/" + node + "/inputs", bearer(of_b))), "execution_not_found");
+    EXPECT_EQ(code_of(post("/v1/flows/" + id + what, body, bearer(of_b))), "flow_not_found")
+        << what;
+  const auto node =
+      text_at(body_of(get("/v1/flows/" + id + "/nodes", bearer(of_a))).at("nodes").at(0), "id");
+  EXPECT_EQ(code_of(get("/v1/executions/" + node + "/inputs", bearer(of_b))),
+            "execution_not_found");
   EXPECT_TRUE(body_of(get("/v1/flows", bearer(of_b))).at("flows").as_array().empty());
   EXPECT_EQ(code_of(get("/v1/flows?namespace=a", bearer(of_b))), "permission_denied");
   EXPECT_EQ(code_of(post("/v1/flows?namespace=a", chain, bearer(of_b))), "permission_denied");

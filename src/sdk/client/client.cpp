@@ -345,8 +345,8 @@ Result<Bytes> Client::flow_result(const FlowId& id, Millis timeout) {
   const auto ended = wait(id, timeout);
   FF_TRY(ended);
   if (!ended->ended_at)
-    return fail(Errc::execution_not_terminal, fmt::format("flow {} is still {}", id.str(),
-                                                          to_string(ended->state)));
+    return fail(Errc::execution_not_terminal,
+                fmt::format("flow {} is still {}", id.str(), to_string(ended->state)));
   if (ended->state != FlowState::completed)
     return fail(Errc::execution_failed,
                 fmt::format("flow {} is {}{}{}", id.str(), to_string(ended->state),

@@ -162,9 +162,8 @@ Flow& Flow::retention(Millis time) {
 
 Result<SubmitFlow> Flow::to_operation() const {
   auto submit = rest_;
-  for (auto parsed :
-       {parse_into(kind_, submit.kind), parse_into(ns_, submit.ns),
-        parse_into(key_, submit.idempotency_key), parse_into(result_, submit.result)})
+  for (auto parsed : {parse_into(kind_, submit.kind), parse_into(ns_, submit.ns),
+                      parse_into(key_, submit.idempotency_key), parse_into(result_, submit.result)})
     FF_TRY(parsed);
   if (nodes_.empty())
     return fail_field(Errc::invalid_input, "nodes", "a flow has at least one node");
@@ -180,9 +179,10 @@ Result<SubmitFlow> Flow::to_operation() const {
   for (const auto& node : nodes_) {
     for (const auto& edge : node.edges_)
       if (!names.contains(edge.node))
-        return fail_field(Errc::node_not_found, "after",
-                          fmt::format("node '{}' depends on node '{}', and the flow has no such node",
-                                      printable(node.name_), printable(edge.node)));
+        return fail_field(
+            Errc::node_not_found, "after",
+            fmt::format("node '{}' depends on node '{}', and the flow has no such node",
+                        printable(node.name_), printable(edge.node)));
     auto made = node.to_node();
     FF_TRY(made);
     submit.nodes.push_back(std::move(*made));

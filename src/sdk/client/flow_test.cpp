@@ -71,8 +71,7 @@ TEST(Flow, ErrorsNameTheNode) {
   EXPECT_EQ(shown(Flow()), "a flow has at least one node");
   Flow unknown;
   unknown.add("deploy", "k").after("bild");
-  EXPECT_EQ(shown(unknown),
-            "node 'deploy' depends on node 'bild', and the flow has no such node");
+  EXPECT_EQ(shown(unknown), "node 'deploy' depends on node 'bild', and the flow has no such node");
   Flow twice;
   twice.add("a", "k");
   twice.add("a", "k");

@@ -15,12 +15,14 @@ namespace ff {
 namespace {
 
 std::size_t bytes_of(const std::vector<FlowNode>& nodes) {
-  return std::accumulate(nodes.begin(), nodes.end(), std::size_t{0},
-                         [](std::size_t sum, const FlowNode& node) { return sum + node.payload.size(); });
+  return std::accumulate(
+      nodes.begin(), nodes.end(), std::size_t{0},
+      [](std::size_t sum, const FlowNode& node) { return sum + node.payload.size(); });
 }
 
 bool fits_one_call(const std::vector<FlowNode>& nodes) {
-  return nodes.size() <= limits::flow_call_nodes_max && bytes_of(nodes) <= limits::flow_call_bytes_max;
+  return nodes.size() <= limits::flow_call_nodes_max &&
+         bytes_of(nodes) <= limits::flow_call_bytes_max;
 }
 
 // Positions such that each node follows the nodes before it, otherwise in the given order.
@@ -48,8 +50,9 @@ Result<std::vector<std::size_t>> dependency_order(const std::vector<FlowNode>& n
   if (order.size() == nodes.size()) return order;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (open[i] > 0)
-      return fail_field(Errc::cycle_detected, fmt::format("nodes[{}].after", i),
-                        fmt::format("node {} depends on itself through others", nodes[i].name.str()));
+      return fail_field(
+          Errc::cycle_detected, fmt::format("nodes[{}].after", i),
+          fmt::format("node {} depends on itself through others", nodes[i].name.str()));
   return order;
 }
 

@@ -192,8 +192,7 @@ NodeInput to_input(const TestInput& input) {
                  .node = must(NodeName::parse(input.node.empty() ? input.name : input.node)),
                  .state = input.state,
                  .result = input.result};
-  if (!input.content_type.empty())
-    made.content_type = must(ContentType::parse(input.content_type));
+  if (!input.content_type.empty()) made.content_type = must(ContentType::parse(input.content_type));
   return made;
 }
 

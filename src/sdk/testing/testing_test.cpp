@@ -52,10 +52,11 @@ TEST(TestTask, RecordsWhatTheHandlerTells) {
 }
 
 TEST(TestTask, HasTheGivenInputs) {
-  TestTask test({.node = "join",
-                 .inputs = {{.name = "page", .result = "one", .node = "first"},
-                            {.name = "page", .state = ExecutionState::failed, .node = "second"},
-                            {.name = "plan", .result = "[1]", .content_type = "application/json"}}});
+  TestTask test(
+      {.node = "join",
+       .inputs = {{.name = "page", .result = "one", .node = "first"},
+                  {.name = "page", .state = ExecutionState::failed, .node = "second"},
+                  {.name = "plan", .result = "[1]", .content_type = "application/json"}}});
   auto& task = test.task();
   EXPECT_EQ(task.node()->str(), "join");
   EXPECT_EQ(task.input("page").bytes, "one");
