@@ -145,11 +145,11 @@ TEST_F(QuotaContract, ReleaseOfAStartThatWasNotMadeGivesItsPlaceBack) {
 TEST_F(QuotaContract, ReleasedTokenThatIsStillInTheWindowTakesNoSecondSlot) {
   run(create_quota());
   const Call admit_token{"ff_quota_admit", {quota}, {"1000", "t1", E}};
-  EXPECT_EQ(run(admit_token), "1 OK admitted 1000");
+  EXPECT_TRUE(run(admit_token).starts_with("1 OK admitted 1000 "));
   EXPECT_EQ(counter(), "1");
   run({"ff_quota_release", {quota}, {"1001", "t1", "0"}});
   EXPECT_EQ(counter(), "0");
-  EXPECT_EQ(run(admit_token.with(1, "1002")), "1 OK admitted 1000");
+  EXPECT_TRUE(run(admit_token.with(1, "1002")).starts_with("1 OK admitted 1000 "));
   EXPECT_EQ(counter(), "0");
 }
 
