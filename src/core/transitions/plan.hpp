@@ -2,6 +2,7 @@
 // partition, and is written at once or not at all.
 #pragma once
 
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -26,10 +27,15 @@ struct SignalPayload {
   std::uint32_t index = 0;  // of the signal
   std::string bytes;
 };
+struct SignalIndex {
+  SignalId id;
+  std::uint32_t index = 0;
+};
 struct PutBelonging {
   ExecutionId id;
   Belonging kind{};
-  std::variant<std::string, Attempt, Waits, StoredSignal, SignalPayload, KnownSignal, StoredStep>
+  std::variant<std::string, Attempt, Waits, WaitDetails, StoredSignal, SignalPayload, KnownSignal,
+               SignalIndex, StoredStep>
       value;
 };
 struct EraseBelonging {  // all of a kind
@@ -56,10 +62,16 @@ class PartitionView {
 
   // Of an execution that is there.
   virtual Result<Waits> find_waits(const Execution& execution) = 0;
+  virtual Result<WaitDetails> find_details(const Execution& execution, const Waits& waits) = 0;
+  virtual Result<std::vector<StoredSignal>> find_signals(const Execution& execution,
+                                                         std::span<const std::uint32_t> indexes) = 0;
+  // All from an index on.
   virtual Result<std::vector<StoredSignal>> find_signals(const Execution& execution,
                                                          std::uint32_t from) = 0;
   virtual Result<std::optional<KnownSignal>> find_signal(const Execution& execution,
                                                          const SignalKey& key) = 0;
+  virtual Result<std::optional<StoredSignal>> find_signal(const Execution& execution,
+                                                          const SignalId& id) = 0;
   virtual Result<bool> has_step(const Execution& execution, const StepName& name) = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/records.hpp"
 #include "store/embedded/disk/resource_records.hpp"
+#include "store/embedded/disk/suspension_records.hpp"
 #include "store/embedded/tools/backup.hpp"
 
 namespace ff::embedded {
@@ -100,6 +101,11 @@ class Check {
                           to_string(core::public_state(execution)),
                           should_have_ended ? "have ended" : "have not ended"));
     if (auto there = must_exist(keys::payload(id), id, "payload"); !there) return there;
+    if (execution.has_waits)
+      FF_TRY(must_exist(keys::belonging(id, core::Belonging::waits), id,
+                        "record of waitpoints and suspensions"));
+    for (std::uint32_t index = 0; index < execution.signal_count; ++index)
+      FF_TRY(must_exist(keys::signal(id, index), id, fmt::format("signal {}", index)));
     if (auto there = must_exist(keys::by_time(execution.ns, execution.created_at, id), id,
                                 "entry in the index by time");
         !there)
@@ -119,13 +125,15 @@ class Check {
                       "entry in the index by retention");
   }
 
-  // Payloads, results and attempts belong to an execution.
+  // Payloads, results, attempts, waits, signals and steps belong to an execution.
   Result<void> belongings() {
     for (const auto kind : core::belongings) {
       const auto prefix = keys::prefix_of(kind);
-      auto visited = each(prefix, [&](std::string_view key, std::string_view) -> Result<void> {
+      auto visited = each(prefix, [&](std::string_view key, std::string_view value) -> Result<void> {
         const auto id = keys::execution_id(key);
         if (!id) return problem("a record has a key of an unknown form"), Result<void>{};
+        const auto read = belonging(kind, *id, key, value);
+        if (!read) problem(read.error().message);
         for (const auto& owner : {keys::live(*id), keys::ended(*id)}) {
           const auto there = exists(owner);
           FF_TRY(there);
@@ -138,6 +146,40 @@ class Check {
       if (!visited) return visited;
     }
     return {};
+  }
+
+  // Whether a belonging can be read.
+  Result<void> belonging(core::Belonging kind, const ExecutionId& id, std::string_view key,
+                         std::string_view value) {
+    const auto outcome = [](const auto& decoded) -> Result<void> {
+      FF_TRY(decoded);
+      return {};
+    };
+    switch (kind) {
+      case core::Belonging::payload:
+      case core::Belonging::result:
+      case core::Belonging::signal_payload: return {};
+      case core::Belonging::attempt: return outcome(decode_attempt(id, value));
+      case core::Belonging::waits: return waits(id, value);
+      case core::Belonging::wait_details: return outcome(decode_details(id, value));
+      case core::Belonging::signal: return outcome(decode_signal(id, keys::index_in(key), value));
+      case core::Belonging::signal_key: {
+        const auto name = SignalKey::parse(std::string(keys::text_in(key)));
+        FF_TRY(name);
+        return outcome(decode_known_signal(id, *name, value));
+      }
+      case core::Belonging::signal_id: return must_exist(value, id, "signal that an id names");
+      case core::Belonging::step: return outcome(decode_step(id, keys::text_in(key), value));
+    }
+    return {};
+  }
+
+  Result<void> waits(const ExecutionId& id, std::string_view value) {
+    const auto waits = decode_waits(id, value);
+    FF_TRY(waits);
+    if (!waits->has_details) return {};
+    return must_exist(keys::belonging(id, core::Belonging::wait_details), id,
+                      "record of questions and handler state");
   }
 
   // Each entry must be the one that its execution calls for.
