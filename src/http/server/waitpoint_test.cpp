@@ -268,7 +268,7 @@ TEST_F(WaitpointTest, TokensOnPathsThatAreNoneOfOursAreNotLogged) {
       told += get(path + token + tail).body();
   told += get("/v1/waitpoint/%66%66w1" + token.substr(4)).body();
   server_.reset();
-  EXPECT_THAT(log_.text(), AllOf(HasSubstr("GET /approve/… 404"), Not(HasSubstr(secret_part))));
+  EXPECT_THAT(log_.text(), AllOf(HasSubstr("GET /approve/… 401"), Not(HasSubstr(secret_part))));
   EXPECT_THAT(told, Not(HasSubstr(secret_part)));
 }
 
