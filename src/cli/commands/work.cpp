@@ -74,7 +74,7 @@ std::vector<std::string> environment_of(const Task& task) {
   const auto add = [&](std::string_view name, const std::string& value) {
     all.push_back(fmt::format("{}={}", name, value));
   };
-  add("FF_EXECUTION_ID", task.id().str());
+  add("FF_EXECUTION_ID", short_id(task.id()));
   add("FF_NAMESPACE", task.ns().str());
   add("FF_LANE", task.lane().str());
   add("FF_KIND", task.kind().str());

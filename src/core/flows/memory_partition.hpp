@@ -61,6 +61,9 @@ class MemoryPartition final : public PartitionView {
   Result<std::optional<KnownSignal>> find_signal(const Execution&, const SignalKey&) override {
     return std::nullopt;
   }
+  Result<std::optional<StoredSignal>> find_signal(const Execution&, const SignalId&) override {
+    return std::nullopt;
+  }
   Result<bool> has_step(const Execution&, const StepName&) override { return false; }
   Result<const Flow*> find_flow(const FlowId& id) override {
     const auto found = flows_.find(id);
