@@ -58,7 +58,7 @@ server.register_function('ff_apply_dependency_to_child', function(KEYS, ARGV)
     contract.save(x, x.event or 'waiting_children')
   else
     execution.write(x)
-    events.tell(x, 'waiting_children', '')
+    if flows.is_blocked(x) then events.tell(x, 'waiting_children', '') end
   end
   return reply.ok(tostring(count))
 end)
