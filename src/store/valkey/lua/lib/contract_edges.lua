@@ -271,7 +271,8 @@ function removal.leave_flow(x)
   server.call('SREM', keys.flow(tag, flow_id, 'pending_cancels'), x.id)
   if server.call('EXISTS', members) == 1 then return end
   local flow = flows.load(tag, flow_id, x.now)
-  if flow and flows.is_of_contract(flow) then flows.remove(flow) end
+  -- A walk that removes its nodes removes the flow, too.
+  if flow and flows.is_of_contract(flow) and not flow.f.is_removing then flows.remove(flow) end
 end
 
 return contract_edges
