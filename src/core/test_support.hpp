@@ -114,7 +114,7 @@ inline Execution paused(Policy policy = {}) {
 }
 inline Execution waiting_children(Policy policy = {}) {
   auto parent = active(std::move(policy));
-  parent.flow = Membership{.edges_in = 1};
+  parent.flow = Membership{.flow = {}, .edges_in = 1};
   return after(apply(parent, wait_for_children(fence(1)), t0 + 1s));
 }
 inline Execution lapsed(Policy policy = {}) {  // its lease has run out

@@ -134,6 +134,8 @@ Async<FlowReply> LocalEngine::handle(SubmitFlow operation) {
   }
   core::CreateFlow create{.id = id,
                           .partition = partition,
+                          .submit = {},
+                          .nodes = {},
                           .digest = digest_of(operation),
                           .minted = minted,
                           .retention_default = options_.retention_default};
@@ -148,7 +150,8 @@ Async<FlowInfo> LocalEngine::handle(ExtendFlow operation) {
   FF_CO_TRY(flow);
   FF_CO_TRY(co_await check_attachments(flow->ns, {}, operation.nodes));
   const auto partition = core::partition_of(operation.id.uuid(), store_->partition_count());
-  core::AddNodes add{.id = operation.id, .retention_default = options_.retention_default};
+  core::AddNodes add{
+      .id = operation.id, .nodes = {}, .retention_default = options_.retention_default};
   add.nodes = with_ids(std::move(operation.nodes), operation.id, partition);
   co_return co_await store_->run(std::move(add));
 }

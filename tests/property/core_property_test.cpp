@@ -154,7 +154,7 @@ class Machine {
       case Do::remove: return !remove();
       case Do::add_child:
         if (std::holds_alternative<core::Active>(execution_.state))
-          execution_.flow = core::Membership{.edges_in = step.who};
+          execution_.flow = core::Membership{.flow = {}, .edges_in = step.who};
         break;
     }
     check_state();

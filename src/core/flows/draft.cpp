@@ -43,6 +43,12 @@ Result<const Flow*> flow_of(PartitionView& view, const Execution& execution) {
   return *flow;
 }
 
+FlowDraft::Node& FlowDraft::insert(Node node) {
+  const auto id = node.next.id;
+  order_.push_back(id);
+  return nodes_.emplace(id, std::move(node)).first->second;
+}
+
 Result<FlowDraft::Node*> FlowDraft::node(const ExecutionId& id) {
   if (const auto found = nodes_.find(id); found != nodes_.end()) return &found->second;
   const auto stored = view_.find(id);
@@ -51,7 +57,7 @@ Result<FlowDraft::Node*> FlowDraft::node(const ExecutionId& id) {
     return fail(Errc::store_damaged,
                 fmt::format("node {} of flow {} is missing; restore the data from a backup",
                             id.str(), flow.id.str()));
-  return &nodes_.emplace(id, Node{.before = **stored, .next = **stored}).first->second;
+  return &insert({.before = **stored, .next = **stored});
 }
 
 Result<Edge*> FlowDraft::edge(const EdgeId& id) {
@@ -91,10 +97,9 @@ void FlowDraft::settle(Node& node) {
 }
 
 Result<void> FlowDraft::take(const Execution* before, PutExecution put) {
-  Node taken{.before = before ? std::optional(*before) : std::nullopt,
-             .next = std::move(put.next),
-             .event = put.event};
-  auto& node = nodes_.insert_or_assign(taken.next.id, std::move(taken)).first->second;
+  auto& node = insert({.before = before ? std::optional(*before) : std::nullopt,
+                       .next = std::move(put.next),
+                       .event = put.event});
   const bool had_ended = node.before && has_ended(*node.before);
   const bool ended = has_ended(node.next);
   if (ended && !had_ended) {
@@ -114,10 +119,9 @@ Result<void> FlowDraft::add(Execution created, std::string payload, std::vector<
   created.flow->edges_in = static_cast<std::uint32_t>(edges.size());
   const auto* delayed = std::get_if<Delayed>(&created.state);
   created.state = WaitingChildren{delayed ? std::optional(delayed->until) : std::nullopt};
-  const auto id = created.id;
-  nodes_.emplace(id, Node{.next = std::move(created),
-                          .event = EventType::submitted,
-                          .payload = std::move(payload)});
+  insert({.next = std::move(created),
+          .event = EventType::submitted,
+          .payload = std::move(payload)});
   flow.counts.nodes += 1;
   flow.edges += static_cast<std::uint32_t>(edges.size());
   for (auto& each : edges) new_edges_.push_back(std::move(each));
@@ -297,7 +301,8 @@ Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>
     (*upstream)->next.flow->edges_out += 1;
     other_changes_.emplace_back(AddEdge{each});
   }
-  for (auto& [id, each] : nodes_) {
+  for (const auto& id : std::vector(order_)) {
+    auto& each = nodes_.at(id);
     if (each.before) continue;
     other_changes_.emplace_back(
         AddMember{.flow = flow.id, .index = each.next.flow->index, .node = id});
@@ -313,7 +318,8 @@ Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>
   }
   if (flow.walk && !was_walking) effects_.emplace_back(AdvanceFlow{flow.id});
 
-  for (auto& [id, each] : nodes_) {
+  for (const auto& id : order_) {
+    auto& each = nodes_.at(id);
     if (each.before && *each.before == each.next && !each.event) continue;
     Step<Done> step{.reply = {},
                     .next = std::move(each.next),

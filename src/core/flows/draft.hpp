@@ -52,6 +52,7 @@ class FlowDraft {
     bool starts_anew = false;  // what it left of its last run is erased
   };
 
+  Node& insert(Node node);
   Result<Node*> node(const ExecutionId& id);
   Result<Edge*> edge(const EdgeId& id);
   Result<void> align(Edge& edge, const Execution& upstream);
@@ -65,6 +66,7 @@ class FlowDraft {
   TimePoint now_;
   Flow before_;
   std::map<ExecutionId, Node> nodes_;
+  std::vector<ExecutionId> order_;  // of `nodes_`, in which events tell of them: causes first
   std::map<EdgeId, Edge> edges_;         // read, and perhaps changed
   std::map<EdgeId, Edge> edges_before_;  // as they are stored
   std::vector<Edge> new_edges_;
@@ -81,5 +83,10 @@ Result<const Flow*> flow_of(PartitionView& view, const Execution& execution);
 // Adds what a change of a node means for its flow and for the nodes after it.
 Result<void> add_consequences(PartitionView& view, std::vector<Change>& changes,
                               std::vector<Effect>& effects, TimePoint now);
+template <class Reply>
+Result<void> add_consequences(PartitionView& view, Plan<Reply>& plan, TimePoint now) {
+  if (plan.has_consequences) return {};
+  return add_consequences(view, plan.changes, plan.effects, now);
+}
 
 }  // namespace ff::core

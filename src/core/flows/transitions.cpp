@@ -20,7 +20,7 @@ Result<Flow> load(PartitionView& view, const FlowId& id) {
 
 template <class Reply>
 Result<Plan<Reply>> finish(FlowDraft& draft, Reply reply, std::optional<EventType> event = {}) {
-  Plan<Reply> plan{.reply = std::move(reply)};
+  Plan<Reply> plan{.reply = std::move(reply), .has_consequences = true};
   FF_TRY(draft.finish(plan.changes, plan.effects, event));
   return plan;
 }

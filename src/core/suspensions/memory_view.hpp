@@ -50,6 +50,16 @@ class MemoryView final : public PartitionView {
     const auto found = keys_.find(key);
     return found == keys_.end() ? std::nullopt : std::optional(found->second);
   }
+  Result<const Flow*> find_flow(const FlowId&) override { return nullptr; }
+  Result<std::vector<ExecutionId>> find_members(const FlowId&, std::uint32_t,
+                                                std::size_t) override {
+    return std::vector<ExecutionId>{};
+  }
+  Result<std::vector<EdgeId>> find_edges_out(const ExecutionId&, const std::optional<EdgeId>&,
+                                             std::size_t) override {
+    return std::vector<EdgeId>{};
+  }
+  Result<Edge> find_edge(const EdgeId&) override { return Edge{}; }
   Result<bool> has_step(const Execution&, const StepName& name) override {
     return steps_.contains(name);
   }
@@ -60,6 +70,7 @@ class MemoryView final : public PartitionView {
     if (put.event) events_.push_back(*put.event);
   }
   void carry_out(RemoveExecution&) {}
+  void carry_out(auto&) {}
   void carry_out(PutBelonging& put) {
     std::visit(Overloaded{
                    [](std::string&) {},

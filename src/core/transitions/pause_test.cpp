@@ -5,7 +5,7 @@ namespace {
 
 Execution parent() {
   auto execution = active();
-  execution.flow = Membership{.edges_in = 1};
+  execution.flow = Membership{.flow = {}, .edges_in = 1};
   return execution;
 }
 

@@ -63,6 +63,7 @@ struct Plan {
   Reply reply;
   std::vector<Change> changes = {};  // the belongings of an execution before the execution itself
   std::vector<Effect> effects = {};
+  bool has_consequences = false;  // what it means for a flow and its other nodes is in it
 };
 
 // The input of a decision: the executions of one partition, as they are after all earlier commands.

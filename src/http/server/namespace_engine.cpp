@@ -1,5 +1,7 @@
 #include "http/server/namespace_engine.hpp"
 
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/try.hpp"
@@ -21,6 +23,10 @@ concept NamesBudget = requires(Op operation) {
 template <class Op>
 concept NamesQuota = requires(Op operation) {
   { operation.id } -> std::same_as<QuotaId&>;
+};
+template <class Op>
+concept NamesFlow = requires(Op operation) {
+  { operation.id } -> std::same_as<FlowId&>;
 };
 
 }  // namespace
@@ -68,15 +74,34 @@ Async<void> NamespaceEngine::own_needs(Policy policy) {
   co_return Result<void>{};
 }
 
+// Many nodes name the same few.
+Async<void> NamespaceEngine::own_needs(const std::vector<FlowNode>& nodes,
+                                       const std::vector<BudgetId>& budgets) {
+  std::set<BudgetId> of_all(budgets.begin(), budgets.end());
+  std::set<QuotaId> quotas;
+  for (const auto& node : nodes) {
+    of_all.insert(node.policy.budgets.begin(), node.policy.budgets.end());
+    if (node.policy.quota) quotas.insert(*node.policy.quota);
+  }
+  const Policy together{.budgets = {of_all.begin(), of_all.end()}};
+  if (auto owned = co_await own_needs(together); !owned) co_return owned;
+  for (const auto& quota : quotas) {
+    const GetQuota get{quota};
+    if (auto owned = co_await own_or_absent(get); !owned) co_return owned;
+  }
+  co_return Result<void>{};
+}
+
 template <class Op>
 NamespaceEngine::Subject NamespaceEngine::subject_of(const Op& operation) {
-  if constexpr (std::same_as<Op, Submit>)
+  if constexpr (std::same_as<Op, Submit> || std::same_as<Op, SubmitFlow> ||
+                std::same_as<Op, ExtendFlow>)
     return &operation;
   else if constexpr (std::same_as<Op, ReadEvents>)
     return operation.ns.value_or(Namespace{});  // none: those of all
   else if constexpr (NamesNamespace<Op>)
     return operation.ns;
-  else if constexpr (NamesExecution<Op> || NamesBudget<Op> || NamesQuota<Op>)
+  else if constexpr (NamesExecution<Op> || NamesBudget<Op> || NamesQuota<Op> || NamesFlow<Op>)
     return operation.id;
   // The token of a waitpoint says what its holder may do.
   else if constexpr (std::same_as<Op, Health> || std::same_as<Op, CheckReady> ||
@@ -145,11 +170,22 @@ Async<void> NamespaceEngine::owns(Subject subject) {
     if (auto owned = own((*submit)->ns); !owned) co_return owned;
     co_return co_await own_needs((*submit)->policy);
   }
+  if (const auto* submit = std::get_if<const SubmitFlow*>(&subject)) {
+    if (auto owned = own((*submit)->ns); !owned) co_return owned;
+    co_return co_await own_needs((*submit)->nodes, (*submit)->budgets);
+  }
+  if (const auto* extend = std::get_if<const ExtendFlow*>(&subject)) {
+    if (auto owned = co_await find_own(GetFlow{.id = (*extend)->id}); !owned) co_return owned;
+    const std::vector<BudgetId> none;
+    co_return co_await own_needs((*extend)->nodes, none);
+  }
   if (const auto* ns = std::get_if<Namespace>(&subject)) co_return own(*ns);
   if (const auto* id = std::get_if<ExecutionId>(&subject))
     co_return co_await find_own(GetExecution{*id});
   if (const auto* id = std::get_if<BudgetId>(&subject)) co_return co_await find_own(GetBudget{*id});
   if (const auto* id = std::get_if<QuotaId>(&subject)) co_return co_await find_own(GetQuota{*id});
+  if (const auto* id = std::get_if<FlowId>(&subject))
+    co_return co_await find_own(GetFlow{.id = *id});
   if (std::holds_alternative<TheEngine>(subject)) co_return Result<void>{};
   co_return fail(Errc::permission_denied,
                  "this token is for one namespace, and that concerns all of them");

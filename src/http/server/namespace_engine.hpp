@@ -7,7 +7,7 @@
 
 namespace ff::http {
 
-// Asks the engine below for nothing but what belongs to `ns`. Executions, budgets and quotas of others are
+// Asks the engine below for nothing but what belongs to `ns`. Executions, flows, budgets and quotas of others are
 // not found, other namespaces permission_denied.
 class NamespaceEngine final : public Engine {
  public:
@@ -22,7 +22,7 @@ class NamespaceEngine final : public Engine {
   struct AllNamespaces {};
   // The subject of an operation, by which the tenant's right to it is decided.
   using Subject = std::variant<TheEngine, AllNamespaces, Namespace, ExecutionId, BudgetId, QuotaId,
-                               const Submit*>;
+                               FlowId, const Submit*, const SubmitFlow*, const ExtendFlow*>;
   template <class Op>
   static Subject subject_of(const Op& operation);
 
@@ -37,6 +37,7 @@ class NamespaceEngine final : public Engine {
   template <class Get>
   Async<void> own_or_absent(Get get);
   Async<void> own_needs(Policy policy);
+  Async<void> own_needs(const std::vector<FlowNode>& nodes, const std::vector<BudgetId>& budgets);
 
   Engine& engine_;
   Namespace ns_;

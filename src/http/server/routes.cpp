@@ -28,6 +28,8 @@ constexpr std::uint64_t request_bytes_max =
     base64_encoded_size(limits::payload_bytes_max) + 1024 * 1024;
 constexpr std::uint64_t batch_bytes_max =
     base64_encoded_size(limits::batch_bytes_max) + 4 * 1024 * 1024;
+constexpr std::uint64_t flow_bytes_max =
+    base64_encoded_size(limits::flow_call_bytes_max) + 8 * 1024 * 1024;  // names, edges and policies beside
 constexpr std::uint64_t answer_bytes_max = 64 * 1024;  // of a waitpoint
 constexpr std::uint64_t contract_signal_bytes_max = 256 * 1024;
 
@@ -35,6 +37,7 @@ template <class Op>
 constexpr std::uint64_t body_bytes_max() {
   if (std::same_as<Op, AnswerWaitpoint>) return answer_bytes_max;
   if (std::same_as<Op, DeliverSignal>) return contract_signal_bytes_max;
+  if (HasNodes<Op>) return flow_bytes_max;
   return Batched<Op> ? batch_bytes_max : request_bytes_max;
 }
 
@@ -63,6 +66,14 @@ Response success(Reply& reply, const HttpRow::Words& words) {
 }
 
 template <class Op>
+bool checks_only(const Op& operation) {
+  if constexpr (ChecksOnly<Op>)
+    return operation.dry_run;
+  else
+    return false;
+}
+
+template <class Op>
 Result<std::unique_ptr<EngineCall>> read_call(const RequestFields& fields) {
   auto call = std::make_unique<OperationCall<Op>>(Op{});
   FieldReader reader(fields.url, fields.body, {Source::json, fields.text});
@@ -80,9 +91,12 @@ void forbid_display(Response& response) {
 
 template <class Op>
 Response respond(EngineCall& answered) {
-  auto& reply = *answered.get_if<Op>()->reply;
+  auto& call = *answered.get_if<Op>();
+  auto& reply = *call.reply;
   if (!reply) return error_response(reply.error());
-  auto response = success(*reply, endpoint<Op>.words);
+  const bool only_checked = checks_only(call.operation);
+  auto response = success(*reply, only_checked ? HttpRow::Words{checked, checked} : endpoint<Op>.words);
+  if (only_checked) response.result(Status::ok);
   if constexpr (std::same_as<Op, GetPayload> || std::same_as<Op, GetResult> ||
                 std::same_as<Op, GetStep>)
     forbid_display(response);
@@ -107,10 +121,12 @@ Route make_route() {
           .body_bytes_max = body_bytes_max<Op>(),
           .may_wait = Waiting<Op>,
           .is_batch = Batched<Op>,
+          .has_nodes = HasNodes<Op>,
           .is_audited = Op::row.is_audited,
           .has_secrets = has_secrets<Op>,
           .takes_namespace = NamesNamespace<Op> || submits,
-          .takes_key = std::same_as<Op, Submit> || std::same_as<Op, SendSignal>,
+          .takes_key = std::same_as<Op, Submit> || std::same_as<Op, SendSignal> ||
+                       std::same_as<Op, SubmitFlow>,
           .takes_trace = submits,
           .raw_body_field = raw_body_field<Op>};
 }
@@ -224,6 +240,24 @@ Result<void> check_batch_size(const json::object& body) {
                                 limits::batch_items_max, items->get_array().size()));
 }
 
+// Likewise for the nodes of a flow and their edges.
+Result<void> check_graph_size(const json::object& body) {
+  const auto* nodes = body.if_contains("nodes");
+  if (!nodes || !nodes->is_array()) return {};
+  std::size_t edges = 0;
+  for (const auto& node : nodes->get_array())
+    if (const auto* after = node.is_object() ? node.get_object().if_contains("after") : nullptr)
+      if (after->is_array()) edges += after->get_array().size();
+  if (nodes->get_array().size() <= limits::flow_call_nodes_max && edges <= limits::flow_edges_max)
+    return {};
+  return fail_field(Errc::flow_limit_exceeded, "nodes",
+                    fmt::format("nodes has {} entries with {} dependencies, and one call takes at "
+                                "most {} with {}; submit the flow with building set, extend it, "
+                                "then seal it",
+                                nodes->get_array().size(), edges, limits::flow_call_nodes_max,
+                                limits::flow_edges_max));
+}
+
 // Fields of a submit, or of each one in a batch.
 template <class Add>
 void for_each_submit(const Route& route, RequestFields& fields, Add add) {
@@ -300,6 +334,7 @@ Result<RequestFields> read_fields(Found found, Request request,
   auto body = parse_body(route, request);
   FF_TRY(body);
   if (route.is_batch) FF_TRY(check_batch_size(*body));
+  if (route.has_nodes) FF_TRY(check_graph_size(*body));
   RequestFields fields{.url = std::move(found.url_fields),
                        .body = std::move(*body),
                        .text = std::move(request.body())};

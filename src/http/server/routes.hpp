@@ -34,6 +34,7 @@ struct Route {
   std::uint64_t body_bytes_max = 0;
   bool may_wait = false;  // a long poll: its client may go away meanwhile
   bool is_batch = false;
+  bool has_nodes = false;                // of a flow
   bool is_audited = false;               // the log says who did it
   bool has_secrets = false;              // no cache may keep its replies
   bool takes_namespace = false;          // a field of that name; the token's, if it is left out

@@ -102,6 +102,19 @@ concept Batched = requires(Op operation) {
   operation.executions;
 };
 
+// Its request is a graph, and may be as large as all its nodes.
+template <class Op>
+concept HasNodes = requires(Op operation) {
+  operation.nodes;
+};
+
+// May be asked to check only; the status word of the reply is then `checked`.
+template <class Op>
+concept ChecksOnly = requires(Op operation) {
+  operation.dry_run;
+};
+inline constexpr std::string_view checked = "checked";
+
 // Whether a reply is the endpoint's second word.
 inline bool is_otherwise(const ClaimReply& reply) { return reply.executions.empty(); }
 inline bool is_otherwise(const FailReply& reply) { return reply.retry_at.has_value(); }

@@ -25,6 +25,7 @@ struct Operation {
   std::string_view token_header_path;
   bool creates;
   bool waits;
+  bool checks_only;
   bool names_namespace;
 
   template <class... Ops>
@@ -46,6 +47,7 @@ Operation make_operation() {
                  .token_header_path = token_header_path<Op>,
                  .creates = Creates<Reply>,
                  .waits = Waiting<Op>,
+                 .checks_only = ChecksOnly<Op>,
                  .names_namespace = NamesNamespace<Op>};
   if constexpr (!is_raw_body<Reply>) made.describe_reply = &describe_default<Reply>;
   return made;
@@ -54,7 +56,8 @@ Operation make_operation() {
 // True if the operation can be answered with 409.
 bool may_conflict(const Operation& op) {
   return op.is<Submit, GetResult, Backup, CreateBudget, CreateQuota, ReportUsage, AnswerWaitpoint,
-               DeliverSignal, RotateWaitpointSecret>() ||
+               DeliverSignal, RotateWaitpointSecret, SubmitFlow>() ||
+         (op.at.path.starts_with("/v1/flows/{id}/") && op.at.method != Verb::get) ||
          (op.at.path.starts_with("/v1/executions/{id}/") && op.at.method != Verb::get &&
           !op.is<SetTags, CloseWaitpoint>());
 }
@@ -70,6 +73,8 @@ std::string_view may_be_missing(const Operation& op) {
   if (op.is<CloseWaitpoint, GetWaitpointTokens>()) return "there is no such execution or waitpoint";
   if (op.is<GetStep>()) return "there is no such execution or step";
   if (op.at.path.starts_with("/v1/executions/{")) return "there is no such execution";
+  if (op.is<RedriveFlow, ExtendFlow, SubmitFlow>()) return "there is no such flow or node";
+  if (op.at.path.starts_with("/v1/flows/{id}")) return "there is no such flow";
   if (op.at.path.starts_with("/v1/budgets/{id}")) return "there is no such budget";
   if (op.at.path.starts_with("/v1/quotas/{id}")) return "there is no such quota";
   if (op.is<GetWorker, HeartbeatWorker, DrainWorker>()) return "there is no such worker";
@@ -88,8 +93,8 @@ struct Tag {
 constexpr std::array tags{
     Tag{"Health", "Whether the server works."},
     Tag{"Outsiders", "Answers with the token of a waitpoint, and no other."},
-    Tag{"Reading", "Executions, events, budgets, quotas and workers; role read."},
-    Tag{"Submitting and changing", "New executions, and changes to those there are; role submit."},
+    Tag{"Reading", "Executions, flows, events, budgets, quotas and workers; role read."},
+    Tag{"Submitting and changing", "New executions and flows, and changes to those there are; role submit."},
     Tag{"Working", "Claims, leases, results and usage; role work."},
     Tag{"Operating", "Budgets, quotas, drains, revocations and backups; role admin."},
 };
@@ -127,35 +132,41 @@ json::object problem_schema() {
           {"required", json::array{"title", "status", "code", "detail", "retryable"}}};
 }
 
+// The words that a reply can have. A check creates nothing.
+std::vector<std::string_view> words_of(const Operation& op, Status status) {
+  const auto& words = op.at.words;
+  if (op.checks_only && op.creates && status == Status::created) return {words.usual};
+  if (op.checks_only) return {op.creates ? words.otherwise : words.usual, checked};
+  if (words.otherwise.empty()) return {words.usual};
+  return {words.usual, words.otherwise};
+}
+
 // The schema of a reply, with its status word.
-json::object reply_schema(const Operation& op, NamedSchemas& named) {
+json::object reply_schema(const Operation& op, Status status, NamedSchemas& named) {
   const auto& words = op.at.words;
   if (words.usual.empty()) return named_schema(named, op.reply_name, op.describe_reply);
   SchemaWriter fields(named, op.reply_name);
-  if (words.otherwise.empty())
-    fields.words("status", {words.usual});
-  else
-    fields.words("status", {words.usual, words.otherwise});
+  fields.words("status", words_of(op, status));
   op.describe_reply(fields);
   return fields.finish();
 }
 
-json::object success(const Operation& op, NamedSchemas& named) {
+json::object success(const Operation& op, Status status, NamedSchemas& named) {
   if (op.is<GetMetrics>())
     return {{"description", "Prometheus' text"},
             {"content", content("text/plain", type_schema("string"))}};
   if (!op.describe_reply)
     return {{"description", "the bytes, with the content type they were given"},
             {"content", content("*/*", json::object{})}};
-  auto types = content(json_type, reply_schema(op, named));
+  auto types = content(json_type, reply_schema(op, status, named));
   if (op.is<ReadEvents>()) types[event_stream_type] = {{"schema", type_schema("string")}};
   return {{"description", "done"}, {"content", std::move(types)}};
 }
 
 json::object responses(const Operation& op, NamedSchemas& named) {
   json::object all;
-  all["200"] = success(op, named);
-  if (op.creates) all["201"] = success(op, named);
+  all["200"] = success(op, Status::ok, named);
+  if (op.creates) all["201"] = success(op, Status::created, named);
   if (op.is<Grant>()) all["204"] = {{"description", "nothing to do"}};
   if (op.is<GetResult>()) all["204"] = {{"description", "it completed without a result"}};
   all["400"] = problem("a field is wrong, missing or unknown");
@@ -220,7 +231,7 @@ json::object operation(const Operation& op, NamedSchemas& named) {
   const auto tag = op.token_header_path.empty() ? tag_of(at.role) : tags[1].name;
   json::object described{
       {"operationId", op.name}, {"summary", at.summary}, {"tags", json::array{tag}}};
-  if (op.is<Submit, SendSignal>())
+  if (op.is<Submit, SendSignal, SubmitFlow>())
     parameters.push_back(
         parameter("Idempotency-Key", "header", false, Codec<IdempotencyKey>::schema(named)));
   if (op.is<Submit, SubmitMany>())

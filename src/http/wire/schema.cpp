@@ -44,7 +44,7 @@ void SchemaWriter::visit(const Field& field) {
   if (field.presence == Presence::required) required_.emplace_back(field.name);
 }
 
-void SchemaWriter::words(std::string_view name, std::initializer_list<std::string_view> texts) {
+void SchemaWriter::words(std::string_view name, std::span<const std::string_view> texts) {
   add(name, {{"type", "string"}, {"enum", json::array(texts.begin(), texts.end())}});
   required_.emplace_back(name);
 }

@@ -1,6 +1,7 @@
 // JSON Schema of the types that travel, from the same descriptions that read and write them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <typeinfo>
 
@@ -24,8 +25,8 @@ class SchemaWriter final : public Fields {
   SchemaWriter(NamedSchemas& named, std::string owner) : named_(named), owner_(std::move(owner)) {}
 
   // One of these texts.
-  void words(std::string_view name, std::initializer_list<std::string_view> texts);
-  void constant(std::string_view name, std::string_view value) override { words(name, {value}); }
+  void words(std::string_view name, std::span<const std::string_view> texts);
+  void constant(std::string_view name, std::string_view value) override { words(name, {&value, 1}); }
   void bytes(std::string_view name, std::string& value) override;
   void bytes(std::string_view name, std::optional<std::string>& value) override;
   void time(std::string_view name, std::string_view delay_name, TimePoint& value) override;

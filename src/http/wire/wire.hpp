@@ -29,6 +29,7 @@ struct AnyField {
 void describe_id(Fields& fields, ExecutionId& id);
 void describe_id(Fields& fields, BudgetId& id);
 void describe_id(Fields& fields, QuotaId& id);
+void describe_id(Fields& fields, FlowId& id);
 
 // True for an operation that has an id and no other field.
 template <class Op>
@@ -177,6 +178,30 @@ void describe(Fields& fields, RotateSecretReply& value);
 void describe(Fields& fields, ListWaitpointKeys& value);
 void describe(Fields& fields, WaitpointKeyInfo& value);
 void describe(Fields& fields, WaitpointKeyList& value);
+
+// Flows (wire_flows.cpp)
+void describe(Fields& fields, Dependency& value);
+void describe(Fields& fields, FlowNode& value);
+void describe(Fields& fields, NodeCounts& value);
+void describe(Fields& fields, FlowInfo& value);
+void describe(Fields& fields, FlowReply& value);
+void describe(Fields& fields, SubmitFlow& value);
+void describe(Fields& fields, ExtendFlow& value);
+void describe(Fields& fields, GetFlow& value);
+void describe(Fields& fields, ListFlows& value);
+void describe(Fields& fields, FlowList& value);
+void describe(Fields& fields, DependencyInfo& value);
+void describe(Fields& fields, FlowNodeInfo& value);
+void describe(Fields& fields, ListFlowNodes& value);
+void describe(Fields& fields, FlowNodes& value);
+void describe(Fields& fields, GetInputs& value);
+void describe(Fields& fields, NodeInput& value);
+void describe(Fields& fields, NodeInputs& value);
+void describe(Fields& fields, CancelFlow& value);
+void describe(Fields& fields, CancelFlowReply& value);
+void describe(Fields& fields, PauseFlow& value);
+void describe(Fields& fields, RedriveFlow& value);
+void describe(Fields& fields, RedriveReply& value);
 
 // Parts that several messages share (wire_parts.cpp)
 void describe(Fields& fields, RetryPolicy& value);

@@ -46,6 +46,8 @@ void describe(Fields& fields, ExecutionInfo& info) {
   fields.defaulted("signals", info.signals);
   fields.optional("suspended_since_ms", info.suspended_since);
   fields.optional("suspension_timeout_at_ms", info.suspension_timeout);
+  fields.optional("flow", info.flow);
+  fields.optional("node", info.node);
   fields.optional("failure_reason", info.failure_reason);
   fields.optional("failure_category", info.failure_category);
   fields.optional("cancel_reason", info.cancel_reason);
@@ -99,10 +101,11 @@ void describe(Fields& fields, Event& event) {
   fields.required("at_ms", event.at);
   fields.required("id", event.id);
   fields.required("namespace", event.ns);
-  fields.required("lane", event.lane);
+  fields.unless_usual("lane", event.lane, {});  // a flow has none
   fields.required("kind", event.kind);
   fields.required("state", event.state);
   fields.required("attempts", event.attempts);
+  fields.optional("flow", event.flow);
 }
 
 void describe(Fields& fields, EventPage& page) {
@@ -129,6 +132,8 @@ void describe(Fields& fields, ClaimedExecution& claimed) {
   fields.optional("attempt_deadline_ms", claimed.attempt_deadline);
   fields.optional("deadline_ms", claimed.deadline);
   fields.defaulted("budget_ids", claimed.budgets);
+  fields.optional("flow", claimed.flow);
+  fields.optional("node", claimed.node);
 }
 
 void describe(Fields& fields, ClaimReply& reply) {

@@ -48,6 +48,7 @@ void describe(Fields& fields, ReadEvents& read) {
   fields.optional("lane", read.lane);
   fields.optional("kind", read.kind);
   fields.optional("id", read.id);
+  fields.optional("flow", read.flow);
   fields.defaulted("types", read.types);
   fields.optional("after", read.after);
   fields.defaulted("limit", read.limit);

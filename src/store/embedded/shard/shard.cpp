@@ -127,7 +127,7 @@ template <class Command>
 Result<typename Command::Reply> Shard::change(Command command, Batch& batch) {
   auto plan = core::decide(*this, std::move(command), now());
   FF_TRY(plan);
-  FF_TRY(core::add_consequences(*this, plan->changes, plan->effects, now()));
+  FF_TRY(core::add_consequences(*this, *plan, now()));
   if (!plan->changes.empty()) {
     const bool waits = writer_.waits<Command>(core::ends_execution(plan->changes));
     carry_out({std::move(plan->changes), std::move(plan->effects), waits}, batch);

@@ -1,0 +1,235 @@
+#include <random>
+
+#include "core/flows/memory_partition.hpp"
+
+namespace ff::core {
+namespace {
+
+const FlowId flow_of_tests{*Uuid::parse("01920000-0000-7000-8000-00000000f10f")};
+constexpr PartitionIndex flow_partition = 7;
+
+NodeName named(const std::string& text) { return *NodeName::parse(text); }
+ExecutionId id_of(const std::string& name) { return node_id(flow_of_tests, flow_partition, named(name)); }
+
+NewNode new_node(const std::string& name, std::vector<Dependency> after = {}) {
+  return {id_of(name),
+          {.name = named(name), .kind = *Kind::parse("greet"), .after = std::move(after)}};
+}
+
+CreateFlow create_flow(std::vector<NewNode> nodes) {
+  CreateFlow create{.id = flow_of_tests, .partition = flow_partition, .submit = {}, .nodes = {}};
+  create.nodes = std::move(nodes);
+  create.minted = true;
+  return create;
+}
+
+TEST(FlowRules, AnEdgeIsDecidedByTheEndOfItsUpstreamNode) {
+  std::string table = "\n";
+  for (const auto on : {DependsOn::succeeded, DependsOn::failed, DependsOn::finished}) {
+    table += std::string(to_string(on)) + ':';
+    for (const auto end : {ExecutionState::completed, ExecutionState::failed,
+                           ExecutionState::cancelled, ExecutionState::expired,
+                           ExecutionState::skipped})
+      table += decided_by(on, end) == EdgeState::satisfied
+                   ? ' ' + std::string(to_string(end))
+                   : std::string();
+    table += '\n';
+  }
+  EXPECT_EQ(table, R"(
+succeeded: completed
+failed: failed cancelled expired
+finished: completed failed cancelled expired skipped
+)");
+}
+
+TEST(FlowRules, AGroupWaitsUntilItsEdgesDecideIt) {
+  const auto of = [](std::optional<std::uint32_t> needed, std::uint32_t edges,
+                     std::uint32_t satisfied, std::uint32_t impossible) {
+    return verdict({.flow = {},
+                    .needed = needed,
+                    .edges_in = edges,
+                    .satisfied = satisfied,
+                    .impossible = impossible});
+  };
+  EXPECT_EQ(of({}, 0, 0, 0), Verdict::ready);
+  EXPECT_EQ(of({}, 2, 1, 0), Verdict::wait);
+  EXPECT_EQ(of({}, 2, 2, 0), Verdict::ready);
+  EXPECT_EQ(of({}, 2, 1, 1), Verdict::skip);
+  EXPECT_EQ(of(1, 2, 1, 0), Verdict::ready);
+  EXPECT_EQ(of(1, 2, 0, 1), Verdict::wait);
+  EXPECT_EQ(of(1, 2, 0, 2), Verdict::skip);
+  EXPECT_EQ(of(2, 3, 0, 2), Verdict::skip);
+}
+
+TEST(FlowRules, NodeIdsAreUuidsMadeOfFlowAndName) {
+  const auto id = id_of("build");
+  EXPECT_EQ(id, id_of("build"));
+  EXPECT_NE(id, id_of("test"));
+  EXPECT_EQ(id.uuid().str()[14], '5');
+}
+
+// Random graphs and random operations; after each, everything that is counted is counted anew.
+class RandomFlow {
+ public:
+  explicit RandomFlow(std::uint32_t seed) : random_(seed) {
+    const auto count = 2 + below(12);
+    std::vector<NewNode> nodes;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::vector<Dependency> after;
+      for (std::uint32_t j = 0; j < i; ++j)
+        if (below(3) == 0)
+          after.push_back({.node = named(name(j)), .on = static_cast<DependsOn>(below(3))});
+      auto added = new_node(name(i), after);
+      if (!after.empty() && below(3) == 0) {
+        added.node.needed = 1 + below(static_cast<std::uint32_t>(after.size()));
+        added.node.rest = static_cast<RestAction>(below(2));
+      }
+      added.node.optional = below(5) == 0;
+      nodes.push_back(std::move(added));
+    }
+    auto create = create_flow(std::move(nodes));
+    create.submit.on_failure = static_cast<FlowFailure>(below(2));
+    must(view_.run(std::move(create), now_));
+    check();
+  }
+
+  void step() {
+    now_ += 1s;
+    const auto node = id_of(name(below(flow().counts.nodes)));
+    const auto state = public_state(view_.executions().at(node));
+    const auto random = below(20);
+    if (random == 0) {
+      static_cast<void>(view_.run(PauseFlow{.id = flow_of_tests, .reason = "why"}, now_));
+    } else if (random == 1) {
+      static_cast<void>(view_.run(ResumeFlow{flow_of_tests}, now_));
+    } else if (random == 2) {
+      static_cast<void>(view_.run(BeginRedrive{.id = flow_of_tests}, now_));
+    } else if (random == 3) {
+      static_cast<void>(view_.run(BeginRedrive{.id = flow_of_tests, .from = node}, now_));
+    } else if (random == 4 && below(4) == 0) {
+      static_cast<void>(view_.run(BeginCancel{.id = flow_of_tests,
+                                              .reason = "why",
+                                              .policy = static_cast<CancelPolicy>(below(3))},
+                                  now_));
+    } else if (random == 5) {
+      static_cast<void>(view_.run(Cancel{.id = node, .reason = "why"}, now_));
+    } else if (random == 6) {
+      static_cast<void>(view_.run(Replay{.id = node, .reason = "why"}, now_));
+    } else if (state == ExecutionState::active) {
+      end(node);
+    } else {
+      claim(node);
+    }
+    view_.run_effects(now_);
+    check();
+  }
+
+  void remove() {
+    for (const auto& [id, execution] : std::map(view_.executions()))
+      static_cast<void>(view_.run(Cancel{.id = id, .reason = "end"}, now_));
+    view_.run_effects(now_);
+    now_ += std::chrono::days{30};
+    must(view_.run(Remove{subject_of(flow())}, now_));
+    view_.run_effects(now_);
+    EXPECT_TRUE(view_.empty());
+  }
+
+ private:
+  std::uint32_t below(std::uint32_t bound) {
+    return static_cast<std::uint32_t>(random_() % bound);
+  }
+  static std::string name(std::uint32_t index) { return fmt::format("n{}", index); }
+  const Flow& flow() { return view_.flow(flow_of_tests); }
+
+  void claim(const ExecutionId& id) {
+    auto command = core::claim(1);
+    command.id = id;
+    command.lease_ttl = 1h;
+    command.lease_id = LeaseId{uuid_of(static_cast<std::uint8_t>(random_()))};
+    command.attempt_id = AttemptId{command.lease_id.uuid()};
+    const bool lets = lets_start(flow());
+    const auto claimed = view_.run(std::move(command), now_);
+    EXPECT_TRUE(lets || !claimed) << "claimed although the flow holds it";
+  }
+
+  void end(const ExecutionId& id) {
+    const auto fence = std::get<Active>(view_.executions().at(id).state).lease.fence;
+    if (below(4) == 0)
+      must(view_.run(Fail{.id = id, .fence = fence, .reason = "broke", .category = "permanent"},
+                     now_));
+    else
+      must(view_.run(Complete{.id = id, .fence = fence}, now_));
+  }
+
+  void check() {
+    Flow recounted;
+    recounted.counts.nodes = flow().counts.nodes;
+    for (const auto& [id, node] : view_.executions()) {
+      std::uint32_t satisfied = 0;
+      std::uint32_t impossible = 0;
+      for (const auto& [edge_id, edge] : view_.edges()) {
+        if (edge_id.downstream != id) continue;
+        const auto& upstream = view_.executions().at(edge.upstream);
+        const auto expected = has_ended(upstream) ? decided_by(edge.on, public_state(upstream))
+                                                  : EdgeState::pending;
+        EXPECT_EQ(static_cast<int>(edge.state), static_cast<int>(expected));
+        satisfied += expected == EdgeState::satisfied ? 1 : 0;
+        impossible += expected == EdgeState::impossible ? 1 : 0;
+      }
+      EXPECT_EQ(node.flow->satisfied, satisfied);
+      EXPECT_EQ(node.flow->impossible, impossible);
+      if (has_ended(node)) count_end(recounted, node, 1);
+      const bool waits = std::holds_alternative<WaitingChildren>(node.state);
+      EXPECT_TRUE(!waits || verdict(*node.flow) == Verdict::wait) << show(node);
+      const bool starts = std::holds_alternative<Active>(node.state) ||
+                          std::holds_alternative<Waiting>(node.state);
+      EXPECT_TRUE(!starts || verdict(*node.flow) == Verdict::ready) << show(node);
+      const bool is_free = std::holds_alternative<Waiting>(node.state);
+      EXPECT_FALSE(is_free && flow().state == FlowState::paused) << show(node);
+    }
+    EXPECT_EQ(flow().counts, recounted.counts);
+    EXPECT_EQ(flow().failures, recounted.failures);
+    EXPECT_EQ(flow().ended_at.has_value(), flow().counts.open() == 0);
+    EXPECT_FALSE(flow().walk);
+  }
+
+  std::minstd_rand random_;
+  MemoryPartition view_;
+  TimePoint now_ = t0;
+};
+
+TEST(FlowProperty, CountsStatesAndEdgesFollowFromEachOther) {
+  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    RandomFlow flow(seed);
+    for (int i = 0; i < 60 && !::testing::Test::HasFailure(); ++i) flow.step();
+    if (::testing::Test::HasFailure()) return;
+    flow.remove();
+  }
+}
+
+TEST(FlowProperty, WideFansAreResolvedInSlices) {
+  MemoryPartition view;
+  std::vector<NewNode> nodes{new_node("first")};
+  std::vector<Dependency> all;
+  for (int i = 0; i < 450; ++i) {
+    const auto name = fmt::format("n{}", i);
+    nodes.push_back(new_node(name, {{.node = named("first")}}));
+    all.push_back({.node = named(name)});
+  }
+  nodes.push_back(new_node("join", all));
+  must(view.run(create_flow(std::move(nodes)), t0));
+  must(view.run(Cancel{.id = id_of("first"), .reason = "why"}, t0));
+  const auto states = [&] {
+    std::map<ExecutionState, int> counts;
+    for (const auto& [id, node] : view.executions()) ++counts[public_state(node)];
+    return counts;
+  };
+  EXPECT_EQ(states()[ExecutionState::skipped], static_cast<int>(flow_step_max));
+  view.run_effects(t0);
+  EXPECT_EQ(states()[ExecutionState::skipped], 451);
+  EXPECT_EQ(view.flow(flow_of_tests).state, FlowState::failed);
+}
+
+}  // namespace
+}  // namespace ff::core
