@@ -250,13 +250,13 @@ class FlowWalk {
   BothStores<SameFlowReplies> stores_;
 };
 
-constexpr const char* flow_seeds_file = "tests/differential/flow_seeds.txt";
+constexpr const char* flow_store_seeds_file = "tests/differential/flow_store_seeds.txt";
 
-TEST(FlowDifferential, BothStoresAnswerTheSame) {
+TEST(FlowStoreDifferential, BothStoresAnswerTheSame) {
   constexpr int steps = 400;
   std::size_t ended = 0;
-  for (const auto seed : test::seeds(flow_seeds_file)) {
-    SCOPED_TRACE(test::how_to_repeat(seed, flow_seeds_file));
+  for (const auto seed : test::seeds(flow_store_seeds_file)) {
+    SCOPED_TRACE(test::how_to_repeat(seed, flow_store_seeds_file));
     FlowWalk walk(seed);
     for (int i = 0; i < steps && !testing::Test::HasFailure(); ++i) {
       SCOPED_TRACE(fmt::format("step {}", i));
