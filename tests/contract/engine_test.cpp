@@ -184,7 +184,7 @@ TEST_F(EngineOnContract, ShowsWorkThatTheEndOfItsFlowPaused) {
   ok(block("paused_by_policy"));
   command({"HSET", exec_key("core"), "blocking_reason", "paused_by_flow_cancel"});
   const auto shown = ask(GetExecution{*ExecutionId::parse(E)});
-  EXPECT_EQ(shown.state_vector.blocking_reason, BlockingReason::paused_by_policy);
+  EXPECT_EQ(shown.state_vector.blocking_reason, BlockingReason::paused_by_flow_cancel);
   EXPECT_EQ(claim(), "");
 }
 
