@@ -40,12 +40,8 @@ FlowInfo full_flow() {
           .ns = must(Namespace::parse("tenant")),
           .kind = kind("release"),
           .state = FlowState::failed,
-          .counts = {.nodes = 6,
-                     .completed = 1,
-                     .failed = 1,
-                     .cancelled = 1,
-                     .expired = 1,
-                     .skipped = 1},
+          .counts =
+              {.nodes = 6, .completed = 1, .failed = 1, .cancelled = 1, .expired = 1, .skipped = 1},
           .edges = 5,
           .revision = 4,
           .generation = 3,
@@ -167,10 +163,9 @@ TEST(WireFlows, NeededIsANumberOrAWord) {
 }
 
 TEST(WireFlows, PayloadMayBeAnyJsonValue) {
-  const auto flow = must(
-      parse<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","payload":"text"},)"
-                        R"({"name":"b","kind":"k","payload":{"n": [1.50]}},)"
-                        R"({"name":"c","kind":"k","payload_base64":"/w=="}]})"));
+  const auto flow = must(parse<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","payload":"text"},)"
+                                           R"({"name":"b","kind":"k","payload":{"n": [1.50]}},)"
+                                           R"({"name":"c","kind":"k","payload_base64":"/w=="}]})"));
   EXPECT_EQ(flow.nodes.at(0).payload, "text");
   EXPECT_EQ(flow.nodes.at(0).content_type, std::nullopt);
   EXPECT_EQ(flow.nodes.at(1).payload, R"({"n": [1.50]})");
@@ -190,11 +185,11 @@ TEST(WireFlows, WrongFieldsAreRefusedWithTheirPath) {
             "whole number");
   EXPECT_EQ(refusal<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","needed":"most"}]})"),
             "nodes[0].needed: nodes[0]: needed must be a whole number, all or any");
-  EXPECT_EQ(
-      refusal<SubmitFlow>(
-          R"({"nodes":[{"name":"a","kind":"k","after":[{"node":"b","on":"success"}]}]})"),
-      "nodes[0].after[0].on: nodes[0]: after[0]: on must be one of succeeded, failed, finished, got "
-      "'success'");
+  EXPECT_EQ(refusal<SubmitFlow>(
+                R"({"nodes":[{"name":"a","kind":"k","after":[{"node":"b","on":"success"}]}]})"),
+            "nodes[0].after[0].on: nodes[0]: after[0]: on must be one of succeeded, failed, "
+            "finished, got "
+            "'success'");
   EXPECT_EQ(refusal<SubmitFlow>(R"({"on_failure":"panic"})"),
             "on_failure: on_failure must be one of finish, stop, got 'panic'");
 }
