@@ -24,13 +24,13 @@ class BothStores {
  public:
   BothStores() {
     server_.flushall();
-    embedded_ = *embedded::open({.directory = temp_.path(),
+    embedded_ = must(embedded::open({.directory = temp_.path(),
                                  .clock = clock_,
                                  .shards = 1,
                                  .durability = store::Durability::relaxed,
-                                 .env = env_.get()});
-    valkey_ = *valkey_store::open(
-        {.client = server_.client_options(), .sweep = false, .simulated_clock = clock_});
+                                 .env = env_.get()}));
+    valkey_ = must(valkey_store::open(
+        {.client = server_.client_options(), .sweep = false, .simulated_clock = clock_}));
   }
 
   template <class Op>
