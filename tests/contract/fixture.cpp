@@ -49,6 +49,7 @@ std::string shortened(std::string text) {
   text = replaced(text, "ff:exec:" + tag + ":" + E + ":", "");
   text = replaced(text, "ff:attempt:" + tag + ":" + E + ":", "attempt:");
   text = replaced(text, "ff:idx:" + tag + ":", "idx:");
+  text = replaced(text, "ff:flow:" + tag + ":" + flow_id + ":", "flow:");
   text = replaced(text, "ff:wp:" + tag + ":", "wp:");
   text = replaced(text, "ff:signal:" + tag + ":", "signal:");
   text = replaced(text, E, "<E>");

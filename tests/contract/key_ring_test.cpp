@@ -33,7 +33,7 @@ class KeyRingsOnValkey : public Contract {
         .get();
   }
   static std::size_t key_count(Engine& engine) {
-    return must(test::start(engine, ListWaitpointKeys{}).get()).keys.size();
+    return must(test::run(engine, ListWaitpointKeys{})).keys.size();
   }
 
   static std::string key_of(int partition) {

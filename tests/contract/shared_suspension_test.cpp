@@ -26,7 +26,7 @@ class SharedSuspensions : public Suspensions {
 
   template <class Op>
   typename Op::Reply ask(Op operation) {
-    return must(test::start(*engine_, std::move(operation)).get());
+    return must(test::run(*engine_, std::move(operation)));
   }
   ClaimedExecution claim_by_engine() {
     return ask(

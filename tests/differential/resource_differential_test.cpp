@@ -7,15 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "base/async/runtime.hpp"
-#include "base/clock.hpp"
-#include "store/embedded/embedded.hpp"
-#include "store/embedded/memory_env.hpp"
-#include "store/valkey/open.hpp"
-#include "tests/support/blocking.hpp"
+#include "tests/differential/both_stores.hpp"
 #include "tests/support/seeds.hpp"
-#include "tests/support/temp_directory.hpp"
-#include "tests/support/valkey_server.hpp"
 
 namespace ff::differential {
 namespace {
@@ -42,44 +35,8 @@ bool same(const core::BudgetsDue& one, const core::BudgetsDue& other) {
   return one.due == other.due && one.next == other.next;
 }
 
-class BothStores {
- public:
-  BothStores() {
-    server_.flushall();
-    embedded_ = *embedded::open({.directory = temp_.path(),
-                                 .clock = clock_,
-                                 .shards = 1,
-                                 .durability = store::Durability::relaxed,
-                                 .env = env_.get()});
-    valkey_ = *valkey_store::open(
-        {.client = server_.client_options(), .sweep = false, .simulated_clock = clock_});
-  }
-
-  template <class Op>
-  Result<typename Op::Reply> run(std::string_view what, const Op& operation) {
-    auto one = test::run_blocking(runtime_.executor(), embedded_->run(operation));
-    const auto other = test::run_blocking(runtime_.executor(), valkey_->run(operation));
-    const auto error_of = [](const auto& result) {
-      return result ? std::string("none") : std::string(result.error().message);
-    };
-    EXPECT_EQ(error_of(one), error_of(other)) << what;
-    if (one && other) {
-      EXPECT_TRUE(same(*one, *other)) << what;
-    }
-    return one;
-  }
-
-  TimePoint now() const { return clock_->now(); }
-  void advance(Millis by) { clock_->advance(by); }
-
- private:
-  test::TempDirectory temp_;
-  embedded::MemoryEnv env_;
-  test::ValkeyServer server_;
-  std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
-  Runtime runtime_{1};
-  std::unique_ptr<store::Store> embedded_;
-  std::unique_ptr<store::Store> valkey_;
+struct SameReplies {
+  bool operator()(const auto& one, const auto& other) const { return same(one, other); }
 };
 
 class RandomWalk {
@@ -271,7 +228,7 @@ class RandomWalk {
   std::uint8_t leases_ = 0;
   std::map<ExecutionId, Fence> fences_;
   std::size_t effects_ = 0;
-  BothStores stores_;
+  BothStores<SameReplies> stores_;
 };
 
 constexpr const char* resource_seeds_file = "tests/differential/resource_seeds.txt";

@@ -13,6 +13,7 @@ constexpr ExecutionState derived_state(const StateVector& vector) {
         case TerminalOutcome::success: return completed;
         case TerminalOutcome::cancelled: return cancelled;
         case TerminalOutcome::expired: return expired;
+        case TerminalOutcome::skipped: return skipped;
         case TerminalOutcome::failed:
         case TerminalOutcome::none: return failed;
       }

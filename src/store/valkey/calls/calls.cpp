@@ -213,6 +213,20 @@ SubmitReply read_answer(const core::Create& command, Answer& answer) {
   return reply;
 }
 
+namespace {
+
+constexpr std::string_view flow_prefix = "flow\x1f";
+
+// The flow of a node and its name there, joined by byte 31.
+void read_membership(ClaimedExecution& claimed, std::string_view text) {
+  const auto end = std::min(text.find('\x1f'), text.size());
+  if (const auto flow = FlowId::parse(text.substr(0, end))) claimed.flow = *flow;
+  if (end == text.size()) return;
+  if (auto node = NodeName::parse(std::string(text.substr(end + 1)))) claimed.node = std::move(*node);
+}
+
+}  // namespace
+
 GrantedExecution read_answer(const core::GrantIssue& command, Answer& answer) {
   return {.id = command.id, .grant_expires_at = answer.time()};
 }
@@ -243,7 +257,9 @@ ClaimedExecution read_answer(const core::LeaseGrant& command, Answer& answer) {
   while (!answer.at_end()) {
     auto key = answer.text();
     auto value = answer.text();
-    if (key.empty())
+    if (key.empty() && value.starts_with(flow_prefix))
+      read_membership(claimed, std::string_view(value).substr(flow_prefix.size()));
+    else if (key.empty())
       claimed.wake = wake_in(value);
     else
       claimed.tags[std::move(key)] = std::move(value);

@@ -157,8 +157,9 @@ std::optional<EventMessage> parse_change(std::string_view text) {
   if (*type == EventType::removed)
     for (const auto& budget : needs.budgets)
       change.effects.emplace_back(core::ForgetSpending{.budget = budget, .execution = *id});
-  // A new execution may have the id of a removed one, whose versions say nothing of it.
-  if (*type != EventType::submitted) message.version = version_in(parts[18]);
+  // What is new may have the id of something removed, whose versions say nothing of it.
+  if (*type != EventType::submitted && *type != EventType::flow_submitted)
+    message.version = version_in(parts[18]);
   const auto timer = timer_kind_from(parts[13]);
   const auto due = time_in(parts[14]);
   if (timer && due) change.timer = core::Timer{.kind = *timer, .due = *due};

@@ -133,5 +133,37 @@ TEST(EventMessage, TellsOfSeveralChangesAndLeavesOutWhatItDoesNotKnow) {
   EXPECT_EQ(changes[1].change.event.type, EventType::claimed);
 }
 
+constexpr auto flow_text = "cccccccc-0000-4000-8000-000000000000";
+
+TEST(EventMessage, NamesTheFlowOfANode) {
+  const auto message = parse_event(fmt::format("{}\x1f\x1f\x1f\x1f" "0 3\x1f{}", sample, flow_text));
+  ASSERT_TRUE(message);
+  ASSERT_TRUE(message->change.event.flow);
+  EXPECT_EQ(message->change.event.flow->str(), flow_text);
+  EXPECT_EQ(message->version, 3u);
+}
+
+TEST(EventMessage, OfAFlowHasNoLane) {
+  const auto message = parse_event(fmt::format(
+      "me.1\x1f" "flow_submitted\x1f" "5\x1f" "{{fp:7}}:{}\x1f" "acme\x1f\x1f" "etl\x1f" "active\x1f"
+      "0\x1f" "0\x1f" "0\x1f" "5\x1f\x1f" "flow_deadline\x1f" "9\x1f\x1f\x1f\x1f" "0 1\x1f{}",
+      flow_text, flow_text));
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->change.event.type, EventType::flow_submitted);
+  EXPECT_EQ(message->change.event.lane, LaneId{});
+  EXPECT_EQ(message->change.timer,
+            (core::Timer{core::TimerKind::flow_deadline, TimePoint{Millis{9}}}));
+  EXPECT_FALSE(message->version);
+}
+
+TEST(EventMessage, EffectsOfAFlowAreNoEvent) {
+  const auto message = parse_event(fmt::format(
+      "me.1\x1f" "effects\x1f" "5\x1f" "{{fp:7}}:{0}\x1f" "advance_flow {0}\x1e" "resolve_edges {{fp:7}}:{0}",
+      flow_text));
+  ASSERT_TRUE(message);
+  EXPECT_FALSE(message->is_event);
+  EXPECT_EQ(message->change.effects.size(), 2u);
+}
+
 }  // namespace
 }  // namespace ff::valkey_store

@@ -21,7 +21,7 @@ function blocking.is_reason(reason)
 end
 
 function blocking.is_pause(reason)
-  return reason == 'paused_by_operator' or reason == 'paused_by_policy'
+  return reason == 'paused_by_operator' or reason == 'paused_by_policy' or reason == 'paused_by_flow_cancel'
 end
 
 function blocking.is_blocked(x)

@@ -28,6 +28,30 @@ function contract.load(core_key, id)
   return x
 end
 
+-- Tag of the flow, or nil and the refusal.
+function contract.identify_flow(core_key, flow_id)
+  local tag, named = keys.parse_flow(core_key or '')
+  if not named or named ~= flow_id then
+    return nil, reply.refuse('invalid_input',
+      'flow_id must be the one in the core key, got: ' .. tostring(flow_id))
+  end
+  return tag
+end
+
+-- A flow that has not ended, or nil and the refusal.
+function contract.load_open_flow(core_key, flow_id)
+  local tag, refused = contract.identify_flow(core_key, flow_id)
+  if not tag then return nil, refused end
+  local flow = flows.load(tag, flow_id, arguments.now())
+  if not flow then return nil, flows.not_found() end
+  if flows.has_state_of_end(flow) then return nil, reply.refuse('flow_already_terminal') end
+  return flow
+end
+
+function contract.tell_flow(flow, event)
+  events.tell_flow({flow = flow, order = {}, effects = {}, event = event}, '')
+end
+
 function contract.save(x, event)
   execution.save(x)
   events.tell(x, event, '')

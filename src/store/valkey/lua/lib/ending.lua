@@ -70,7 +70,8 @@ end
 -- Its flow ends a node: cancelled or skipped.
 function ending.end_node(x, outcome, reason)
   if attempts.is_open(x) then
-    attempts.finish(x, {state = 'ended_cancelled', reason = reason, stream = 'attempt_cancelled'})
+    local stream = outcome == 'skipped' and reason or 'attempt_cancelled'
+    attempts.finish(x, {state = 'ended_cancelled', reason = reason, stream = stream})
   end
   finish(x, outcome, 'cancelled')
   if outcome == 'cancelled' then

@@ -38,8 +38,8 @@ local state_of_flow = {building = 'waiting', paused = 'waiting', running = 'acti
 local function event_of_flow(flow, what, origin)
   local f = flow.f
   return table.concat({
-    origin or '', what, flow.at, flow.subject, f.namespace, '', f.flow_kind,
-    state_of_flow[f.public_flow_state] or f.public_flow_state, 0, 0, 0, f.created_at, '',
+    origin or '', what, flow.at, flow.subject, f.namespace or '', '', f.flow_kind or '',
+    state_of_flow[f.public_flow_state] or f.public_flow_state, 0, 0, 0, f.created_at or 0, '',
     flow.due and 'flow_deadline' or '', flow.due or '', '', '', '', '0 ' .. (f.v or 0), flow.id,
   }, '\31')
 end

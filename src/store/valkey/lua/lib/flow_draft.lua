@@ -9,8 +9,9 @@ local step_max = 100  -- edges and nodes that one call looks at
 
 function flow_draft.begin(flow, by_contract)
   return {
-    flow = flow, was_walking = flow.f.walk ~= nil, by_contract = by_contract, nodes = {}, order = {},
+    flow = flow, was_walking = flow.f.walk ~= nil, nodes = {}, order = {},
     to_align = {}, to_cancel_rest = {}, budget = step_max, effects = {},
+    by_contract = by_contract or flows.is_of_contract(flow),
   }
 end
 
@@ -48,6 +49,8 @@ local function note_end(draft, x)
     flows.put(flow, {is_stopping = 1, walk = 0})
   end
 end
+
+flow_draft.note_end = note_end
 
 local function settle(draft, x)
   local was_blocked = flows.is_blocked(x)
@@ -106,7 +109,7 @@ end
 local function remove_node(draft, id)
   local x = execution.load(keys.of_execution(draft.flow.tag, id, 'core'), draft.flow.now)
   if not x then return end
-  removal.remove(x)
+  removal.remove(x)  -- ends also the membership in a flow of the contract
   x.event, x.is_removed = 'removed', true
   add(draft, x)
 end
@@ -164,9 +167,15 @@ local function align(draft, x, index, upstream)
   settle(draft, x)
 end
 
+-- Set by lib/contract_edges.lua: the same for the edges that programs of the contract made.
+flow_draft.align_contract_edges = nil
+
 -- Brings the edges out of a node in line with it, from a place on. Returns where to go on; nil at the end.
 function flow_draft.align_edges(draft, id, first)
   local upstream = node(draft, id)
+  if upstream and flows.is_of_contract(draft.flow) then
+    return flow_draft.align_contract_edges(draft, upstream, first)
+  end
   if not upstream or flow_edges.count_out(upstream.f) == 0 then return nil end
   local slice = draft.budget
   if slice == 0 then return first end
@@ -287,7 +296,7 @@ function flow_draft.check_replay(x)
   if not x.f.flow_id then return nil end
   if flow_edges.verdict(x.f) == 'skip' then return reply.refuse('execution_not_eligible', 'dependencies') end
   local flow = flows.load(x.tag, x.f.flow_id, x.now)
-  if flow and flows.has_state_of_end(flow) and flow.f.retention_ms and not flow.f.ended_at then
+  if flow and flows.has_state_of_end(flow) and not flow.f.ended_at then
     return reply.refuse('flow_already_terminal', 'ending', flow.id, flow.f.public_flow_state)
   end
 end

@@ -27,6 +27,11 @@ function flows.has_state_of_end(flow)
   return terminal[flow.f.public_flow_state] == true
 end
 
+-- Made by a program of the contract.
+function flows.is_of_contract(flow)
+  return not flow.f.retention_ms
+end
+
 -- ---- Records --------------------------------------------------------------------------------------
 
 -- When something acts on the flow.
@@ -42,7 +47,7 @@ end
 -- Its score among those to be removed, as that of executions.
 local function retention_of(f)
   if not f.ended_at or f.is_removing then return nil end
-  return f.ended_at + f.retention_ms - placement.retention_default
+  return f.ended_at + (f.retention_ms or placement.retention_default) - placement.retention_default
 end
 
 local function object(tag, id, fields, now)
@@ -104,7 +109,7 @@ local parts = {'core', 'nodes', 'members', 'tags', 'summary', 'pending_cancels'}
 function flows.remove(flow)
   move(flow, 'flow_deadline', flow.due, nil)
   move(flow, 'flow_retention', flow.retention, nil)
-  server.call('ZREM', keys.flows(flow.tag, flow.f.namespace), flow.id)
+  server.call('ZREM', keys.flows(flow.tag, flow.f.namespace or ''), flow.id)
   server.call('SREM', keys.index(flow.tag, 'flow_index'), flow.id)
   server.call('ZREM', keys.index(flow.tag, 'cancel_backlog'), flow.id)
   local gone = {}
@@ -164,7 +169,7 @@ end
 
 -- The word for running of a flow of the contract is another one.
 function flows.state_of_running(flow)
-  return flow.f.retention_ms and 'running' or 'open'
+  return flows.is_of_contract(flow) and 'open' or 'running'
 end
 
 function flows.cancel(flow, reason, cancel_policy)
@@ -262,7 +267,7 @@ local function make_waiting(x)
   execution.drop(x, 'lost_as', 'delay_until')
 end
 
-local function make_free(x)
+function flows.make_free(x)
   local due = tonumber(x.f.delay_until)
   if due and due > x.now then
     execution.become_delayed(x, due, 'waiting_for_delay')
@@ -306,7 +311,7 @@ function flows.settle(x, flow)
     end
   end
   local was_held = is_held_by_flow(x)
-  if blocked then make_free(x) end
+  if blocked then flows.make_free(x) end
   if f.public_flow_state == 'paused' and is_waiting(x) then
     remember_loss(x)
     blocking.block(x, 'paused_by_operator', paused_detail)

@@ -89,8 +89,12 @@ local function forget_idempotency_key(x)
   if server.call('GET', key) == x.id then server.call('DEL', key) end
 end
 
+-- Set by lib/contract_edges.lua.
+removal.leave_flow = nil
+
 -- Removes an ended execution. `x` keeps its fields.
 function removal.remove(x)
+  if x.f.flow_id and not x.f.node_index then removal.leave_flow(x) end
   local queue = placement.queue(x.f)
   effects.add_forget(x)
   removal.unlink_waits(x)

@@ -1,7 +1,9 @@
--- Runs an ended execution once more.
---   keys   core, lane terminal, lane eligible, lease:history
---   args   execution_id, now_ms (not used), optionally reason, requested_by
---   reply  OK 0
+-- Runs an ended execution once more. One that was skipped waits again for the executions before it.
+--   keys   core, lane terminal, lane eligible, lease:history; of a skipped node also lane
+--          blocked:dependencies, deps:meta, deps:unresolved and its deps
+--   args   execution_id, now_ms (not used), then of a skipped node its edges (not used: it knows them), of
+--          another one optionally reason, requested_by
+--   reply  OK and how many executions it waits for
 server.register_function('ff_replay_execution', function(KEYS, ARGV)
   local core_key = KEYS[1]
   local id, reason, requested_by = ARGV[1], arguments.given(ARGV[3]), arguments.given(ARGV[4])
@@ -12,9 +14,12 @@ server.register_function('ff_replay_execution', function(KEYS, ARGV)
   if execution.count(x, 'replay_count') >= policy.max_replays(x) then
     return reply.refuse('max_replays_exhausted')
   end
+  local was_skipped = x.f.terminal_outcome == 'skipped' and x.f.flow_id
+  if was_skipped then reason, requested_by = nil, nil end
 
   replaying.start(x, reason or 'replayed', requested_by or 'operator')
   execution.put(x, {pending_replay_attempt = 1})
+  local open = was_skipped and contract_edges.reopen(x) or 0
   contract.save(x, 'replayed')
-  return reply.ok('0')
+  return reply.ok(tostring(open))
 end)

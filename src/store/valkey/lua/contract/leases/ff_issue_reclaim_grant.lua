@@ -11,7 +11,9 @@ server.register_function('ff_issue_reclaim_grant', function(KEYS, ARGV)
   local x
   x, refused = contract.load(core_key, id)
   if not x then return refused end
-  if not contract.is_lost(x) then return reply.refuse('execution_not_reclaimable') end
+  if not contract.is_lost(x) or claiming.is_held_back_by_flow(x) then
+    return reply.refuse('execution_not_reclaimable')
+  end
   if grants.is_live(x) then return reply.refuse('grant_already_exists') end
   refused = claiming.check_capabilities(x, worker_capabilities)
   if refused then return refused end

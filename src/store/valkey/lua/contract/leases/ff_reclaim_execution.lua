@@ -31,7 +31,9 @@ server.register_function('ff_reclaim_execution', function(KEYS, ARGV)
   local x, refused = contract.load(core_key, id)
   if not x then return refused end
   if claiming.is_repeated(x, want) then return claiming.taken(x) end
-  if not contract.is_lost(x) then return reply.refuse('execution_not_reclaimable') end
+  if not contract.is_lost(x) or claiming.is_held_back_by_flow(x) then
+    return reply.refuse('execution_not_reclaimable')
+  end
   local grant = grants.of(x)
   if not grant or grant.is_over or grant.worker ~= want.worker then
     return reply.refuse('invalid_claim_grant')

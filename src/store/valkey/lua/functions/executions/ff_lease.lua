@@ -4,7 +4,8 @@
 --          lease_ttl_ms, admission (its quota's token) and admitted_until (both checked if source is ready)
 --   reply  OK event namespace lane kind content_type traceparent attempt_index attempt_type resumed (1 or
 --          0) lease_id lease_epoch attempt_id lease_expires_at attempt_deadline_at deadline budget_ids
---          tags…; if a suspension of the attempt has ended (lib/suspending.lua), '' and how
+--          tags…; of a node, '' and its flow and name there; if a suspension of the attempt has ended
+--          (lib/suspending.lua), '' and how
 -- Repeated with the same lease id and worker, it replies as the first time. The payload is not in the
 -- reply: a GET costs less than bytes that pass through Lua. Without the last two args budget_ids is left
 -- out.
@@ -50,6 +51,10 @@ local function claimed(x, event, with_budgets, kind)
     for _, text in ipairs(server.call('HGETALL', keys.of_execution(x.tag, x.id, 'tags'))) do
       answer[#answer + 1] = text
     end
+  end
+  if f.flow_id then
+    answer[#answer + 1] = ''
+    answer[#answer + 1] = 'flow\31' .. f.flow_id .. '\31' .. (f.node or '')
   end
   if f.wake then
     answer[#answer + 1] = ''
