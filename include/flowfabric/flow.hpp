@@ -3,7 +3,7 @@
 //   ff::Flow flow("release");
 //   flow.add("build", "compile", source);
 //   flow.add("unit", "test").after("build");
-//   flow.add("deploy", "ship").after({"build", "unit"});
+//   flow.add("deploy", "ship").after_all({"build", "unit"});
 //   flow.add("rollback", "undo").on_failure_of("deploy").optional();
 //   client.submit(flow);
 #pragma once
@@ -33,7 +33,7 @@ class Flow {
     // Starts after these nodes have completed. `input` is the name of their results for the handler; empty:
     // the names of the nodes.
     Node& after(std::string node, std::string input = {});
-    Node& after(std::vector<std::string> nodes, std::string input = {});
+    Node& after_all(std::vector<std::string> nodes, std::string input = {});
     // One of these nodes suffices.
     Node& after_any(std::vector<std::string> nodes, std::string input = {});
     // Starts if this node has failed, expired or been cancelled; otherwise it is skipped.

@@ -17,7 +17,7 @@ namespace {
 using Steady = std::chrono::steady_clock;
 
 constexpr std::uint32_t alone_rounds_max = 200;
-constexpr std::uint32_t submitters = 4;
+constexpr std::uint32_t flow_submitters = 4;
 constexpr Millis flow_time_max = std::chrono::minutes{10};
 constexpr auto together_lane = "bench";  // that drain() takes from
 constexpr auto alone_lane = "bench-flow";
@@ -110,10 +110,10 @@ Result<Alone> one_at_a_time(Engine& engine, const Settings& settings) {
 
   Client client(engine, {.submit_retry = Millis{0}});
   Payloads payloads(settings.payload_bytes);
-  const auto rounds = std::min(settings.flows, alone_rounds_max);
-  Progress progress("flows, one at a time", rounds);
+  const auto alone_rounds = std::min(settings.flows, alone_rounds_max);
+  Progress progress("flows, one at a time", alone_rounds);
   Alone alone;
-  for (std::uint32_t i = 0; i < rounds; ++i) {
+  for (std::uint32_t i = 0; i < alone_rounds; ++i) {
     auto flow = make_flow(before, alone_lane, payloads);
     const auto start = Steady::now();
     const auto submitted = client.submit_flow(std::move(flow));
@@ -146,7 +146,7 @@ Result<double> all_at_once_per_s(Engine& engine, const Settings& settings) {
   std::atomic<std::int64_t> left = settings.flows;
   const auto start = Steady::now();
   std::vector<std::future<Result<void>>> submitting;
-  for (std::uint32_t i = 0; i < submitters; ++i)
+  for (std::uint32_t i = 0; i < flow_submitters; ++i)
     submitting.push_back(
         std::async(std::launch::async, [&] { return submit_flows(engine, settings, left); }));
   const auto drained = drain(engine, settings, settings.flows * settings.nodes);

@@ -244,7 +244,7 @@ Result<ExitCode> draw(const Context& context, const GraphArguments& given, Clien
 
 // ---- Watching -------------------------------------------------------------------------------------
 
-constexpr Millis draw_interval{100};  // events may come faster than anyone reads
+constexpr Millis redraw_interval{100};  // events may come faster than anyone reads
 
 std::string headline(const FlowInfo& flow, const Screen& screen) {
   const std::string state(to_string(flow.state));
@@ -340,7 +340,7 @@ Result<ExitCode> watch(const Context& context, Engine& engine, const FlowId& id,
     const auto page = events.next({});
     FF_TRY(page);
     if (!drawn) FF_TRY(lines.print(page->events));
-    if (drawn) std::this_thread::sleep_for(draw_interval);
+    if (drawn) std::this_thread::sleep_for(redraw_interval);
   }
   return fail(
       Errc::execution_not_terminal,

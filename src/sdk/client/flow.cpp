@@ -74,7 +74,7 @@ Flow::Node& Flow::Node::depend(std::vector<std::string> nodes, DependsOn on,
 Flow::Node& Flow::Node::after(std::string node, std::string input) {
   return depend({std::move(node)}, DependsOn::succeeded, input);
 }
-Flow::Node& Flow::Node::after(std::vector<std::string> nodes, std::string input) {
+Flow::Node& Flow::Node::after_all(std::vector<std::string> nodes, std::string input) {
   return depend(std::move(nodes), DependsOn::succeeded, input);
 }
 Flow::Node& Flow::Node::after_any(std::vector<std::string> nodes, std::string input) {

@@ -33,7 +33,7 @@ TEST(Flow, NodesHaveTheirDependencies) {
   Flow flow("release");
   flow.add("build", "compile");
   flow.add("unit", "test").after("build").optional();
-  flow.add("deploy", "ship").after({"build", "unit"}, "page");
+  flow.add("deploy", "ship").after_all({"build", "unit"}, "page");
   flow.add("rollback", "undo").on_failure_of("deploy");
   flow.add("report", "mail").always_after("deploy").always_after("rollback", "undone");
   flow.add("race", "pick").after_any({"unit", "deploy"}).cancel_rest();
