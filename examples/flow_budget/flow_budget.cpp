@@ -35,7 +35,7 @@ int main() {
   flow.add("one", "summarise", "Call me Ishmael.");
   flow.add("two", "summarise", "Some years ago").after("one");
   flow.add("three", "summarise", "Having little money").after("two");
-  flow.add("all", "join").after_all({"one", "two", "three"}, "summary");
+  flow.add("all", "join").after({"one", "two", "three"}, "summary");
   flow.budget(budget).result("all");
   // [budget]
 

@@ -23,7 +23,7 @@ ff::Flow release(const std::string& version) {
         .policy({.required_capabilities = ff::must(ff::CapabilitySet::parse({platform}))});
   flow.add("deploy", "deploy")
       .after("build", "image")
-      .after_all({"test-linux", "test-macos", "test-windows"}, "report");
+      .after({"test-linux", "test-macos", "test-windows"}, "report");
   flow.add("verify", "verify").after("deploy", "deployed");
   flow.add("rollback", "rollback").on_failure_of("verify");
   flow.result("verify").tag("release.version", version);

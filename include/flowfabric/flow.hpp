@@ -3,15 +3,17 @@
 //   ff::Flow flow("release");
 //   flow.add("build", "compile", source);
 //   flow.add("unit", "test").after("build");
-//   flow.add("deploy", "ship").after_all({"build", "unit"});
+//   flow.add("deploy", "ship").after({"build", "unit"});
 //   flow.add("rollback", "undo").on_failure_of("deploy").optional();
 //   client.submit(flow);
 #pragma once
 
 #include <flowfabric/flows.hpp>
 
+#include <concepts>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ff {
@@ -19,7 +21,8 @@ namespace ff {
 // Names and other texts are checked by to_operation() and by Client::submit(), not before. Not thread-safe.
 class Flow {
  public:
-  // A node and its dependencies. Lives as long as its flow.
+  // A node and its dependencies. Lives as long as its flow. One name is a template's parameter: as a std::string, it
+  // would also accept a list of two names, as two pointers.
   class Node {
    public:
     Node& payload(std::string bytes, std::string content_type = {});
@@ -32,14 +35,24 @@ class Flow {
 
     // Starts after these nodes have completed. `input` is the name of their results for the handler; empty:
     // the names of the nodes.
-    Node& after(std::string node, std::string input = {});
-    Node& after_all(std::vector<std::string> nodes, std::string input = {});
+    template <std::convertible_to<std::string> Name>
+    Node& after(Name&& node, std::string input = {}) {
+      return depend({std::forward<Name>(node)}, DependsOn::succeeded, input);
+    }
+    Node& after(std::vector<std::string> nodes, std::string input = {});
     // One of these nodes suffices.
     Node& after_any(std::vector<std::string> nodes, std::string input = {});
     // Starts if this node has failed, expired or been cancelled; otherwise it is skipped.
-    Node& on_failure_of(std::string node);
-    // Starts when this node has ended, however it did.
-    Node& always_after(std::string node, std::string input = {});
+    template <std::convertible_to<std::string> Name>
+    Node& on_failure_of(Name&& node) {
+      return depend({std::forward<Name>(node)}, DependsOn::failed, {});
+    }
+    // Starts when these nodes have ended, however they did.
+    template <std::convertible_to<std::string> Name>
+    Node& always_after(Name&& node, std::string input = {}) {
+      return depend({std::forward<Name>(node)}, DependsOn::finished, input);
+    }
+    Node& always_after(std::vector<std::string> nodes, std::string input = {});
 
     // So many of the nodes before it suffice. Without it: all.
     Node& needed(std::uint32_t count);

@@ -43,7 +43,7 @@ TEST_P(SdkFlows, ResultsReachTheNodesAfter) {
   Flow flow("join");
   flow.add("a", "upper", "x");
   flow.add("b", "upper", "y");
-  flow.add("all", "join").after_all({"a", "b"}, "part");
+  flow.add("all", "join").after({"a", "b"}, "part");
   flow.result("all");
   const auto ended = run(flow, {{"upper", upper}, {"join", join}});
   EXPECT_EQ(ended.state, FlowState::completed);

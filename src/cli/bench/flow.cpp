@@ -110,10 +110,10 @@ Result<Alone> one_at_a_time(Engine& engine, const Settings& settings) {
 
   Client client(engine, {.submit_retry = Millis{0}});
   Payloads payloads(settings.payload_bytes);
-  const auto alone_rounds = std::min(settings.flows, alone_rounds_max);
-  Progress progress("flows, one at a time", alone_rounds);
+  const auto count = std::min(settings.flows, alone_rounds_max);
+  Progress progress("flows, one at a time", count);
   Alone alone;
-  for (std::uint32_t i = 0; i < alone_rounds; ++i) {
+  for (std::uint32_t i = 0; i < count; ++i) {
     auto flow = make_flow(before, alone_lane, payloads);
     const auto start = Steady::now();
     const auto submitted = client.submit_flow(std::move(flow));

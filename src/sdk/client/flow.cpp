@@ -71,20 +71,14 @@ Flow::Node& Flow::Node::depend(std::vector<std::string> nodes, DependsOn on,
   for (auto& node : nodes) edges_.push_back({std::move(node), on, input});
   return *this;
 }
-Flow::Node& Flow::Node::after(std::string node, std::string input) {
-  return depend({std::move(node)}, DependsOn::succeeded, input);
-}
-Flow::Node& Flow::Node::after_all(std::vector<std::string> nodes, std::string input) {
+Flow::Node& Flow::Node::after(std::vector<std::string> nodes, std::string input) {
   return depend(std::move(nodes), DependsOn::succeeded, input);
 }
 Flow::Node& Flow::Node::after_any(std::vector<std::string> nodes, std::string input) {
   return depend(std::move(nodes), DependsOn::succeeded, input).needed(1);
 }
-Flow::Node& Flow::Node::on_failure_of(std::string node) {
-  return depend({std::move(node)}, DependsOn::failed, {});
-}
-Flow::Node& Flow::Node::always_after(std::string node, std::string input) {
-  return depend({std::move(node)}, DependsOn::finished, input);
+Flow::Node& Flow::Node::always_after(std::vector<std::string> nodes, std::string input) {
+  return depend(std::move(nodes), DependsOn::finished, input);
 }
 
 Flow::Node& Flow::Node::needed(std::uint32_t count) {

@@ -33,16 +33,16 @@ TEST(Flow, NodesHaveTheirDependencies) {
   Flow flow("release");
   flow.add("build", "compile");
   flow.add("unit", "test").after("build").optional();
-  flow.add("deploy", "ship").after_all({"build", "unit"}, "page");
+  flow.add("deploy", "ship").after({"build", "unit"}, "page");
   flow.add("rollback", "undo").on_failure_of("deploy");
-  flow.add("report", "mail").always_after("deploy").always_after("rollback", "undone");
+  flow.add("report", "mail").always_after({"deploy", "unit"}).always_after("rollback", "undone");
   flow.add("race", "pick").after_any({"unit", "deploy"}).cancel_rest();
   EXPECT_EQ(shown(flow),
             "build(compile)\n"
             "unit(test) after build, optional\n"
             "deploy(ship) after build=page, unit=page\n"
             "rollback(undo) after deploy:failed\n"
-            "report(mail) after deploy:finished, rollback:finished=undone\n"
+            "report(mail) after deploy:finished, unit:finished, rollback:finished=undone\n"
             "race(pick) after unit, deploy; 1 needed, cancel\n");
 }
 
