@@ -3,12 +3,14 @@
 
 #include <flowfabric/operations.hpp>
 
+#include <concepts>
 #include <functional>
 #include <stop_token>
 
 namespace ff {
 
 class Engine;
+class Flow;
 
 // An execution to submit. Only the kind is required; docs/executions.md explains the rest.
 struct NewExecution {
@@ -127,6 +129,40 @@ class Client {
   Result<WaitpointView> waitpoint(std::string token);
   Result<AnswerReply> answer(std::string token, NewAnswer answer);
 
+  // ---- Flows ---------------------------------------------------------------------------------------
+
+  // The flow is on disk, and its first nodes can be claimed, when this returns. A graph of more than
+  // limits::flow_call_nodes_max nodes takes several calls; its nodes start after the last.
+  template <std::same_as<Flow> Graph>
+  Result<FlowReply> submit(const Graph& flow) {
+    return submit_graph(flow);
+  }
+  Result<FlowReply> submit_flow(SubmitFlow flow);
+
+  Result<FlowInfo> flow(const FlowId& id);
+  // Its end, waiting for it up to `timeout`, also while the engine cannot be reached; then its state as it is.
+  Result<FlowInfo> wait(const FlowId& id, Millis timeout);
+  // The result of the node that Flow::result() names, waiting as wait() does. Fails with execution_failed if the
+  // flow ended otherwise than completed, with execution_not_terminal if it has not ended.
+  Result<Bytes> flow_result(const FlowId& id, Millis timeout);
+  Result<std::vector<FlowNodeInfo>> flow_nodes(const FlowId& id);  // in the order of submission
+  Result<FlowList> flows(ListFlows which = {});                    // one page, the newest first
+  // The results of the nodes before a node, in the order of its dependencies.
+  Result<std::vector<NodeInput>> inputs(const ExecutionId& node);
+
+  // With `wait`, answers when the nodes are cancelled or the time is over.
+  Result<CancelFlowReply> cancel_flow(CancelFlow which);
+  Result<CancelFlowReply> cancel_flow(const FlowId& id, std::string reason = {}) {
+    return cancel_flow(CancelFlow{.id = id, .reason = std::move(reason)});
+  }
+  Result<FlowInfo> pause_flow(const FlowId& id, std::string reason = {});
+  Result<FlowInfo> resume_flow(const FlowId& id);
+  // Runs nodes that failed once more, or the node `from`, and all nodes after them.
+  Result<RedriveReply> redrive_flow(RedriveFlow which);
+  Result<RedriveReply> redrive_flow(const FlowId& id) {
+    return redrive_flow(RedriveFlow{.id = id});
+  }
+
   // Why an execution is not running now, and what would let it run.
   Result<Why> why(const ExecutionId& id);
 
@@ -156,6 +192,7 @@ class Client {
  private:
   template <class Op>
   Result<typename Op::Reply> call(Op operation);
+  Result<FlowReply> submit_graph(const Flow& flow);
 
   Engine& engine_;
   ClientOptions options_;

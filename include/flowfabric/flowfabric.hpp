@@ -3,5 +3,6 @@
 #pragma once
 
 #include <flowfabric/client.hpp>
+#include <flowfabric/flow.hpp>
 #include <flowfabric/open.hpp>
 #include <flowfabric/worker.hpp>

@@ -81,6 +81,7 @@ inline constexpr std::size_t choices_max = 16;
 inline constexpr std::size_t choice_bytes_max = 128;
 inline constexpr std::size_t approvers_max = 32;
 inline constexpr std::size_t approver_bytes_max = 128;
+inline constexpr std::size_t waitpoint_secret_bytes_min = 16;
 inline constexpr std::size_t waitpoint_secret_bytes_max = 1024;
 inline constexpr Millis waitpoint_secret_grace_default = std::chrono::hours{24};
 inline constexpr Millis signal_dedup_default = std::chrono::hours{24};

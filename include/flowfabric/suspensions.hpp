@@ -203,7 +203,7 @@ enum class TimeoutAction : std::uint8_t {
   cancel,
   expire,
   auto_resume,  // the worker goes on, and learns that it was the timeout
-  escalate,     // it stays suspended, without a timeout, for an operator to resume
+  escalate,     // it stays suspended until an operator resumes it; signals no longer do
 };
 FF_NAMES(TimeoutAction, "fail", "cancel", "expire", "auto_resume", "escalate");
 
@@ -218,7 +218,8 @@ struct SuspendReply {
 };
 
 // Gives the execution back until the condition is satisfied; then the same attempt resumes. Repeated with the
-// same suspension id, it answers as the first time.
+// same suspension id, it answers as the first time; without one, the same call under the same lease is a
+// repeat, so a worker that waits for the same thing twice under one lease gives an id.
 struct Suspend {
   using Reply = SuspendReply;
   static constexpr OperationRow row{.owner = Owner::execution,
@@ -231,7 +232,7 @@ struct Suspend {
                                              {"suspended", "satisfied"}}};
   ExecutionId id;
   Fence fence;
-  std::optional<SuspensionId> suspension_id = {};  // absent: minted
+  std::optional<SuspensionId> suspension_id = {};  // absent: follows from lease and call
   Condition condition = {};
   std::vector<NewWaitpoint> waitpoints =
       {};  // open ones with these keys are taken, others are made
@@ -323,8 +324,8 @@ struct SignalReply {
 };
 
 // Sends a signal to an execution that has not ended. Without a waitpoint it counts wherever the condition
-// names no waitpoint, also in a suspension to come. Repeated with the same idempotency key, it answers as the
-// first time and counts once.
+// names no waitpoint, also in a suspension to come. Repeated with the same signal id or idempotency key, it
+// answers as the first time and counts once.
 struct SendSignal {
   using Reply = SignalReply;
   static constexpr OperationRow row{.owner = Owner::execution,

@@ -237,6 +237,22 @@ class Task {
     }
   }
 
+  // ---- Nodes of flows. These calls fetch from the engine, half a minute at most, and then throw. ------------
+
+  // The flow that it is a node of, and its name there.
+  const std::optional<FlowId>& flow() const { return claimed_.flow; }
+  const std::optional<NodeName>& node() const { return claimed_.node; }
+
+  // The result of the node that an edge into this one gives this name: by default the node's own. Of several, the
+  // first that completed. If there is none: throws a TaskFailure that is not retryable.
+  Bytes input(std::string_view name);
+  boost::json::value input_json(std::string_view name);  // likewise if it is not JSON
+
+  // All inputs of a name, or all of them, in the order of the dependencies, each with the state of its node. Only
+  // completed nodes have results.
+  std::vector<NodeInput> inputs(std::string_view name);
+  std::vector<NodeInput> inputs();
+
   // Asked to stop when this attempt should end early; cancelled() says why. Callbacks run on a thread
   // of the engine and must be brief.
   std::stop_token cancellation() const;
@@ -259,6 +275,8 @@ class Task {
   std::optional<WakeCause> end_of_waitpoint(const WaitpointHandle& waitpoint);
   WakeCause keep_end(const std::string& wait, WakeCause cause);
   [[noreturn]] void suspend(const std::string& wait, SuspendOptions options);
+
+  std::vector<NodeInput> fetch_inputs(std::optional<NodeName> name);
 
   static void check_step_name(std::string_view name);
   std::optional<Bytes> kept_step(std::string_view name);

@@ -28,6 +28,15 @@ struct TestSignal {
       {};  // the key of the waitpoint that it is sent to; empty: to the execution itself
 };
 
+// The result of a node before the task's, in its flow.
+struct TestInput {
+  std::string name;
+  std::string result = {};
+  std::string content_type = {};
+  ExecutionState state = ExecutionState::completed;
+  std::string node = {};  // empty: the same as the input's name
+};
+
 struct TaskParts {
   std::string kind = "test";
   std::string payload = {};
@@ -45,6 +54,9 @@ struct TaskParts {
   std::map<std::string, std::string> steps = {};  // results that are kept, by name
   std::optional<Wake> wake = {};
   std::string suspension_state = {};
+  std::string node =
+      {};  // its name in a flow; with it or with inputs, the task is a node of a flow
+  std::vector<TestInput> inputs = {};
 };
 
 // A task without an engine, for calling a handler. Not thread-safe, except for cancel().

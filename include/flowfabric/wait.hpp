@@ -15,4 +15,7 @@ Async<Bytes> wait_for_result_bytes(Engine& engine, ExecutionId id, Millis timeou
 // The same for an execution's end, whichever it is.
 Async<ExecutionInfo> wait_for_end(Engine& engine, ExecutionId id, Millis timeout);
 
+// A flow at its end, or as it is when the time is over.
+Async<FlowInfo> wait_for_flow(Engine& engine, FlowId id, Millis timeout);
+
 }  // namespace ff

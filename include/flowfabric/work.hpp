@@ -35,7 +35,7 @@ struct ClaimedExecution {
   std::uint32_t attempt_index = 0;
   AttemptType attempt_type{};
   bool resumed = false;           // the attempt began earlier, paused, and goes on
-  std::optional<Wake> wake = {};  // the end of the attempt's newest suspension
+  std::optional<Wake> wake = {};  // how the newest suspension ended; kept across retries
   Fence fence;
   TimePoint lease_expires_at;
   std::optional<TimePoint> attempt_deadline = {};

@@ -36,6 +36,16 @@ std::span<const Command> commands() {
       Command{"steps", "Show the kept steps of an execution", setup_steps},
       Command{"work", "Run a shell command for each execution", setup_work, Prints::text},
       Command{"events", "Follow what happens to executions", setup_events},
+      Command{"flow submit", "Submit a flow: a graph of executions", setup_flow_submit},
+      Command{"flow ls", "List flows, the newest first", setup_flow_list},
+      Command{"flow get", "Show a flow and its nodes", setup_flow_get},
+      Command{"flow graph", "Draw the graph of a flow", setup_flow_graph},
+      Command{"flow watch", "Show a flow as it changes, until its end", setup_flow_watch},
+      Command{"flow cancel", "Cancel a flow and its nodes", setup_flow_cancel},
+      Command{"flow pause", "Start no further nodes of a flow", setup_flow_pause},
+      Command{"flow resume", "Let nodes of a paused flow start", setup_flow_resume},
+      Command{"flow redrive", "Run nodes of a flow once more, and all after them",
+              setup_flow_redrive},
       Command{"budgets create", "Create a budget", setup_budgets_create},
       Command{"budgets list", "List the budgets and what is used of them", setup_budgets_list},
       Command{"budgets show", "Show a budget", setup_budgets_show},
@@ -71,6 +81,9 @@ const Group* group_of(const Command& command) {
       Group{"budgets", "Limit what work may spend",
             "  ff budgets create --hard tokens=100000 --reset-every 1d\n"
             "  ff budgets list"},
+      Group{"flow", "Run graphs of executions",
+            "  ff flow submit release.json --wait\n"
+            "  ff flow graph ID"},
       Group{"quotas", "Limit how often and how many at once work may start",
             "  ff quotas create --max-per-window 100 --window 1m\n"
             "  ff quotas list"},

@@ -38,9 +38,12 @@ void print_event(const Context& context, const Event& event) {
   } else {
     const auto type = fmt::format("{:<16}", to_string(event.type));
     const bool colours = standard_output().colours;
-    fmt::print("{}  {}  {}  {}/{}\n", for_people("at_ms", fields.at("at_ms")),
-               colours ? coloured(type, colour_of(to_string(event.type))) : type,
-               short_id(event.id), event.lane.str(), event.kind.str());
+    const auto subject =
+        is_of_flow(event.type) && event.flow
+            ? fmt::format("{}  {}", event.flow->str(), event.kind.str())
+            : fmt::format("{}  {}/{}", short_id(event.id), event.lane.str(), event.kind.str());
+    fmt::print("{}  {}  {}\n", for_people("at_ms", fields.at("at_ms")),
+               colours ? coloured(type, colour_of(to_string(event.type))) : type, subject);
   }
   std::fflush(stdout);
 }

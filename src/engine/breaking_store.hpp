@@ -5,7 +5,6 @@
 
 #include "base/clock.hpp"
 #include "engine/local_engine.hpp"
-#include "store/embedded/embedded.hpp"
 #include "tests/support/await.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
@@ -69,17 +68,7 @@ class BreakingStore final : public store::Store {
     broken_kind_ = std::variant_npos;
   }
 
-  void start(std::vector<store::AnyCall> calls) override {
-    for (auto& any : calls) {
-      const bool broken = any.index() == broken_kind_;
-      const bool held = any.index() == held_kind_;
-      ++calls_[any.index()];
-      any.visit([&](auto& call) {
-        if (held) hold_reply(call);
-        start_one(std::move(call), broken);
-      });
-    }
-  }
+  void start(std::vector<store::AnyCall> calls) override;
   void set_sinks(store::Sinks sinks) override {
     sinks.on_opening = [this, tell = std::move(sinks.on_opening)](const store::Opening& opening) {
       tell(opening);
@@ -105,34 +94,10 @@ class BreakingStore final : public store::Store {
   }
 
  private:
-  // Operations on this process's own memory never break.
   template <class Op>
-  static constexpr bool is_local = store::OneOf<Op, store::TakeReady, store::PutBack>;
-
+  void hold_reply(store::Call<Op>& call);
   template <class Op>
-  void hold_reply(store::Call<Op>& call) {
-    using Reply = Result<typename Op::Reply>;
-    call.done = [this,
-                 done = std::make_shared<decltype(call.done)>(std::move(call.done))](Reply reply) {
-      const std::lock_guard lock(held_mutex_);
-      held_.push_back([done, reply = std::move(reply)]() mutable { (*done)(std::move(reply)); });
-    };
-  }
-
-  template <class Op>
-  void start_one(store::Call<Op> call, bool broken) {
-    const auto lost = [] { return fail(Errc::store_unavailable, "it broke"); };
-    if (broken) return call.done(lost());
-    const bool breaks = !is_local<Op> && until_-- <= 0 && (how_ == Break::crash || until_ == -1);
-    if (breaks && how_ != Break::after) return call.done(lost());
-    if (breaks)
-      call.done = [lost, done = std::move(call.done)](const Result<typename Op::Reply>&) mutable {
-        done(lost());
-      };
-    std::vector<store::AnyCall> calls;
-    calls.push_back(std::move(call));
-    inner_->start(std::move(calls));
-  }
+  void start_one(store::Call<Op> call, bool broken);
 
   std::unique_ptr<store::Store> inner_;
   Break how_{};
@@ -151,31 +116,12 @@ class OnABreakingStore : public ::testing::Test {
  protected:
   template <class Op>
   auto run(Op operation) {
-    return test::run_blocking(engine_->executor(), engine_->run(std::move(operation)));
+    return test::run(*engine_, std::move(operation));
   }
-  void open() {
-    engine_.reset();
-    auto breaking = std::make_unique<BreakingStore>(must(embedded::open(
-        {.directory = temp_->path(), .clock = clock_, .durability = store::Durability::relaxed})));
-    store_ = breaking.get();
-    engine_ = std::make_unique<LocalEngine>(std::move(breaking), LocalEngineOptions{.scan = false});
-  }
-  void begin() {
-    engine_.reset();
-    temp_.emplace();
-    open();
-    budget_ = must(run(CreateBudget{.spec = {.hard_limits = {{"tokens", 9}}}})).id;
-    quota_ =
-        must(run(CreateQuota{.spec = {.window = 1h, .max_per_window = 20, .max_concurrent = 2}}))
-            .id;
-    for (int i = 0; i < 3; ++i)
-      must(run(
-          Submit{.kind = *Kind::parse("k"), .policy = {.budgets = {budget_}, .quota = quota_}}));
-  }
-  void pass(Millis time) {
-    clock_->advance(time);
-    must(test::run_blocking(engine_->executor(), engine_->scanners().run_once()));
-  }
+  void open();
+  // With a budget, a quota and three executions that need both.
+  void begin();
+  void pass(Millis time);
   QuotaInfo quota() { return must(run(GetQuota{quota_})); }
   Claim claim(std::uint32_t max) {
     return {.worker = *WorkerId::parse("w"), .max = max, .lease_ttl = 10s};

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/breaking_store.hpp"
+#include "store/embedded/embedded.hpp"
 #include "tests/support/log_capture.hpp"
 
 namespace ff {

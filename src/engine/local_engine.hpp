@@ -143,11 +143,12 @@ class LocalEngine final : public Engine {
   Async<void> add_tokens(const ExecutionId& id, std::span<IssuedWaitpoint> waitpoints);
   struct OpenedByToken {
     core::WaitpointClaims claims;
-    WaitpointInfo waitpoint;
-    std::string progress = {};  // of the suspension that it is bound to
+    std::optional<WaitpointInfo> waitpoint = {};  // none: of an earlier suspension
+    std::string progress = {};                    // of the suspension that it is bound to
   };
   Async<OpenedByToken> open_with(std::string token);
-  Async<std::optional<ReceivedSignal>> answer_of(const core::WaitpointClaims& claims);
+  Async<std::optional<core::FoundSignal>> answer_of(const core::WaitpointClaims& claims);
+  Async<AnswerReply> repeat_answer(const OpenedByToken& opened, SignalName name);
   Async<void> act_on_breach(const ReportUsage& report, const UsageReply& reply);
   template <class Op>
   Async<bool> may_work(const Op& operation, Millis wait);

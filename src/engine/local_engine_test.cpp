@@ -2,11 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_future.hpp>
-
 #include "base/clock.hpp"
 #include "store/embedded/embedded.hpp"
+#include "tests/support/blocking.hpp"
 #include "tests/support/temp_directory.hpp"
 
 namespace ff {
@@ -20,9 +18,7 @@ class DueTimers : public ::testing::Test {
  protected:
   template <class Op>
   auto run(Op operation) {
-    return must(
-        asio::co_spawn(engine_.executor(), engine_.run(std::move(operation)), asio::use_future)
-            .get());
+    return must(test::run(engine_, std::move(operation)));
   }
   Submit submit() { return {.kind = *Kind::parse("k")}; }
   Claim claim(Millis lease_ttl) {
@@ -68,10 +64,7 @@ TEST_F(DueTimers, ADeadlinePasses) {
   auto limited = submit();
   limited.deadline = soon();
   const auto id = run(limited).id;
-  const auto result =
-      asio::co_spawn(engine_.executor(), engine_.run(GetResult{.id = id, .wait = 20s}),
-                     asio::use_future)
-          .get();
+  const auto result = test::run(engine_, GetResult{.id = id, .wait = 20s});
   EXPECT_EQ(result.error().code, Errc::execution_failed);
 }
 

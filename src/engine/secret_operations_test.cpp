@@ -4,6 +4,9 @@
 namespace ff {
 namespace {
 
+constexpr const char* coffee = "c0ffee00c0ffee00c0ffee00c0ffee00";
+constexpr const char* decade = "decade00decade00decade00decade00";
+
 class SecretOperations : public OnABreakingStore {
  protected:
   SecretOperations() {
@@ -11,8 +14,7 @@ class SecretOperations : public OnABreakingStore {
     open();
   }
   static RotateWaitpointSecret to(const char* kid) {
-    return {.new_kid = must(KeyId::parse(kid)),
-            .new_secret = must(WaitpointSecret::parse("c0ffee"))};
+    return {.new_kid = must(KeyId::parse(kid)), .new_secret = must(WaitpointSecret::parse(coffee))};
   }
 };
 
@@ -40,10 +42,10 @@ TEST_F(SecretOperations, AuditTellsOfARotationWithoutItsSecret) {
             "info audit waitpoint_hmac_rotation_complete new_kid=k2 total_partitions=1 rotated=1 "
             "failed_count=0 in_progress_count=0\n");
   EXPECT_FALSE(run(RotateWaitpointSecret{.new_kid = must(KeyId::parse("k2")),
-                                         .new_secret = must(WaitpointSecret::parse("decade"))}));
+                                         .new_secret = must(WaitpointSecret::parse(decade))}));
   EXPECT_NE(log.text().find("warning audit waitpoint_hmac_rotation_failed new_kid=k2"),
             std::string::npos);
-  for (const char* secret : {"c0ffee", "decade"})
+  for (const char* secret : {coffee, decade})
     EXPECT_EQ(log.text().find(secret), std::string::npos) << secret;
 }
 

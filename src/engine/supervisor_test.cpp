@@ -4,10 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_future.hpp>
-
 #include "base/async/runtime.hpp"
+#include "tests/support/blocking.hpp"
 
 namespace ff {
 namespace {
@@ -31,7 +29,7 @@ class SupervisorTest : public ::testing::Test {
     supervisor_.add(std::make_unique<ScriptedScanner>(std::move(script)), std::chrono::hours{1});
   }
   Result<void> run_once() {
-    return asio::co_spawn(runtime_.executor(), supervisor_.run_once(), asio::use_future).get();
+    return test::run_blocking(runtime_.executor(), supervisor_.run_once());
   }
   ScannerStatus status() { return supervisor_.status().at(0); }
 

@@ -8,6 +8,7 @@
 #include "base/text/hmac.hpp"
 #include "base/try.hpp"
 #include "core/refusals.hpp"
+#include "core/suspensions/suspension_id.hpp"
 #include "engine/local_engine.hpp"
 
 namespace ff {
@@ -21,6 +22,14 @@ const WaitpointInfo* find_in(const SuspensionReply& suspension, const WaitpointI
 bool is_open(const WaitpointInfo& waitpoint, TimePoint now) {
   return waitpoint.state != WaitpointState::closed &&
          !(waitpoint.expires_at && *waitpoint.expires_at <= now);
+}
+
+// How far the condition of the newest suspension is, if the waitpoint is bound to it.
+std::string progress_of(const SuspensionReply& reply, const WaitpointId& waitpoint) {
+  if (!reply.suspension) return {};
+  const auto& bound = reply.suspension->waitpoints;
+  const bool is_bound = std::ranges::find(bound, waitpoint, &WaitpointInfo::id) != bound.end();
+  return is_bound ? reply.suspension->progress : std::string{};
 }
 
 // What the holder of a token is told, whatever is wrong with it.
@@ -99,7 +108,7 @@ Async<void> LocalEngine::add_tokens(const ExecutionId& id, std::span<IssuedWaitp
 }
 
 Async<SuspendReply> LocalEngine::handle(Suspend operation) {
-  mint_if_absent(operation.suspension_id);
+  if (!operation.suspension_id) operation.suspension_id = core::suspension_id_of(operation);
   for (auto& waitpoint : operation.waitpoints) mint_if_absent(waitpoint.id);
   const auto id = operation.id;
   auto reply = co_await store_->run(std::move(operation));
@@ -205,8 +214,7 @@ Async<DeliveredSignal> LocalEngine::handle(DeliverSignal operation) {
 
 // ---- For outsiders ------------------------------------------------------------------------------
 
-// Everything about the waitpoint that a token opens. A token that is not valid, and one whose execution is
-// gone, look alike.
+// Everything that a token opens. A token that is not valid, and one whose execution is gone, look alike.
 Async<LocalEngine::OpenedByToken> LocalEngine::open_with(std::string token) {
   auto claims = co_await waitpoint_keys_.verify(std::move(token));
   if (!claims && claims.error().code == Errc::invalid_token) co_return unknown_token();
@@ -216,58 +224,63 @@ Async<LocalEngine::OpenedByToken> LocalEngine::open_with(std::string token) {
   if (!execution && execution.error().code == Errc::execution_not_found) co_return unknown_token();
   FF_CO_TRY(execution);
   if (execution->ns != claims->ns) co_return unknown_token();
-  auto suspension = co_await store_->run(GetSuspension{claims->execution});
+  const auto suspension = co_await store_->run(GetSuspension{claims->execution});
   FF_CO_TRY(suspension);
-  const auto* waitpoint = find_in(*suspension, claims->waitpoint);
-  if (!waitpoint || !is_asked(*waitpoint, *claims)) co_return waitpoint_over();
-  OpenedByToken opened{.claims = std::move(*claims), .waitpoint = *waitpoint};
-  if (suspension->suspension &&
-      std::ranges::find(suspension->suspension->waitpoints, waitpoint->id, &WaitpointInfo::id) !=
-          suspension->suspension->waitpoints.end())
-    opened.progress = suspension->suspension->progress;
+  OpenedByToken opened{.claims = std::move(*claims)};
+  const auto* waitpoint = find_in(*suspension, opened.claims.waitpoint);
+  if (!waitpoint || !is_asked(*waitpoint, opened.claims)) co_return opened;
+  opened.waitpoint = *waitpoint;
+  opened.progress = progress_of(*suspension, waitpoint->id);
   co_return opened;
 }
 
 // The answer that a token has given, if it has.
-Async<std::optional<ReceivedSignal>> LocalEngine::answer_of(const core::WaitpointClaims& claims) {
-  const auto source = source_of(claims);
-  GetSignals query{.id = claims.execution, .limit = limits::list_page_max};
-  while (true) {
-    auto page = co_await store_->run(query);
-    FF_CO_TRY(page);
-    for (auto& signal : page->signals)
-      if (signal.waitpoint == claims.waitpoint && signal.source == source)
-        co_return std::optional(std::move(signal));
-    if (!page->next) co_return std::optional<ReceivedSignal>{};
-    query.from = *page->next;
-  }
+Async<std::optional<core::FoundSignal>> LocalEngine::answer_of(
+    const core::WaitpointClaims& claims) {
+  // Not inside the co_await: g++ 12 destroys the key twice there.
+  core::FindSignal query{.id = claims.execution, .key = answer_key(claims)};
+  co_return co_await store_->run(std::move(query));
 }
 
 Async<WaitpointView> LocalEngine::handle(ReadWaitpoint operation) {
   auto opened = co_await open_with(std::move(operation.token));
   FF_CO_TRY(opened);
-  auto& waitpoint = opened->waitpoint;
-  // Not in a conditional expression: g++ 12 destroys the awaited value twice there.
-  Result<std::optional<ReceivedSignal>> answer{std::nullopt};
-  if (waitpoint.signals > 0) answer = co_await answer_of(opened->claims);
+  const auto answer = co_await answer_of(opened->claims);
   FF_CO_TRY(answer);
-  const bool open = is_open(waitpoint, store_->now());
+  auto& waitpoint = opened->waitpoint;
+  const bool open = waitpoint && is_open(*waitpoint, store_->now());
   if (!open && !*answer) co_return waitpoint_over();
-  WaitpointView view{.state = open ? waitpoint.state : WaitpointState::closed,
-                     .question = std::move(waitpoint.question),
+  WaitpointView view{.state = open ? waitpoint->state : WaitpointState::closed,
                      .approver = opened->claims.approver,
-                     .answers = waitpoint.signals,
-                     .progress = std::move(opened->progress),
-                     .expires_at = waitpoint.expires_at};
-  if (view.question) view.question->approvers.clear();
+                     .progress = std::move(opened->progress)};
   if (*answer) view.answer = (*answer)->name;
+  if (!waitpoint) co_return view;
+  view.question = std::move(waitpoint->question);
+  view.answers = waitpoint->signals;
+  view.expires_at = waitpoint->expires_at;
+  if (view.question) view.question->approvers.clear();
   co_return view;
 }
 
+// The reply to a token that has answered before.
+Async<AnswerReply> LocalEngine::repeat_answer(const OpenedByToken& opened, SignalName name) {
+  const auto before = co_await answer_of(opened.claims);
+  FF_CO_TRY(before);
+  if (!*before) co_return waitpoint_over();
+  if ((*before)->name != name)
+    co_return fail(Errc::waitpoint_answered,
+                   fmt::format("this token has answered '{}' before; an answer cannot be changed",
+                               (*before)->name.str()));
+  co_return AnswerReply{
+      .effect = (*before)->effect, .duplicate = true, .progress = opened.progress};
+}
+
 Async<AnswerReply> LocalEngine::handle(AnswerWaitpoint operation) {
-  auto opened = co_await open_with(operation.token);
+  const auto opened = co_await open_with(operation.token);
   FF_CO_TRY(opened);
-  FF_CO_TRY(is_choice(opened->waitpoint, operation.signal));
+  // It belongs to an earlier suspension.
+  if (!opened->waitpoint) co_return co_await repeat_answer(*opened, operation.signal);
+  FF_CO_TRY(is_choice(*opened->waitpoint, operation.signal));
   if (operation.payload.empty() && !operation.comment.empty()) {
     operation.payload = boost::json::serialize(boost::json::value{{"comment", operation.comment}});
     operation.content_type = *ContentType::parse("application/json");
@@ -285,18 +298,10 @@ Async<AnswerReply> LocalEngine::handle(AnswerWaitpoint operation) {
   auto sent = co_await handle(std::move(signal));
   if (!sent && sent.error().code == Errc::target_not_signalable) co_return waitpoint_over();
   FF_CO_TRY(sent);
-  if (sent->duplicate) {
-    const auto before = co_await answer_of(opened->claims);
-    FF_CO_TRY(before);
-    if (!*before) co_return waitpoint_over();
-    if ((*before)->name != name)
-      co_return fail(Errc::waitpoint_answered,
-                     fmt::format("this token has answered '{}' before; an answer cannot be changed",
-                                 (*before)->name.str()));
-  }
+  if (sent->duplicate) co_return co_await repeat_answer(*opened, name);
   const auto after = co_await store_->run(GetSuspension{opened->claims.execution});
-  AnswerReply reply{.effect = sent->effect, .duplicate = sent->duplicate};
-  if (after && after->suspension) reply.progress = after->suspension->progress;
+  AnswerReply reply{.effect = sent->effect};
+  if (after) reply.progress = progress_of(*after, opened->claims.waitpoint);
   co_return reply;
 }
 

@@ -1,4 +1,4 @@
-// The samples of docs/cpp.md, docs/starting.md and docs/suspensions.md, which show the code between two lines `// [name]`,
+// The samples of docs/cpp.md, docs/flows.md, docs/starting.md and docs/suspensions.md, which show the code between two lines `// [name]`,
 // and a look at whether they still do.
 #include <flowfabric/wait.hpp>
 
@@ -267,13 +267,14 @@ TEST(Guide, ShowsCodeThatIsCompiled) {
   EXPECT_GT(expect_compiled_blocks("docs/cpp.md"), 10);
   EXPECT_EQ(expect_compiled_blocks("docs/starting.md"), 3);
   EXPECT_EQ(expect_compiled_blocks("docs/suspensions.md"), 3);
+  EXPECT_EQ(expect_compiled_blocks("docs/flows.md"), 2);
 }
 
 TEST(Guide, NamesEveryStateOfAnExecution) {
   std::string table;
   for (const auto& line : lines_of("docs/executions.md"))
     if (line.starts_with("| `")) table += line + '\n';
-  for (int i = 0; i <= static_cast<int>(ExecutionState::suspended); ++i)
+  for (int i = 0; i <= static_cast<int>(ExecutionState::skipped); ++i)
     EXPECT_THAT(table, HasSubstr(fmt::format("`{}`", to_string(static_cast<ExecutionState>(i)))));
 }
 

@@ -236,8 +236,8 @@ struct ReadResult {
 using StoreOperations = Joined<
     Filtered<EngineOperations, []<class Op>() { return Op::row.is_stored; }>,
     OperationList<core::Create, core::GrantIssue, core::LeaseGrant, core::TimerFire, core::Remove,
-                  core::Unblock, core::CheckLease, core::HoldsToken, ReadResult, FindEffects,
-                  SettleEffects, TakeReady, PutBack, TimersDue, RetentionDue, Reconcile, CountAll,
+                  core::Unblock, core::CheckLease, core::HoldsToken, core::FindSignal, ReadResult,
+                  FindEffects, SettleEffects, TakeReady, PutBack, TimersDue, RetentionDue, Reconcile, CountAll,
                   Probe, PeekReady, CountWaiting, FindHeld, FindBlocked, CountBlocked,
                   core::LiveWorkers, core::Admit, core::ReleaseToken, core::HeldTokens,
                   core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,

@@ -31,7 +31,7 @@ class Conformance : public ::testing::TestWithParam<HomeKind> {
   }
   template <class Op>
   Result<typename Op::Reply> run(Op operation) {
-    return start(std::move(operation)).get();
+    return test::run(engine(), std::move(operation));
   }
   template <class Op>
   Errc error_of(Op operation) {

@@ -6,8 +6,11 @@ namespace {
 class Secrets : public Conformance {
  protected:
   static KeyId kid(const char* text) { return must(KeyId::parse(text)); }
-  static RotateWaitpointSecret to(const char* id, const char* hex) {
-    return {.new_kid = kid(id), .new_secret = must(WaitpointSecret::parse(hex))};
+  // The digits are repeated until they are enough.
+  static RotateWaitpointSecret to(const char* id, std::string_view hex) {
+    std::string secret;
+    while (secret.size() < 2 * limits::waitpoint_secret_bytes_min) secret += hex;
+    return {.new_kid = kid(id), .new_secret = must(WaitpointSecret::parse(secret))};
   }
   void rotate(const char* id, const char* hex) {
     const auto reply = must(run(to(id, hex)));
@@ -42,6 +45,16 @@ TEST_P(Secrets, RotationKeepsTheOneBeforeForADay) {
   EXPECT_EQ(keys(), "k2, k1 +0");
   advance(1ms);
   EXPECT_EQ(keys(), "k2");
+}
+
+TEST_P(Secrets, ShortOnesAreRefused) {
+  const std::string hex(2 * (limits::waitpoint_secret_bytes_min - 1), 'a');
+  const auto refused =
+      run(RotateWaitpointSecret{.new_kid = kid("k2"), .new_secret = *WaitpointSecret::parse(hex)});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::invalid_secret_hex);
+  EXPECT_THAT(refused.error().message,
+              ::testing::StartsWith("new_secret_hex must have at least 16 bytes"));
 }
 
 TEST_P(Secrets, RotationOutlivesARestart) {

@@ -1,23 +1,7 @@
-#include "tests/conformance/conformance.hpp"
+#include "tests/conformance/suspension_conformance.hpp"
 
 namespace ff::conformance {
 namespace {
-
-SignalName signal_name(const char* text) { return must(SignalName::parse(text)); }
-WaitpointKey waitpoint_key(const char* text) { return must(WaitpointKey::parse(text)); }
-SignalKey signal_key(const char* text) { return must(SignalKey::parse(text)); }
-StepName step_name(const char* text) { return must(StepName::parse(text)); }
-
-Suspend suspend(const ClaimedExecution& claimed, Condition condition = {}) {
-  return {.id = claimed.id, .fence = claimed.fence, .condition = std::move(condition)};
-}
-Condition for_signal(const char* name) { return {OneSignal{.name = signal_name(name)}}; }
-SendSignal signal_to(const ExecutionId& id, const char* name, std::string payload = {}) {
-  return {.id = id, .name = signal_name(name), .payload = std::move(payload)};
-}
-CreateWaitpoint waitpoint_of(const ClaimedExecution& claimed, const char* key) {
-  return {.id = claimed.id, .fence = claimed.fence, .waitpoint = {.key = waitpoint_key(key)}};
-}
 
 // "name=payload effect", one after the other.
 std::string story(const SignalPage& page) {
@@ -26,24 +10,6 @@ std::string story(const SignalPage& page) {
     all += fmt::format("{}{}={} {}", all.empty() ? "" : ", ", each.name.str(), each.payload,
                        to_string(each.effect));
   return all;
-}
-
-// Two of three people, or one rejection.
-Suspend ask_three(const ClaimedExecution& claimed) {
-  auto asked = suspend(
-      claimed,
-      {AnyOf{{{CountOf{.n = 2,
-                       .of = Counted::sources,
-                       .name = signal_name("approve"),
-                       .waitpoints = {waitpoint_key("deploy")}}},
-              {OneSignal{.name = signal_name("reject"), .waitpoint = waitpoint_key("deploy")}}}}});
-  asked.reason = SuspendReason::waiting_for_approval;
-  asked.waitpoints = {{.key = waitpoint_key("deploy"),
-                       .question = Question{.title = "Deploy?",
-                                            .choices = {{signal_name("approve"), "Approve"},
-                                                        {signal_name("reject"), "Reject"}},
-                                            .approvers = {"ann", "bob", "cy"}}}};
-  return asked;
 }
 
 TEST_P(Conformance, SuspendedExecutionResumesOnItsSignal) {
@@ -91,7 +57,9 @@ TEST_P(Conformance, SignalThatComesBeforeTheSuspensionCounts) {
   EXPECT_TRUE(reply.satisfied);
   EXPECT_EQ(reply.state, ExecutionState::active);
   EXPECT_TRUE(run(renew(claimed))) << "the lease goes on";
-  EXPECT_FALSE(must(run(suspend(claimed, for_signal("go")))).satisfied) << "it counted already";
+  auto second = suspend(claimed, for_signal("go"));
+  second.suspension_id = SuspensionId{lease_id(7).uuid()};
+  EXPECT_FALSE(must(run(second)).satisfied) << "it counted already";
 }
 
 TEST_P(Conformance, SignalThatDidNotCountIsKeptForALaterSuspension) {
@@ -227,6 +195,9 @@ TEST_P(Conformance, TimeoutOfASuspensionActsAsItSays) {
   EXPECT_EQ(escalated.state, ExecutionState::suspended);
   EXPECT_EQ(escalated.state_vector.blocking_reason, BlockingReason::paused_by_operator);
   EXPECT_TRUE(must(run(GetSuspension{escalated.id})).suspension->escalated);
+  EXPECT_EQ(must(run(signal_to(escalated.id, "go"))).effect, SignalEffect::appended_to_waitpoint)
+      << "only an operator resumes it";
+  EXPECT_EQ(state_of(escalated.id), ExecutionState::suspended);
   must(run(Resume{.id = escalated.id}));
   must(run(complete(claim())));
   EXPECT_EQ(outcome(TimeoutAction::auto_resume).state, ExecutionState::waiting);
@@ -324,6 +295,17 @@ TEST_P(Conformance, ConditionsThatCanNeverBeSatisfiedAreRefusedAndTheLeaseStays)
   EXPECT_THAT(refused.error().message, ::testing::StartsWith("condition.all[1] "));
   EXPECT_EQ(error_of(suspend(claimed, {TimeoutOnly{}})), Errc::invalid_condition);
   EXPECT_TRUE(run(complete(claimed)));
+}
+
+TEST_P(Conformance, ConditionThatAsksForMoreSignalsThanThePolicyAllowsIsRefused) {
+  submit(Submit{.kind = greet, .policy = {.max_signals = 2}});
+  const auto claimed = claim();
+  const auto refused = run(suspend(claimed, {AnyOf{{for_signal("a"), {CountOf{.n = 5}}}}}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::invalid_condition);
+  EXPECT_EQ(refused.error().message,
+            "condition.any[1].count asks for 5 signals, and the policy allows 2");
+  EXPECT_TRUE(run(suspend(claimed, {CountOf{.n = 2}})));
 }
 
 TEST_P(Conformance, RetryStillLearnsHowTheSuspensionEnded) {

@@ -6,6 +6,7 @@
 #include "store/valkey/open.hpp"
 #include "tests/contract/fixture.hpp"
 #include "tests/support/blocking.hpp"
+#include "tests/support/blocking_store.hpp"
 
 namespace ff::test {
 namespace {
@@ -37,12 +38,12 @@ class EngineOnContract : public Contract {
 
   template <class Op>
   typename Op::Reply ask(Op operation) {
-    return must(test::start(engine(), std::move(operation)).get());
+    return must(test::run(engine(), std::move(operation)));
   }
   template <class Op>
   typename Op::Reply ask_store(Op operation) {
     engine();
-    return must(run_blocking(engine_->executor(), store_->run(std::move(operation))));
+    return must(test::run(*store_, std::move(operation)));
   }
   void run_scanners() { must(run_blocking(engine_->executor(), engine_->scanners().run_once())); }
 

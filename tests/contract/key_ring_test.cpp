@@ -33,7 +33,7 @@ class KeyRingsOnValkey : public Contract {
         .get();
   }
   static std::size_t key_count(Engine& engine) {
-    return must(test::start(engine, ListWaitpointKeys{}).get()).keys.size();
+    return must(test::run(engine, ListWaitpointKeys{})).keys.size();
   }
 
   static std::string key_of(int partition) {
@@ -81,23 +81,23 @@ TEST_F(KeyRingsOnValkey, ProgramsThatStartTogetherAgree) {
 TEST_F(KeyRingsOnValkey, StoredSecretWinsOverAnotherConfiguredOne) {
   open("aabb");
   const LogCapture log;
-  open("ccdd");
+  open("ccddccddccddccddccddccddccddccdd");
   EXPECT_EQ(everywhere(), "k1=aabb");
   EXPECT_NE(log.text().find("FF_WAITPOINT_HMAC_SECRET is not"), std::string::npos);
-  EXPECT_EQ(log.text().find("ccdd"), std::string::npos);
+  EXPECT_EQ(log.text().find("ccddccddccddccddccddccddccddccdd"), std::string::npos);
 }
 
 TEST_F(KeyRingsOnValkey, RotationReachesEveryPartition) {
   const auto engine = open("aabb");
   const LogCapture log;
-  const auto reply = must(rotate(*engine, "k2", "ccdd"));
+  const auto reply = must(rotate(*engine, "k2", "ccddccddccddccddccddccddccddccdd"));
   EXPECT_EQ(reply.rotated, partitions);
-  EXPECT_EQ(everywhere(), "k2=ccdd");
+  EXPECT_EQ(everywhere(), "k2=ccddccddccddccddccddccddccddccdd");
   EXPECT_NE(log.text().find("info audit waitpoint_hmac_rotation_complete new_kid=k2 "
                             "total_partitions=40 rotated=40 failed_count=0 in_progress_count=0"),
             std::string::npos)
       << log.text();
-  EXPECT_EQ(log.text().find("ccdd"), std::string::npos);
+  EXPECT_EQ(log.text().find("ccddccddccddccddccddccddccddccdd"), std::string::npos);
 }
 
 TEST_F(KeyRingsOnValkey, PartitionThatCannotRotateIsReportedAndCatchesUp) {
@@ -105,33 +105,34 @@ TEST_F(KeyRingsOnValkey, PartitionThatCannotRotateIsReportedAndCatchesUp) {
   command({"RENAME", key_of(7), "{fp:7}aside"});
   command({"SET", key_of(7), "something else"});
   const LogCapture log;
-  const auto reply = must(rotate(*engine, "k2", "ccdd"));
+  const auto reply = must(rotate(*engine, "k2", "ccddccddccddccddccddccddccddccdd"));
   EXPECT_EQ(reply.rotated, partitions - 1u);
   EXPECT_EQ(reply.failed, std::vector<PartitionIndex>{7});
   EXPECT_NE(log.text().find("error waitpoint_hmac_rotation_failed partition=7"), std::string::npos);
   command({"RENAME", "{fp:7}aside", key_of(7)});
   open("aabb");
-  EXPECT_EQ(everywhere(), "k2=ccdd");
+  EXPECT_EQ(everywhere(), "k2=ccddccddccddccddccddccddccddccdd");
   EXPECT_EQ(field(7, "expires_at:k1"), field(0, "expires_at:k1"));
 }
 
 TEST_F(KeyRingsOnValkey, NothingRotatesIfPartitionZeroRefuses) {
   const auto engine = open("aabb");
-  EXPECT_EQ(rotate(*engine, "k1", "ccdd").error().code, Errc::rotation_conflict);
+  EXPECT_EQ(rotate(*engine, "k1", "ccddccddccddccddccddccddccddccdd").error().code,
+            Errc::rotation_conflict);
   EXPECT_EQ(everywhere(), "k1=aabb");
 }
 
 TEST_F(KeyRingsOnValkey, LostSecretComesFromTheOtherPartitionsNotFromTheConfiguration) {
   const auto engine = open("aabb");
-  must(rotate(*engine, "k2", "ccdd"));
+  must(rotate(*engine, "k2", "ccddccddccddccddccddccddccddccdd"));
   command({"HDEL", key_of(3), "secret:k2"});
   open("aabb");
-  EXPECT_EQ(everywhere(), "k2=ccdd");
+  EXPECT_EQ(everywhere(), "k2=ccddccddccddccddccddccddccddccdd");
 }
 
 TEST_F(KeyRingsOnValkey, LostSecretAfterARotationIsNeverReplacedByTheConfiguredOne) {
   const auto engine = open("aabb");
-  must(rotate(*engine, "k2", "ccdd"));
+  must(rotate(*engine, "k2", "ccddccddccddccddccddccddccddccdd"));
   command({"HDEL", key_of(0), "secret:k2"});
   open("aabb");
   EXPECT_EQ(field(0, "secret:k2"), "(none)");
@@ -148,7 +149,7 @@ TEST_F(KeyRingsOnValkey, PartitionThatAnotherProgramRotatedIsLeftAlone) {
 
 TEST_F(KeyRingsOnValkey, RingIsMadeAgainAfterAFlush) {
   const auto engine = open("aabb");
-  must(rotate(*engine, "k2", "ccdd"));
+  must(rotate(*engine, "k2", "ccddccddccddccddccddccddccddccdd"));
   EXPECT_EQ(key_count(*engine), 2u);
   command({"FLUSHALL"});
   EXPECT_EQ(key_count(*engine), 1u);

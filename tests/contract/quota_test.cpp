@@ -141,5 +141,17 @@ TEST_F(QuotaContract, ReleaseOfAStartThatWasNotMadeGivesItsPlaceBack) {
   EXPECT_EQ(run(admit(other_E, "1000", "1", "0")), "ADMITTED");
 }
 
+// The engine's own functions.
+TEST_F(QuotaContract, ReleasedTokenThatIsStillInTheWindowTakesNoSecondSlot) {
+  run(create_quota());
+  const Call admit_token{"ff_quota_admit", {quota}, {"1000", "t1", E}};
+  EXPECT_TRUE(run(admit_token).starts_with("1 OK admitted 1000 "));
+  EXPECT_EQ(counter(), "1");
+  run({"ff_quota_release", {quota}, {"1001", "t1", "0"}});
+  EXPECT_EQ(counter(), "0");
+  EXPECT_TRUE(run(admit_token.with(1, "1002")).starts_with("1 OK admitted 1000 "));
+  EXPECT_EQ(counter(), "0");
+}
+
 }  // namespace
 }  // namespace ff::test

@@ -26,7 +26,7 @@ class SharedSuspensions : public Suspensions {
 
   template <class Op>
   typename Op::Reply ask(Op operation) {
-    return must(test::start(*engine_, std::move(operation)).get());
+    return must(test::run(*engine_, std::move(operation)));
   }
   ClaimedExecution claim_by_engine() {
     return ask(
@@ -109,6 +109,21 @@ TEST_F(SharedSuspensions, ContractSignalsThoseOfTheEngine) {
   EXPECT_TRUE(run(claim_resumed()).starts_with("1 OK L2 2"));
 }
 
+// The function cannot check such a token; DeliverSignal of an engine does.
+TEST_F(SharedSuspensions, ContractsFunctionRefusesTheTokensOfAnEngine) {
+  const auto claimed = claim_by_engine();
+  const auto reply =
+      ask(Suspend{.id = execution_id,
+                  .fence = claimed.fence,
+                  .waitpoints = {{.key = *WaitpointKey::parse("door"),
+                                  .question = Question{.title = "Open?", .approvers = {"ann"}}}}});
+  const auto& issued = reply.waitpoints.at(0);
+  ASSERT_EQ(issued.tokens.at(0).approver, "ann");
+  EXPECT_EQ(run(deliver(1, "a", issued.info.id.str()).with(18, issued.tokens.at(0).token)),
+            "0 invalid_token");
+  EXPECT_EQ(core("public_state"), "suspended");
+}
+
 TEST_F(SharedSuspensions, ContractResumesThoseOfTheEngine) {
   suspend_by_engine({.id = {}, .fence = {}, .condition = {OperatorOnly{}}});
   EXPECT_EQ(run(resume()), "1 OK waiting");
@@ -136,6 +151,10 @@ TEST_F(SharedSuspensions, NothingIsLeftOfARemovedExecution) {
                  .waitpoint = reply.waitpoints.at(0).info.id,
                  .payload = "yes",
                  .idempotency_key = *SignalKey::parse("once")});
+  ask(SendSignal{.id = execution_id, .name = *SignalName::parse("noise")});
+  const auto second = claim_by_engine();
+  ask(Suspend{.id = execution_id, .fence = second.fence, .condition = {OneSignal{.name = a}}});
+  ask(SendSignal{.id = execution_id, .name = a});
   const auto claimed = claim_by_engine();
   ask(PutStep{.id = execution_id,
               .name = *StepName::parse("mail"),

@@ -42,6 +42,7 @@ suspension:current buffered_signal_summary_json={"total_count":0,"matched_count"
 suspension:current continuation_metadata_pointer=
 suspension:current created_at=t
 suspension:current execution_id=<E>
+suspension:current lease_epoch=1
 suspension:current lease_id=L1
 suspension:current reason_code=waiting_for_approval
 suspension:current requested_by=worker
@@ -554,7 +555,19 @@ TEST_F(ExpireSuspension, EscalationWaitsForAnOperator) {
   EXPECT_EQ(of_suspension("timeout_at") + of_suspension("timeout_behavior"), "");
   EXPECT_FALSE(store().contains("idx:suspension_timeout"));
   EXPECT_EQ(run(expire_suspension()), "1 OK not_yet_due");
+  EXPECT_EQ(send(1, "x"), "appended_to_waitpoint");
+  EXPECT_EQ(core("public_state"), "suspended") << "signals do not resume it";
   EXPECT_EQ(run(resume()), "1 OK waiting");
+}
+
+using SuspendWithLimit = Suspensions;
+
+TEST_F(SuspendWithLimit, ConditionOfMoreSignalsThanThePolicyAllowsIsRefused) {
+  activate();
+  command({"HSET", exec_key("core"), "max_signals", "1"});
+  expect_refused(suspend(condition({"a", "b"}, "all")),
+                 "0 invalid_input resume_condition_json: the policy allows 1 signals");
+  EXPECT_TRUE(run(suspend(condition({"a", "b"}, "any"))).starts_with("1 OK"));
 }
 
 // ---- Ends of suspended executions -------------------------------------------------------------------

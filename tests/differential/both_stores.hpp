@@ -7,12 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/async/runtime.hpp"
 #include "base/clock.hpp"
 #include "store/embedded/embedded.hpp"
 #include "store/embedded/memory_env.hpp"
 #include "store/valkey/open.hpp"
-#include "tests/support/blocking.hpp"
+#include "tests/support/blocking_store.hpp"
 #include "tests/support/temp_directory.hpp"
 #include "tests/support/valkey_server.hpp"
 
@@ -24,19 +23,19 @@ class BothStores {
  public:
   BothStores() {
     server_.flushall();
-    embedded_ = *embedded::open({.directory = temp_.path(),
+    embedded_ = must(embedded::open({.directory = temp_.path(),
                                  .clock = clock_,
                                  .shards = 1,
                                  .durability = store::Durability::relaxed,
-                                 .env = env_.get()});
-    valkey_ = *valkey_store::open(
-        {.client = server_.client_options(), .sweep = false, .simulated_clock = clock_});
+                                 .env = env_.get()}));
+    valkey_ = must(valkey_store::open(
+        {.client = server_.client_options(), .sweep = false, .simulated_clock = clock_}));
   }
 
   template <class Op>
   Result<typename Op::Reply> run(std::string_view what, const Op& operation) {
-    auto one = test::run_blocking(runtime_.executor(), embedded_->run(operation));
-    const auto other = test::run_blocking(runtime_.executor(), valkey_->run(operation));
+    auto one = test::run(*embedded_, operation);
+    const auto other = test::run(*valkey_, operation);
     const auto error_of = [](const auto& result) {
       return result ? std::string("none") : std::string(result.error().message);
     };
@@ -56,7 +55,6 @@ class BothStores {
   embedded::MemoryEnv env_;
   test::ValkeyServer server_;
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>();
-  Runtime runtime_{1};
   std::unique_ptr<store::Store> embedded_;
   std::unique_ptr<store::Store> valkey_;
 };

@@ -166,12 +166,17 @@ void Driver::send_signal(const WaitStep& step, const ExecutionId& id) {
   SendSignal call{.id = id,
                   .name = signal_of(step.what),
                   .payload = payload_of(step.what),
-                  .source = {.type = step.time % 5 == 0 ? "" : "user",
+                  .source = {.type = step.time % 5 == 0   ? ""
+                                     : step.time % 5 == 1 ? "a:b"
+                                                          : "user",
                              .identity = fmt::format("s{}", step.time % 3)},
                   .category = step.time % 2 == 0 ? "" : "event",
                   .correlation_id = step.keys % 5 == 0 ? "trace" : "",
                   .dedup_window = 1min};
   if (step.keys % 3 != 0) call.waitpoint = choose_waitpoint(id, step.keys);
+  // Few ids, so that they come again, for the same execution and for others.
+  if (step.time % 4 == 1)
+    call.signal_id = SignalId{Uuid{{static_cast<std::uint8_t>(1 + step.what % 4)}}};
   if (step.keys % 4 == 0)
     call.idempotency_key = *SignalKey::parse(fmt::format("key{}", step.what % 2));
   if (step.what % 3 == 0) call.content_type = *ContentType::parse("application/json");

@@ -40,7 +40,8 @@ TEST_F(SecretsCliTest, RotateReadsTheSecretFromAFileOrStandardInput) {
   EXPECT_EQ(rotated.exit_code, 0) << rotated.err;
   EXPECT_THAT(rotated.out + rotated.err, Not(HasSubstr(secret)));
   out({"secrets", "rotate", "--kid", "k2", "--secret-file", "-"}, secret);
-  const auto conflict = ff({"secrets", "rotate", "--kid", "k2", "--secret-file", "-"}, "decade");
+  const auto conflict = ff({"secrets", "rotate", "--kid", "k2", "--secret-file", "-"},
+                           "decade00decade00decade00decade00");
   EXPECT_EQ(conflict.exit_code, 4);
   EXPECT_THAT(conflict.err, Not(HasSubstr("decade")));
   EXPECT_THAT(kids(), StartsWith("{\"kid\":\"k2\",\"current\":true}\n{\"kid\":\"k1\""));
@@ -53,6 +54,8 @@ TEST_F(SecretsCliTest, RotateRefusesWhatIsNoSecretOrKid) {
   const auto refused = ff({"secrets", "rotate", "--secret-file", file_with("hunter2")});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, Not(HasSubstr("hunter2")));
+  EXPECT_THAT(ff({"secrets", "rotate", "--secret-file", file_with("c0ffee")}).err,
+              HasSubstr("at least 16 bytes"));
   EXPECT_EQ(ff({"secrets", "rotate", "--kid", "a:b"}).exit_code, 2);
   EXPECT_EQ(ff({"secrets", "rotate", "--secret-file", "/nonexistent"}).exit_code, 2);
 }
@@ -73,6 +76,8 @@ TEST_F(SecretsCliTest, ConfiguredSecretIsNotShown) {
   EXPECT_THAT(shown, Not(HasSubstr(secret)));
   const auto refused =
       run_ff({"server", "--store", store()}, "", {"FF_WAITPOINT_HMAC_SECRET=hunter2"});
+  EXPECT_THAT(run_ff({"server", "--store", store()}, "", {"FF_WAITPOINT_HMAC_SECRET=c0ffee"}).err,
+              HasSubstr("at least 16 bytes"));
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("FF_WAITPOINT_HMAC_SECRET"));
   EXPECT_THAT(refused.err, Not(HasSubstr("hunter2")));

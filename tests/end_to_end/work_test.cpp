@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 class WorkTest : public CliTest {
@@ -48,7 +49,8 @@ TEST_F(WorkTest, CommandKnowsWhatItRuns) {
                {"--tag", "app.customer=7", "--deadline", "1h", "--content-type", "text/plain",
                 "--traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
           .out;
-  EXPECT_THAT(said, ::testing::AllOf(HasSubstr("k default default 0 initial"), HasSubstr("{fp:"),
+  EXPECT_THAT(said, ::testing::AllOf(HasSubstr("k default default 0 initial"),
+                                     ContainsRegex("[0-9]+-[0-9a-f]{8}-[0-9a-f-]{27} 7 "),
                                      HasSubstr(R"( 7 {"app.customer":"7"} deadline)"),
                                      HasSubstr("text/plain 00-4bf92f3577b34da6")));
 }

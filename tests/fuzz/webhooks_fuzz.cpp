@@ -16,7 +16,7 @@ constexpr std::string_view secret = "webhook-secret-0123456789";
 constexpr std::string_view webhook = R"({"webhooks":[{"name":"hook","secret_file":"secret",
   "signature":{"header":"X-Signature","prefix":"sha256="},
   "execution":{"pointer":"/run/id"},"signal":{"pointer":"/run/~0a"},
-  "idempotency_key":{"header":"X-Key"},"only_if":[{"pointer":"/kind","equals":"run"}]}]})";
+  "only_if":[{"pointer":"/kind","equals":"run"}]}]})";
 const TimePoint now{std::chrono::seconds{1'800'000'000}};
 
 class Files {
@@ -38,7 +38,6 @@ class Files {
 http::Request request(std::string_view body, const std::string& signature) {
   http::Request made{http::Verb::post, "/v1/webhooks/hook", 11};
   made.set("X-Signature", signature);
-  made.set("X-Key", "key");
   made.body() = body;
   return made;
 }

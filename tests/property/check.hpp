@@ -13,9 +13,26 @@
 
 namespace ff::property {
 
+using Steady = std::chrono::steady_clock;
+
 inline constexpr std::chrono::seconds shrinking_max{40};
 
 inline const std::string seeds_file = "tests/property/seeds.txt";
+
+// When a property failed for the first time, and how.
+class FirstFailure {
+ public:
+  void note(std::string message) {
+    if (!at_) message_ = std::move(message);
+    if (!at_) at_ = Steady::now();
+  }
+  bool is_older_than(Steady::duration age) const { return at_ && Steady::now() - *at_ > age; }
+  const std::string& message() const { return message_; }
+
+ private:
+  std::optional<Steady::time_point> at_;
+  std::string message_;
+};
 
 // Tries `property` with `tries` values of `generator` for one seed. Fails the running test with a short
 // counterexample.
@@ -28,16 +45,19 @@ void check_seed(std::uint64_t seed, int tries, const rc::Gen<T>& generator,
   params.seed = seed;
   params.maxSuccess = tries;
 
-  // Shrinking ends in time: from then on, nothing that is tried counts as a failure.
-  using Steady = std::chrono::steady_clock;
-  std::optional<Steady::time_point> first_failure;
+  // Shrinking ends in time: from then on, nothing that is tried counts as a failure. RapidCheck tries the
+  // shortest counterexample once more for its message, and then finds none: the first one is kept here.
+  FirstFailure first;
   const auto bounded = [&] {
     const T value = *generator;
-    if (first_failure && Steady::now() - *first_failure > shrinking_max) return;
+    if (first.is_older_than(shrinking_max)) return;
     try {
       property(value);
-    } catch (...) {
-      if (!first_failure) first_failure = Steady::now();
+    } catch (const rc::detail::CaseResult& result) {
+      if (result.type == rc::detail::CaseResult::Type::Failure) first.note(result.description);
+      throw;
+    } catch (const std::exception& error) {
+      first.note(error.what());
       throw;
     }
   };
@@ -46,7 +66,8 @@ void check_seed(std::uint64_t seed, int tries, const rc::Gen<T>& generator,
   if (result.template is<rc::detail::SuccessResult>()) return;
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
-  FAIL() << text.str() << '\n' << test::how_to_repeat(seed, seeds_file);
+  FAIL() << text.str() << "\nBefore shrinking: " << first.message() << '\n'
+         << test::how_to_repeat(seed, seeds_file);
 }
 
 // The same for every seed, until one fails.

@@ -42,24 +42,33 @@ class Started {
  public:
   Started() = default;
   Started(Engine& engine, Op operation)
-      : call_(std::make_shared<OperationCall<Op>>(std::move(operation))),
+      : call_(std::unique_ptr<EngineCall>(new OperationCall<Op>(std::move(operation)))),
         ended_(start(engine, call_)) {}
 
   // Waits for the reply, which can be had once.
   Result<typename Op::Reply> get() {
     ended_.get();
-    return std::move(*call_->reply);
+    return std::move(*call_->get_if<Op>()->reply);
   }
   std::future_status wait_for(Millis limit) const { return ended_.wait_for(limit); }
 
  private:
-  std::shared_ptr<OperationCall<Op>> call_;
+  std::shared_ptr<EngineCall> call_;  // of any kind: a pointer to each kind takes long to compile
   std::future<void> ended_;
 };
 
 template <ListedIn<EngineOperations> Op>
 Started<Op> start(Engine& engine, Op operation) {
   return {engine, std::move(operation)};
+}
+
+// Runs an operation and waits for its reply. No coroutine is compiled for it, as one would be for
+// run_blocking(executor, engine.run(operation)).
+template <ListedIn<EngineOperations> Op>
+Result<typename Op::Reply> run(Engine& engine, Op operation) {
+  OperationCall<Op> call(std::move(operation));
+  start(engine.executor(), engine.perform(call)).get();
+  return std::move(*call.reply);
 }
 
 // Until so many claims sleep until there is work.

@@ -161,5 +161,17 @@ TEST_F(LostAnswer, AGrantIsNotLost) {
   EXPECT_EQ(granted->id, id);
 }
 
+TEST_F(LostAnswer, ASuspensionAndItsSignalsCountOnce) {
+  const auto id = must(run_blocking(engine_, Submit{.kind = kind})).id;
+  EXPECT_EQ(
+      run_twice(Suspend{.id = id, .fence = claim().fence, .condition = {CountOf{.n = 2}}}).state,
+      ExecutionState::suspended);
+  const SendSignal vote{.id = id, .name = *SignalName::parse("vote")};
+  EXPECT_EQ(run_twice(vote).effect, SignalEffect::appended_to_waitpoint);
+  EXPECT_EQ(run_twice(vote).effect, SignalEffect::resume_condition_satisfied);
+  EXPECT_TRUE(claim().resumed);
+  EXPECT_EQ(must(run_blocking(engine_, GetSignals{.id = id})).signals.size(), 2u);
+}
+
 }  // namespace
 }  // namespace ff::faults

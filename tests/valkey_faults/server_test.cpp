@@ -55,6 +55,39 @@ TEST(ValkeyServerFault, KilledLosesNothingThatWasConfirmed) {
   kill_under_load("everysec", valkey_store::Durability::fsync);
 }
 
+TEST(ValkeyServerFault, KilledKeepsSuspendedWorkAndItsSignals) {
+  ValkeyServer server({.append_only = true, .arguments = {"--appendfsync", "always"}});
+  const auto engine = open_engine(server.client_options());
+  const auto go = *SignalName::parse("go");
+  const auto kill = [&] {
+    server.kill();
+    server.start();
+    must(run_blocking(*engine, CheckReady{}));
+  };
+  const auto claim = [&](Millis wait) {
+    return must(run_blocking(
+                    *engine,
+                    Claim{.worker = *WorkerId::parse("w"), .lease_ttl = 1min, .wait = wait}))
+        .executions.at(0);
+  };
+  const auto id = must(run_blocking(*engine, Submit{.kind = kind})).id;
+  must(run_blocking(*engine, SendSignal{.id = id, .name = go, .payload = "early"}));
+  kill();
+  must(run_blocking(*engine, Suspend{.id = id,
+                                     .fence = claim(10s).fence,
+                                     .condition = {CountOf{.n = 2, .name = go}},
+                                     .state = "half-way"}));
+  kill();
+  EXPECT_EQ(must(run_blocking(*engine, GetSuspension{id})).suspension->progress,
+            "1 of 2 go signals");
+  must(run_blocking(*engine, SendSignal{.id = id, .name = go, .payload = "late"}));
+  kill();  // between the signal and the claim
+  const auto resumed = claim(10s);
+  EXPECT_EQ(resumed.wake->cause, WakeCause::signals);
+  EXPECT_EQ(must(run_blocking(*engine, GetSuspension{id})).suspension->state, "half-way");
+  EXPECT_EQ(must(run_blocking(*engine, GetSignals{.id = id})).signals.size(), 2u);
+}
+
 // The log is not a list of every call that failed: each of the two connections says it once.
 TEST(ValkeyServerFault, LogSaysThatItIsLostAndThatItIsBack) {
   const test::LogCapture log;

@@ -30,4 +30,15 @@ Digest& Digest::add(std::int64_t number) {
 
 std::uint64_t Digest::value() const { return XXH3_64bits_digest(state_.get()); }
 
+Uuid make_uuid(std::uint64_t first, std::uint64_t second) {
+  Uuid::Bytes bytes;
+  for (std::size_t i = 0; i < 8; ++i) {
+    bytes[i] = static_cast<std::uint8_t>(first >> (8 * i));
+    bytes[8 + i] = static_cast<std::uint8_t>(second >> (8 * i));
+  }
+  bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0f) | 0x80);
+  bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3f) | 0x80);
+  return Uuid{bytes};
+}
+
 }  // namespace ff

@@ -1,6 +1,8 @@
 // A digest to recognise content by. Not for secrets: anyone can make two contents with one digest.
 #pragma once
 
+#include <flowfabric/ids.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -26,5 +28,8 @@ class Digest {
   };
   std::unique_ptr<XXH3_state_s, Free> state_;
 };
+
+// A UUID of version 8 (custom) that two digests make up.
+Uuid make_uuid(std::uint64_t first, std::uint64_t second);
 
 }  // namespace ff

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <fmt/format.h>
+
 namespace ff {
 namespace {
 
@@ -37,6 +39,12 @@ bool is_blank(char32_t point) {
   return point == 0x20 || point == 0xa0 || point == 0x1680 ||
          (point >= 0x2000 && point <= 0x200a) || point == 0x2028 || point == 0x2029 ||
          point == 0x202f || point == 0x205f || point == 0x3000;
+}
+
+// They change the order in which a terminal shows text.
+bool is_bidi_control(char32_t point) {
+  return point == 0x61c || point == 0x200e || point == 0x200f ||
+         (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
 }
 
 }  // namespace
@@ -77,6 +85,8 @@ std::string printable(std::string_view bytes, std::size_t characters_max) {
     if (!point) bytes.remove_prefix(1);
     if (!point || is_control(*point))
       text += '?';
+    else if (is_bidi_control(*point))
+      text += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(*point));
     else
       text += rest.substr(0, rest.size() - bytes.size());
   }

@@ -15,6 +15,7 @@ TEST(Utf8, KnowsValidFromInvalid) {
 }
 
 TEST(Utf8, PrintableTextHasNoControlCharactersAndAnEnd) {
+  EXPECT_EQ(printable("a\u202eb\u2066c\u200fd\u061c"), "a\\u202eb\\u2066c\\u200fd\\u061c");
   EXPECT_EQ(printable("a\nb\x1b[31m\xff é"), "a?b?[31m? é");
   EXPECT_EQ(printable(std::string(100, 'x')), std::string(80, 'x') + "…");
 }

@@ -13,6 +13,17 @@
 
 namespace ff::cli::bench {
 
+// Of the flows that are measured.
+enum class FlowShape : std::uint8_t { chain, fan, diamond };
+
+}  // namespace ff::cli::bench
+
+namespace ff {
+FF_NAMES(cli::bench::FlowShape, "chain", "fan", "diamond");
+}
+
+namespace ff::cli::bench {
+
 struct Settings {
   std::string store;  // the URL of an engine
   OpenOptions open;
@@ -21,6 +32,9 @@ struct Settings {
   std::uint32_t payload_bytes;
   Policy policy = {};  // of what is submitted
   std::uint32_t followers = 0;
+  FlowShape shape{};
+  std::uint32_t nodes = 0;  // of a flow
+  std::uint32_t flows = 0;
 };
 
 // Measured values, in display order.
@@ -58,6 +72,10 @@ Result<Figures> retention(const Settings& settings);
 // From a signal to the run of the handler that waited for it, one at a time on an idle engine; rounds of
 // suspend, signal and claim per second, by workers with 16 handlers each; and the memory of many that wait.
 Result<Figures> signal(const Settings& settings);
+
+// Flows of one shape: one at a time from submit to end, and from the end of a node to the start of the next; then
+// all at once, how many end per second.
+Result<Figures> flow(const Settings& settings);
 
 // ---- What they share -----------------------------------------------------------------------------
 

@@ -42,6 +42,9 @@ struct BenchArguments {
   std::uint32_t workers = as_the_mode_says;
   std::uint32_t payload_bytes = 4096;
   std::uint32_t followers = 1'000;
+  std::string shape = "chain";
+  std::uint32_t nodes = 10;
+  std::uint32_t flows = 100;
 };
 
 Result<std::uint32_t> in_range(const char* name, std::uint32_t value, std::uint32_t low,
@@ -65,7 +68,8 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"admission", 50'000, 16, bench::admission},
                            Mode{"events", 50'000, 16, bench::events},
                            Mode{"retention", 100'000, 16, bench::retention},
-                           Mode{"signal", 50'000, 16, bench::signal}};
+                           Mode{"signal", 50'000, 16, bench::signal},
+                           Mode{"flow", 1, 16, bench::flow}};
 
 Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mode) {
   const auto tasks = in_range("--tasks", given.tasks == as_the_mode_says ? mode.tasks : given.tasks,
@@ -79,12 +83,23 @@ Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mod
   FF_TRY(bytes);
   const auto followers = in_range("--followers", given.followers, 0, 100'000);
   FF_TRY(followers);
+  const auto shape = from_name<bench::FlowShape>(given.shape);
+  if (!shape)
+    return fail(Errc::invalid_input,
+                fmt::format("--shape must be chain, fan or diamond, got '{}'", given.shape));
+  const auto nodes = in_range("--nodes", given.nodes, 1, limits::flow_nodes_max);
+  FF_TRY(nodes);
+  const auto flows = in_range("--flows", given.flows, 1, 1'000'000);
+  FF_TRY(flows);
   return bench::Settings{.store = given.store,
                          .open = {},
                          .tasks = *tasks,
                          .workers = *workers,
                          .payload_bytes = *bytes,
-                         .followers = *followers};
+                         .followers = *followers,
+                         .shape = *shape,
+                         .nodes = *nodes,
+                         .flows = *flows};
 }
 
 void print_table(const json::object& figures, const std::string& prefix = "") {
@@ -107,7 +122,7 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
     return fail(
         Errc::invalid_input,
         fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory, waiting, "
-                    "routing, admission, events, retention and signal",
+                    "routing, admission, events, retention, signal and flow",
                     given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
@@ -140,7 +155,7 @@ Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
   arguments.positional(
       "mode", given->mode, "What to measure", Arguments::Need::required,
-      "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal");
+      "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal|flow");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,
@@ -152,6 +167,10 @@ Run setup_bench(Arguments& arguments) {
                    "The size of each payload (default: 4096)");
   arguments.option("--followers", given->followers,
                    "How many follow an unrelated execution (events; default: 1000)");
+  arguments.option("--shape", given->shape, "chain|fan|diamond",
+                   "The shape of each flow (flow; default: chain)");
+  arguments.option("--nodes", given->nodes, "How many nodes a flow has (flow; default: 10)");
+  arguments.option("--flows", given->flows, "How many flows (flow; default: 100)");
   arguments.settings({Setting::token, Setting::token_file, Setting::ca_file});
   arguments.examples(
       "  ff bench lifecycle\n"
@@ -161,6 +180,7 @@ Run setup_bench(Arguments& arguments) {
       "  ff bench events --followers 1000\n"
       "  ff bench retention --tasks 1000000 --payload-bytes 100\n"
       "  ff bench signal --tasks 1000000 --payload-bytes 100\n"
+      "  ff bench flow --shape fan --nodes 1000 --flows 10\n"
       "  ff bench waiting --store http://127.0.0.1:9090 --workers 1000");
   return [given](const Context& context) { return run(context, *given); };
 }

@@ -14,6 +14,7 @@ namespace {
 json::object fields_of(const embedded::CheckReport& report) {
   return {{"live", report.live},
           {"ended", report.ended},
+          {"flows", report.flows},
           {"budgets", report.budgets},
           {"quotas", report.quotas},
           {"index_entries", report.index_entries},
@@ -22,8 +23,8 @@ json::object fields_of(const embedded::CheckReport& report) {
 }
 
 void print_text(const embedded::CheckReport& report) {
-  fmt::print("{} live and {} ended executions, {} budgets, {} quotas, {} index entries\n",
-             report.live, report.ended, report.budgets, report.quotas, report.index_entries);
+  fmt::print("{} live and {} ended executions, {} flows, {} budgets, {} quotas, {} index entries\n",
+             report.live, report.ended, report.flows, report.budgets, report.quotas, report.index_entries);
   for (const auto& problem : report.problems) fmt::print("  {}\n", problem);
   const auto more = report.problem_count - report.problems.size();
   if (more > 0) fmt::print("  and {} more\n", more);

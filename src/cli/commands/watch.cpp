@@ -7,23 +7,10 @@
 #include "cli/event_stream.hpp"
 #include "cli/input/stop_signals.hpp"
 #include "cli/output/listing.hpp"
+#include "cli/output/live_area.hpp"
 
 namespace ff::cli {
 namespace {
-
-// Text that is drawn again in the same place.
-class LiveArea {
- public:
-  void draw(const std::string& text) {
-    if (lines_ > 0) fmt::print("\x1b[{}F\x1b[J", lines_);
-    fmt::print("{}", text);
-    std::fflush(stdout);
-    lines_ = std::ranges::count(text, '\n');
-  }
-
- private:
-  std::ptrdiff_t lines_ = 0;
-};
 
 constexpr std::array watched_columns{FieldColumn{"id", Column::Fit::keep},
                                      FieldColumn{"state", Column::Fit::keep},

@@ -13,6 +13,7 @@
 #include "cli/child_process.hpp"
 #include "cli/engine.hpp"
 #include "cli/input/stop_signals.hpp"
+#include "cli/input_files.hpp"
 #include "cli/service.hpp"
 #include "http/wire/json_codec.hpp"
 
@@ -73,7 +74,7 @@ std::vector<std::string> environment_of(const Task& task) {
   const auto add = [&](std::string_view name, const std::string& value) {
     all.push_back(fmt::format("{}={}", name, value));
   };
-  add("FF_EXECUTION_ID", task.id().str());
+  add("FF_EXECUTION_ID", short_id(task.id()));
   add("FF_NAMESPACE", task.ns().str());
   add("FF_LANE", task.lane().str());
   add("FF_KIND", task.kind().str());
@@ -92,6 +93,8 @@ std::vector<std::string> environment_of(const Task& task) {
     add("FF_WAKE", std::string(to_string(wake->cause)));
     add("FF_WAKE_REASON", wake->reason);
   }
+  if (task.flow()) add("FF_FLOW_ID", task.flow()->str());
+  if (task.node()) add("FF_NODE", task.node()->str());
   add("FF_SUSPEND_FD", std::to_string(request_file));
   add("FF_SIGNALS_FILE", fmt::format("/dev/fd/{}", first_input_file));
   add("FF_STATE_FILE", fmt::format("/dev/fd/{}", first_input_file + 1));
@@ -227,8 +230,14 @@ class ShellWorker {
 
   Outcome run(Task& task) const {
     auto [signals, state] = wake_files(task);
+    auto environment = environment_of(task);
+    std::optional<InputFiles> inputs;
+    if (task.flow()) {
+      inputs.emplace(task);
+      environment.push_back("FF_INPUTS_DIR=" + inputs->directory().string());
+    }
     const ChildCommand command{.arguments = {"/bin/sh", "-c", given_.command},
-                               .environment = environment_of(task),
+                               .environment = std::move(environment),
                                .withheld = given_.withheld,
                                .input = task.payload(),
                                .output_bytes_max = limits::result_bytes_max,
@@ -315,7 +324,8 @@ Run setup_work(Arguments& arguments) {
   arguments.examples(
       "  ff work 'tr a-z A-Z' --lanes text --concurrency 4\n"
       "  ff work './resize.sh \"$FF_KIND\"' --kinds thumbnail,preview --capabilities gpu\n"
-      "  ff work --once 'jq .total'\n\n"
+      "  ff work --once 'jq .total'\n"
+      "  ff work 'cat \"$FF_INPUTS_DIR\"/page.*' --kinds join      (results of nodes before it)\n\n"
       "Exit codes of the command: 0 completed, 75 try again after --delay, 65 and 78 failed for\n"
       "good, any other failed and retried as the execution's policy says. 75 after names of "
       "signals\n"

@@ -13,6 +13,7 @@
 #include "cli/input/duration.hpp"
 #include "cli/input/number.hpp"
 #include "core/validation/validate.hpp"
+#include "core/waitpoints/key_ring.hpp"
 #include "store/durability.hpp"
 
 namespace ff::cli {
@@ -59,8 +60,9 @@ Result<void> a_port(std::string_view text) {
 // Empty: the store's own. The text is not repeated: it may be most of a secret.
 Result<void> a_secret(std::string_view text) {
   if (text.empty()) return {};
-  FF_TRY(WaitpointSecret::parse(text));
-  return {};
+  const auto secret = WaitpointSecret::parse(text);
+  FF_TRY(secret);
+  return core::check_length(*secret);
 }
 
 // Empty: as the store has them.

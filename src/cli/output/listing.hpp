@@ -17,7 +17,7 @@ inline constexpr std::array execution_columns{FieldColumn{"id", Column::Fit::kee
 
 inline constexpr const char* state_choices =
     "waiting|delayed|waiting_children|active|suspended|completed|failed|cancelled|expired|"
-    "rate_limited";
+    "rate_limited|skipped";
 
 // A row per lane, a column per state that occurs. If any worker lost its lease: how many of the active
 // executions no worker holds.

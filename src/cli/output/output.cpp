@@ -20,7 +20,7 @@ bool is_time(std::string_view name) {
 }
 
 bool is_execution_id(std::string_view name) {
-  return name == "id" || name == "execution_id" || name == "running";
+  return name == "id" || name == "execution_id" || name == "running" || name == "result";
 }
 
 using Line = std::pair<std::string, Cell>;
@@ -74,8 +74,10 @@ Colour colour_of(std::string_view value) {
   if (value == "failed" || value == "expired" || value == "failure" || value == "exhausted")
     return Colour::red;
   if (value == "active" || value == "running" || value == "claimed") return Colour::blue;
-  if (value == "delayed" || value == "cancelled" || value == "retry_scheduled" ||
-      value == "rate_limited" || value == "draining" || value == "suspended")
+  if (value == "skipped") return Colour::dim;
+  if (value == "paused" || value == "building" || value == "delayed" || value == "cancelled" ||
+      value == "retry_scheduled" || value == "rate_limited" || value == "draining" ||
+      value == "suspended")
     return Colour::yellow;
   return Colour::none;
 }

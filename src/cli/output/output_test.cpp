@@ -28,6 +28,7 @@ TEST(ForPeople, TimesAndDurationsAreReadable) {
 
 TEST(ForPeople, TextsAreSafeToShow) {
   EXPECT_EQ(for_people("failure_reason", "a\x1b[31mb\n"), "a?[31mb?");
+  EXPECT_EQ(for_people("source", "ann\u202enna"), "ann\\u202enna");
 }
 
 constexpr std::array columns{FieldColumn{"name"}, FieldColumn{"count"}, FieldColumn{"reason"}};

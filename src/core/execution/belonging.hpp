@@ -13,22 +13,26 @@ enum class Belonging : std::uint8_t {
   result,
   attempt,         // one before the newest; many, by index
   waits,           // waitpoints and the newest suspension
+  wait_details,    // their parts that signals do not change
   signal,          // many, by index
   signal_payload,  // likewise
   signal_key,      // a known signal; many, by idempotency key
+  signal_id,       // which signal has an id; many, by it
   step,            // the kept result of a step; many, by name
   edge_in,         // of a node of a flow, from a node before it; many, by index
   edge_out,        // likewise, to a node after it; many, by that node and index
 };
 
 inline constexpr std::array belongings{
-    Belonging::payload, Belonging::result,         Belonging::attempt,    Belonging::waits,
-    Belonging::signal,  Belonging::signal_payload, Belonging::signal_key, Belonging::step,
-    Belonging::edge_in, Belonging::edge_out};
+    Belonging::payload,      Belonging::result,         Belonging::attempt,    Belonging::waits,
+    Belonging::wait_details, Belonging::signal,         Belonging::signal_payload,
+    Belonging::signal_key,   Belonging::signal_id,      Belonging::step,
+    Belonging::edge_in,      Belonging::edge_out};
 
 // An execution has at most one of the others.
 constexpr bool is_many(Belonging kind) {
-  return kind != Belonging::payload && kind != Belonging::result && kind != Belonging::waits;
+  return kind != Belonging::payload && kind != Belonging::result && kind != Belonging::waits &&
+         kind != Belonging::wait_details;
 }
 
 }  // namespace ff::core

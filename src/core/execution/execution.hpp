@@ -141,7 +141,7 @@ struct Execution {
   std::uint64_t step_bytes = 0;    // of all of them
   bool has_waits = false;          // it has a record of waitpoints and suspensions (core::Waits)
   std::optional<TimePoint> waitpoint_expiry = {};  // of the first open waitpoint that expires
-  std::optional<Wake> wake = {};  // how the newest suspension of the newest attempt ended
+  std::optional<Wake> wake = {};  // how the newest suspension ended; kept across retries
   std::optional<Membership> flow = {};
   State state = Waiting{};
   bool operator==(const Execution&) const = default;

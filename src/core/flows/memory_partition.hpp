@@ -55,10 +55,20 @@ class MemoryPartition final : public PartitionView {
     return nullptr;
   }
   Result<Waits> find_waits(const Execution&) override { return Waits{}; }
+  Result<WaitDetails> find_details(const Execution&, const Waits&) override {
+    return WaitDetails{};
+  }
   Result<std::vector<StoredSignal>> find_signals(const Execution&, std::uint32_t) override {
     return std::vector<StoredSignal>{};
   }
+  Result<std::vector<StoredSignal>> find_signals(const Execution&,
+                                                 std::span<const std::uint32_t>) override {
+    return std::vector<StoredSignal>{};
+  }
   Result<std::optional<KnownSignal>> find_signal(const Execution&, const SignalKey&) override {
+    return std::nullopt;
+  }
+  Result<std::optional<StoredSignal>> find_signal(const Execution&, const SignalId&) override {
     return std::nullopt;
   }
   Result<bool> has_step(const Execution&, const StepName&) override { return false; }

@@ -16,11 +16,21 @@ bool accepts_name(const std::optional<SignalName>& name, const Arrival& arrival)
   return !name || *name == arrival.name;
 }
 
+// Different for different sources: a colon that belongs to the type has a backslash before it.
+std::string source_text(const SignalSource& source) {
+  std::string text;
+  for (const char each : source.type) {
+    if (each == ':' || each == '\\') text += '\\';
+    text += each;
+  }
+  return text + ':' + source.identity;
+}
+
 // What a count counts of a signal; none: nothing that it could count.
 std::optional<std::string> counted_of(Counted of, const Arrival& arrival) {
   switch (of) {
     case Counted::signals: return arrival.id.str();
-    case Counted::sources: return arrival.source.type + ':' + arrival.source.identity;
+    case Counted::sources: return source_text(arrival.source);
     case Counted::waitpoints:
       if (!arrival.waitpoint) return std::nullopt;
       return arrival.waitpoint->str();
@@ -153,8 +163,7 @@ class Reader {
 
 class Checker {
  public:
-  Checker(std::span<const WaitpointKey> waitpoints, bool has_timeout)
-      : waitpoints_(waitpoints), has_timeout_(has_timeout) {}
+  explicit Checker(const ConditionTerms& terms) : terms_(terms) {}
 
   // `by_signal`: the whole can only be satisfied if signals satisfy this part.
   Result<void> check(const Condition& condition, const std::string& path, std::size_t depth,
@@ -186,7 +195,7 @@ class Checker {
                 return refuse(path,
                               "can never be satisfied by a signal; use it alone or as one of "
                               "several alternatives");
-              return has_timeout_
+              return terms_.has_timeout
                          ? Result<void>{}
                          : refuse(path, "needs a timeout: without one it would wait for ever");
             },
@@ -199,7 +208,7 @@ class Checker {
     return fail(Errc::invalid_condition, fmt::format("{} {}", path, why), {{"field", path}});
   }
   Result<void> bound(const WaitpointKey& key, const std::string& path) const {
-    if (std::ranges::find(waitpoints_, key) != waitpoints_.end()) return {};
+    if (std::ranges::find(terms_.waitpoints, key) != terms_.waitpoints.end()) return {};
     return refuse(
         path, fmt::format("names the waitpoint {}, which the suspension does not have", key.str()));
   }
@@ -215,6 +224,9 @@ class Checker {
     if (many.n > limits::condition_count_max)
       return refuse(path + ".count",
                     fmt::format("must be at most {}", limits::condition_count_max));
+    if (many.n > terms_.signals_max)
+      return refuse(path + ".count", fmt::format("asks for {} signals, and the policy allows {}",
+                                                 many.n, terms_.signals_max));
     // Each signal is compared with everything that has counted.
     counted_ += many.n;
     if (counted_ > limits::condition_count_max)
@@ -225,15 +237,14 @@ class Checker {
       FF_TRY(bound(many.waitpoints[i], fmt::format("{}.waitpoints[{}]", path, i)));
     if (many.of != Counted::waitpoints) return {};
     const std::set<WaitpointKey> named(many.waitpoints.begin(), many.waitpoints.end());
-    const auto there = named.empty() ? waitpoints_.size() : named.size();
+    const auto there = named.empty() ? terms_.waitpoints.size() : named.size();
     if (many.n > there)
       return refuse(path + ".count",
                     fmt::format("asks for {} waitpoints, and there are {}", many.n, there));
     return {};
   }
 
-  std::span<const WaitpointKey> waitpoints_;
-  bool has_timeout_;
+  const ConditionTerms& terms_;
   std::size_t nodes_ = 0;
   std::uint32_t counted_ = 0;  // that all counts together ask for
 };
@@ -252,9 +263,14 @@ std::string describe_progress(const Condition& condition, const Tally& tally) {
   return Reader(tally).describe(condition);
 }
 
-Result<void> check_condition(const Condition& condition, std::span<const WaitpointKey> waitpoints,
-                             bool has_timeout) {
-  return Checker(waitpoints, has_timeout).check(condition, "condition", 1, false);
+Result<void> check_condition(const Condition& condition, const ConditionTerms& terms) {
+  return Checker(terms).check(condition, "condition", 1, false);
+}
+
+ConditionTerms terms_of(const Suspend& command) {
+  ConditionTerms terms{.has_timeout = command.timeout.has_value()};
+  for (const auto& waitpoint : command.waitpoints) terms.waitpoints.push_back(waitpoint.key);
+  return terms;
 }
 
 }  // namespace ff::core

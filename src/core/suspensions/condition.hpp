@@ -5,7 +5,6 @@
 #include <flowfabric/operations.hpp>
 
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -41,8 +40,13 @@ bool is_satisfied(const Condition& condition, const Tally& tally);
 std::string describe_progress(const Condition& condition, const Tally& tally);
 
 // Refuses a condition that is too large, or that signals could never satisfy, with the path of the offending
-// part (`condition.all[1]`). `waitpoints` are the keys that the suspension binds.
-Result<void> check_condition(const Condition& condition, std::span<const WaitpointKey> waitpoints,
-                             bool has_timeout);
+// part (`condition.all[1]`).
+struct ConditionTerms {
+  std::vector<WaitpointKey> waitpoints = {};  // keys of those that the suspension binds
+  bool has_timeout = false;
+  std::uint32_t signals_max = limits::signals_max;  // that the execution takes
+};
+Result<void> check_condition(const Condition& condition, const ConditionTerms& terms);
+ConditionTerms terms_of(const Suspend& command);
 
 }  // namespace ff::core

@@ -90,6 +90,18 @@ TEST(Condition, ASourceCountsOnce) {
             "counted, repeated, counted -> satisfied");
 }
 
+TEST(Condition, SourcesThatDifferInTypeOrIdentityCountApart) {
+  const auto condition = count(4, Counted::sources);
+  Tally tally;
+  for (const auto& source : {SignalSource{"a:b", "c"}, SignalSource{"a", "b:c"},
+                             SignalSource{"a\\", "b:c"}, SignalSource{"a\\:b", "c"}}) {
+    auto each = arrival("x", 1);
+    each.source = source;
+    EXPECT_EQ(word(count_signal(condition, tally, each)), "counted");
+    EXPECT_EQ(word(count_signal(condition, tally, each)), "repeated");
+  }
+}
+
 TEST(Condition, AWaitpointCountsOnceAndOtherSignalsNotAtAll) {
   EXPECT_EQ(story(count(2, Counted::waitpoints), {"a", "a@v", "b@v", "a@w"}),
             "not asked, counted, repeated, counted -> satisfied");
@@ -116,10 +128,9 @@ TEST(Condition, TellsHowFarItIs) {
 }
 
 std::string refusal(const Condition& condition, std::vector<std::string> waitpoints = {},
-                    bool has_timeout = false) {
-  std::vector<WaitpointKey> keys;
-  for (auto& each : waitpoints) keys.push_back(waitpoint_key(each));
-  const auto checked = check_condition(condition, keys, has_timeout);
+                    ConditionTerms terms = {}) {
+  for (auto& each : waitpoints) terms.waitpoints.push_back(waitpoint_key(each));
+  const auto checked = check_condition(condition, terms);
   return checked ? "ok" : checked.error().message;
 }
 
@@ -136,6 +147,8 @@ TEST(ConditionCheck, RefusesWhatCanNeverBeSatisfiedWithItsPath) {
   EXPECT_EQ(refusal(any({all({}), signal("a")})), "condition.any[0].all is empty");
   EXPECT_EQ(refusal(count(0, Counted::signals)), "condition.count must be at least 1");
   EXPECT_EQ(refusal(count(1'001, Counted::signals)), "condition.count must be at most 1000");
+  EXPECT_EQ(refusal(any({signal("a"), count(5, Counted::sources)}), {}, {.signals_max = 2}),
+            "condition.any[1].count asks for 5 signals, and the policy allows 2");
   EXPECT_EQ(refusal(all({count(600, Counted::signals), count(401, Counted::sources)})),
             "condition.all[1].count is too much: the counts of a condition add up to at most 1000");
   EXPECT_EQ(refusal(at("w")),
@@ -151,7 +164,7 @@ TEST(ConditionCheck, RefusesWhatCanNeverBeSatisfiedWithItsPath) {
 TEST(ConditionCheck, AcceptsAlternativesToSignals) {
   EXPECT_EQ(refusal({OperatorOnly{}}), "ok");
   EXPECT_EQ(refusal(any({signal("a"), {OperatorOnly{}}})), "ok");
-  EXPECT_EQ(refusal({TimeoutOnly{}}, {}, true), "ok");
+  EXPECT_EQ(refusal({TimeoutOnly{}}, {}, {.has_timeout = true}), "ok");
   EXPECT_EQ(refusal(all({all({all({signal("a")})})})), "ok");
 }
 

@@ -23,11 +23,13 @@ class MemoryView final : public PartitionView {
     return std::move(plan->reply);
   }
 
+  std::size_t signals_read = 0;  // by all commands
+
   const Execution& execution() const { return *execution_; }
   const std::optional<Waits>& waits() const { return waits_; }
   const std::map<std::uint32_t, StoredSignal>& signals() const { return signals_; }
   std::size_t record_count() const {
-    return (waits_ ? 1 : 0) + signals_.size() + payloads_.size() + keys_.size() + steps_.size();
+    return (waits_ ? 1 : 0) + (details_ ? 1 : 0) + signals_.size() + payloads_.size() + keys_.size() + steps_.size();
   }
   // The state, and the event of the last command.
   std::string story() const {
@@ -40,15 +42,31 @@ class MemoryView final : public PartitionView {
     return nullptr;
   }
   Result<Waits> find_waits(const Execution&) override { return waits_.value_or(Waits{}); }
+  Result<WaitDetails> find_details(const Execution&, const Waits&) override {
+    return details_.value_or(WaitDetails{});
+  }
+  Result<std::vector<StoredSignal>> find_signals(
+      const Execution&, std::span<const std::uint32_t> indexes) override {
+    std::vector<StoredSignal> found;
+    for (const auto index : indexes) found.push_back(signals_.at(index));
+    signals_read += found.size();
+    return found;
+  }
   Result<std::vector<StoredSignal>> find_signals(const Execution&, std::uint32_t from) override {
     std::vector<StoredSignal> found;
     for (const auto& [index, signal] : signals_)
       if (index >= from) found.push_back(signal);
+    signals_read += found.size();
     return found;
   }
   Result<std::optional<KnownSignal>> find_signal(const Execution&, const SignalKey& key) override {
     const auto found = keys_.find(key);
     return found == keys_.end() ? std::nullopt : std::optional(found->second);
+  }
+  Result<std::optional<StoredSignal>> find_signal(const Execution&, const SignalId& id) override {
+    for (const auto& [index, signal] : signals_)
+      if (signal.id == id) return signal;
+    return std::nullopt;
   }
   Result<const Flow*> find_flow(const FlowId&) override { return nullptr; }
   Result<std::vector<ExecutionId>> find_members(const FlowId&, std::uint32_t,
@@ -76,15 +94,18 @@ class MemoryView final : public PartitionView {
                    [](std::string&) {},
                    [](Attempt&) {},
                    [&](Waits& waits) { waits_ = std::move(waits); },
+                   [&](WaitDetails& details) { details_ = std::move(details); },
                    [&](StoredSignal& signal) { signals_[signal.index] = signal; },
                    [&](SignalPayload& payload) { payloads_[payload.index] = payload.bytes; },
                    [&](KnownSignal& known) { keys_.insert_or_assign(known.key, known); },
+                   [](SignalIndex&) {},
                    [&](StoredStep& step) { steps_[step.name] = step; },
                },
                put.value);
   }
   void carry_out(EraseBelonging& erase) {
     if (erase.kind == Belonging::waits) waits_.reset();
+    if (erase.kind == Belonging::wait_details) details_.reset();
     if (erase.kind == Belonging::signal) signals_.clear();
     if (erase.kind == Belonging::signal_payload) payloads_.clear();
     if (erase.kind == Belonging::signal_key) keys_.clear();
@@ -93,6 +114,7 @@ class MemoryView final : public PartitionView {
 
   std::optional<Execution> execution_;
   std::optional<Waits> waits_;
+  std::optional<WaitDetails> details_;
   std::map<std::uint32_t, StoredSignal> signals_;
   std::map<std::uint32_t, std::string> payloads_;
   std::map<SignalKey, KnownSignal> keys_;

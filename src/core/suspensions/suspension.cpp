@@ -39,10 +39,18 @@ BlockingReason blocking_reason(SuspendReason reason) {
   return waiting_for_signal;
 }
 
-SuspensionReply info_of(const Waits& waits, bool ended) {
-  SuspensionReply reply{.waitpoints = waits.waitpoints};
-  for (auto& waitpoint : reply.waitpoints)
-    if (ended) waitpoint.state = WaitpointState::closed;
+WaitpointInfo info_of(WaitpointInfo waitpoint, const WaitDetails& details) {
+  const auto question = details.questions.find(waitpoint.id);
+  if (question != details.questions.end()) waitpoint.question = question->second;
+  return waitpoint;
+}
+
+SuspensionReply info_of(const Waits& waits, const WaitDetails& details, bool ended) {
+  SuspensionReply reply;
+  for (const auto& waitpoint : waits.waitpoints) {
+    reply.waitpoints.push_back(info_of(waitpoint, details));
+    if (ended) reply.waitpoints.back().state = WaitpointState::closed;
+  }
   if (!waits.suspension) return reply;
   const auto& suspension = *waits.suspension;
   SuspensionInfo info{.id = suspension.id,
@@ -55,7 +63,7 @@ SuspensionReply info_of(const Waits& waits, bool ended) {
                       .on_timeout = suspension.on_timeout,
                       .escalated = suspension.escalated,
                       .closed_at = suspension.closed_at,
-                      .state = suspension.state};
+                      .state = details.state};
   if (suspension.closed_at) info.close_reason = suspension.close_reason;
   for (const auto& waitpoint : reply.waitpoints)
     if (std::ranges::find(suspension.waitpoints, waitpoint.id) != suspension.waitpoints.end())

@@ -1,6 +1,8 @@
 // The records of suspensions, signals and steps that belong to an execution.
 #pragma once
 
+#include <map>
+
 #include "core/suspensions/condition.hpp"
 
 namespace ff::core {
@@ -9,6 +11,7 @@ namespace ff::core {
 struct Suspension {
   SuspensionId id;
   LeaseId lease_id;  // of the worker that suspended it
+  LeaseEpoch lease_epoch{};
   std::uint32_t attempt_index = 0;
   SuspendReason reason{};
   TimePoint since;
@@ -18,7 +21,6 @@ struct Suspension {
   TimeoutAction on_timeout{};
   bool escalated = false;
   Millis resume_delay{0};
-  std::string state = {};                    // for the handler
   std::vector<WaitpointId> waitpoints = {};  // bound to it
   bool satisfied_at_once = false;  // by signals that had arrived before: it never suspended
   std::optional<TimePoint> closed_at = {};
@@ -28,10 +30,19 @@ struct Suspension {
 
 // What an execution waits for, beside its state: open waitpoints, the newest suspension with its waitpoints.
 struct Waits {
-  std::vector<WaitpointInfo> waitpoints = {};  // by time of creation
+  std::vector<WaitpointInfo> waitpoints = {};  // by time of creation; without their questions
   std::optional<Suspension> suspension = {};
-  std::uint32_t first_uncounted = 0;  // no signal before this index can count any more
+  std::uint32_t first_uncounted = 0;  // signals before this index count only if they were passed over
+  bool has_details = false;
   bool operator==(const Waits&) const = default;
+};
+
+// The large parts of an execution's waits, which signals do not change.
+struct WaitDetails {
+  std::string state = {};  // of the newest suspension, for the handler
+  std::map<WaitpointId, Question> questions = {};
+  std::vector<std::uint32_t> passed_over = {};  // indexes of signals that may count later
+  bool operator==(const WaitDetails&) const = default;
 };
 
 struct StoredSignal {
@@ -78,7 +89,8 @@ std::optional<TimePoint> next_expiry(const Waits& waits);
 BlockingReason blocking_reason(SuspendReason reason);
 
 // As others see them. Of an execution that has ended, every waitpoint is closed.
-SuspensionReply info_of(const Waits& waits, bool ended);
+WaitpointInfo info_of(WaitpointInfo waitpoint, const WaitDetails& details);
+SuspensionReply info_of(const Waits& waits, const WaitDetails& details, bool ended);
 ReceivedSignal info_of(StoredSignal signal, std::string payload);
 
 }  // namespace ff::core

@@ -48,6 +48,24 @@ TEST(Suspend, AnswersARepeatedCallAsTheFirstTime) {
   EXPECT_EQ(must(view.run(without_id, t0 + 3s)), first);
 }
 
+TEST(Suspend, UnderALaterLeaseWithTheSameIdIsNoRepeat) {
+  MemoryView view(active());
+  must(view.run(suspend_for("go", 1), t0 + 1s));
+  must(view.run(send("go"), t0 + 2s));
+  must(view.run(claim(1), t0 + 3s));
+  auto second = suspend_for("again", 2, std::get<Active>(view.execution().state).lease.fence);
+  ASSERT_EQ(second.fence.lease_id, fence(1).lease_id);
+  EXPECT_EQ(must(view.run(second, t0 + 4s)).suspension_id, suspension_id(2));
+}
+
+TEST(Suspend, RefusesToCountMoreSignalsThanThePolicyAllows) {
+  Policy policy;
+  policy.max_signals = 2;
+  auto command = suspend();
+  command.condition = {CountOf{.n = 3}};
+  EXPECT_EQ(verdict(MemoryView(active(policy)).run(command, t0)), "invalid_condition");
+}
+
 TEST(Suspend, NeedsTheLease) {
   MemoryView view(active());
   EXPECT_EQ(verdict(view.run(suspend(1, fence(2)), t0 + 1s)), "stale_lease");
@@ -104,6 +122,42 @@ TEST(Signal, ThatDidNotCountIsKeptForALaterSuspension) {
   EXPECT_TRUE(must(view.run(suspend_for("second", 2, fence(2, 1)), t0 + 4s)).satisfied);
 }
 
+TEST(Signal, ThatDidNotCountDoesNotMakeLaterSuspensionsReadAllAfterIt) {
+  MemoryView view(active());
+  must(view.run(send("noise", 1), t0));
+  for (std::uint8_t round = 2; round < 52; ++round) {
+    must(view.run(send("go", round), t0));
+    EXPECT_TRUE(must(view.run(suspend_for("go", round), t0)).satisfied);
+  }
+  EXPECT_LE(view.signals_read, 2 * 50u);
+  EXPECT_TRUE(must(view.run(suspend_for("noise", 99), t0)).satisfied) << "it counts in the end";
+}
+
+TEST(Signal, OfAClosedWaitpointIsNotReadAgain) {
+  MemoryView view(active());
+  must(view.run(open("deploy"), t0));
+  auto signal = send("approve", 1);
+  signal.waitpoint = waitpoint_id(1);
+  must(view.run(signal, t0));
+  must(view.run(CloseWaitpoint{.id = test_id(), .waitpoint = waitpoint_id(1)}, t0));
+  for (std::uint8_t round = 2; round < 4; ++round) {
+    must(view.run(send("go", round), t0));
+    must(view.run(suspend_for("go", round), t0));
+  }
+  EXPECT_EQ(view.signals_read, 3u);
+}
+
+TEST(Signal, WithAnIdThatIsKnownAnswersAsTheFirstTimeAndCountsOnce) {
+  MemoryView view(active());
+  auto command = suspend();
+  command.condition = {CountOf{.n = 2}};
+  must(view.run(command, t0));
+  const auto first = must(view.run(send("vote", 1), t0));
+  EXPECT_EQ(must(view.run(send("vote", 1), t0 + 1s)), first);
+  EXPECT_EQ(view.execution().signal_count, 1u);
+  EXPECT_EQ(effect_of(view.run(send("vote", 2), t0 + 2s)), "resume_condition_satisfied");
+}
+
 TEST(Signal, IsKnownByItsKeyUntilTheWindowEnds) {
   MemoryView view(active());
   auto signal = send("go", 1);
@@ -124,6 +178,8 @@ TEST(Signal, RepeatedAfterTheEndStillAnswersAsTheFirstTime) {
   signal.idempotency_key = *SignalKey::parse("k");
   must(view.run(signal, t0));
   must(view.run(complete(fence(1)), t0 + 1s));
+  EXPECT_EQ(effect_of(view.run(signal, t0 + 2s)), "buffered_for_pending_waitpoint");
+  signal.signal_id = SignalId{uuid_of(2)};
   EXPECT_TRUE(must(view.run(signal, t0 + 2s)).duplicate);
   EXPECT_EQ(effect_of(view.run(send("go", 2), t0 + 2s)), "target_not_signalable");
 }
@@ -225,6 +281,20 @@ TEST(Waitpoint, OpenOnesAreLimited) {
   EXPECT_EQ(verdict(view.run(open("more", 200), t0)), "waitpoint_limit_exceeded");
 }
 
+TEST(Waitpoint, OldestClosedOnesAreForgotten) {
+  MemoryView view(active());
+  for (std::uint8_t n = 0; n < 100; ++n) {
+    must(view.run(open(fmt::format("w{}", n), n), t0));
+    must(view.run(CloseWaitpoint{.id = test_id(), .waitpoint = waitpoint_id(n)}, t0));
+  }
+  EXPECT_LE(view.waits()->waitpoints.size(), limits::waitpoints_max + 1);
+  auto signal = send("approve");
+  signal.waitpoint = waitpoint_id(99);
+  EXPECT_EQ(effect_of(view.run(signal, t0)), "waitpoint_closed");
+  signal.waitpoint = waitpoint_id(0);
+  EXPECT_EQ(effect_of(view.run(signal, t0)), "waitpoint_not_found");
+}
+
 std::string after_timeout(TimeoutAction action) {
   MemoryView view(active());
   auto command = suspend_for("go");
@@ -257,6 +327,17 @@ TEST(SuspensionTimeout, TellsTheWorkerThatItWasATimeout) {
   must(view.run(fire(TimerKind::suspension_timeout), t0 + 10s));
   EXPECT_EQ(must(view.run(claim(2), t0 + 11s)).wake,
             (Wake{.suspension_id = suspension_id(1), .cause = WakeCause::timeout, .at = t0 + 10s}));
+}
+
+TEST(SuspensionTimeout, AfterAnEscalationSignalsCountButDoNotResume) {
+  MemoryView view(active());
+  auto command = suspend_for("go");
+  command.timeout = 10s;
+  command.on_timeout = TimeoutAction::escalate;
+  must(view.run(command, t0));
+  must(view.run(fire(TimerKind::suspension_timeout), t0 + 10s));
+  EXPECT_EQ(effect_of(view.run(send("go"), t0 + 11s)), "appended_to_waitpoint");
+  EXPECT_EQ(view.story(), "suspended(waiting_for_operator_review since +0) [signalled]");
 }
 
 TEST(Operator, ResumesAlsoWhatWasEscalated) {

@@ -80,6 +80,18 @@ struct HoldsToken {
   QuotaTokenId token;
 };
 
+// A signal of the execution by its idempotency key, with the effect that its sender was told.
+struct FoundSignal {
+  SignalName name;
+  SignalEffect effect{};
+};
+struct FindSignal {
+  using Reply = std::optional<FoundSignal>;
+  static constexpr OperationRow row{.owner = Owner::execution};
+  ExecutionId id;
+  SignalKey key;
+};
+
 struct TimerReply {
   bool fired = false;  // false: nothing of that kind was due
   bool operator==(const TimerReply&) const = default;

@@ -35,11 +35,15 @@ void assert_consistent(const Execution* before, const Execution& next) {
 
 void erase_waits_and_steps(const Execution& before, std::vector<Change>& changes) {
   const auto erase = [&](Belonging kind) { changes.emplace_back(EraseBelonging{before.id, kind}); };
-  if (before.has_waits) erase(Belonging::waits);
+  if (before.has_waits) {
+    erase(Belonging::waits);
+    erase(Belonging::wait_details);
+  }
   if (before.signal_count > 0) {
     erase(Belonging::signal);
     erase(Belonging::signal_payload);
     erase(Belonging::signal_key);
+    erase(Belonging::signal_id);
   }
   if (before.step_count > 0) erase(Belonging::step);
 }

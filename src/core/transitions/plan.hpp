@@ -2,6 +2,7 @@
 // partition, and is written at once or not at all.
 #pragma once
 
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -27,10 +28,15 @@ struct SignalPayload {
   std::uint32_t index = 0;  // of the signal
   std::string bytes;
 };
+struct SignalIndex {
+  SignalId id;
+  std::uint32_t index = 0;
+};
 struct PutBelonging {
   ExecutionId id;
   Belonging kind{};
-  std::variant<std::string, Attempt, Waits, StoredSignal, SignalPayload, KnownSignal, StoredStep>
+  std::variant<std::string, Attempt, Waits, WaitDetails, StoredSignal, SignalPayload, KnownSignal,
+               SignalIndex, StoredStep>
       value;
 };
 struct EraseBelonging {  // all of a kind
@@ -77,10 +83,16 @@ class PartitionView {
 
   // Of an execution that is there.
   virtual Result<Waits> find_waits(const Execution& execution) = 0;
+  virtual Result<WaitDetails> find_details(const Execution& execution, const Waits& waits) = 0;
+  virtual Result<std::vector<StoredSignal>> find_signals(const Execution& execution,
+                                                         std::span<const std::uint32_t> indexes) = 0;
+  // All from an index on.
   virtual Result<std::vector<StoredSignal>> find_signals(const Execution& execution,
                                                          std::uint32_t from) = 0;
   virtual Result<std::optional<KnownSignal>> find_signal(const Execution& execution,
                                                          const SignalKey& key) = 0;
+  virtual Result<std::optional<StoredSignal>> find_signal(const Execution& execution,
+                                                          const SignalId& id) = 0;
   // Null if there is none.
   virtual Result<const Flow*> find_flow(const FlowId& id) = 0;
   // The nodes of a flow from an index on, in order.

@@ -12,6 +12,21 @@ Result<WaitpointInfo*> target_of(Waits& waits, const SendSignal& command, TimePo
   return waitpoint;
 }
 
+// The reply to a call whose signal has arrived before; none: it is new. A signal is known by its id as long as it
+// is kept, and by its idempotency key until the window ends.
+Result<std::optional<SignalReply>> first_reply(PartitionView& view, const Execution& execution,
+                                               const SendSignal& command, TimePoint now) {
+  const auto state = public_state(execution);
+  const auto same = view.find_signal(execution, command.signal_id.value_or(SignalId{}));
+  FF_TRY(same);
+  if (*same) return SignalReply{(*same)->id, (*same)->effect, false, state};
+  if (!command.idempotency_key) return std::nullopt;
+  const auto known = view.find_signal(execution, *command.idempotency_key);
+  FF_TRY(known);
+  if (!*known || (*known)->until <= now) return std::nullopt;
+  return SignalReply{(*known)->id, (*known)->effect, true, state};
+}
+
 StoredSignal signal_of(SendSignal& command, const Execution& execution,
                        const WaitpointInfo* waitpoint, TimePoint now) {
   StoredSignal signal{.index = execution.signal_count,
@@ -37,15 +52,9 @@ Result<Plan<SignalReply>> decide(PartitionView& view, SendSignal command, TimePo
   FF_TRY(found);
   if (!*found) return refusals::not_found(command.id);
   const Execution before = **found;
-  if (command.idempotency_key) {
-    const auto known = view.find_signal(before, *command.idempotency_key);
-    FF_TRY(known);
-    if (*known && (*known)->until > now)
-      return Plan<SignalReply>{.reply = {.signal_id = (*known)->id,
-                                         .effect = (*known)->effect,
-                                         .duplicate = true,
-                                         .state = public_state(before)}};
-  }
+  const auto first = first_reply(view, before, command, now);
+  FF_TRY(first);
+  if (*first) return Plan<SignalReply>{.reply = **first};
   if (has_ended(before)) return refusals::not_signalable(before.id, public_state(before));
   auto waits = view.find_waits(before);
   FF_TRY(waits);
@@ -81,6 +90,7 @@ Result<Plan<SignalReply>> decide(PartitionView& view, SendSignal command, TimePo
                            .effect = signal.effect,
                            .until = now + command.dedup_window});
   if (!payload.bytes.empty()) change.payloads.push_back(std::move(payload));
+  change.ids.push_back({.id = signal.id, .index = signal.index});
   change.signals.push_back(std::move(signal));
   return plan_of(before, std::move(change), resumes ? EventType::resumed : EventType::signalled,
                  std::move(reply));

@@ -7,7 +7,7 @@
 namespace ff::core {
 namespace {
 
-SuspendReply reply_of(const Waits& waits, ExecutionState state) {
+SuspendReply reply_of(const Waits& waits, const WaitDetails& details, ExecutionState state) {
   const auto& suspension = *waits.suspension;
   SuspendReply reply{.state = state,
                      .suspension_id = suspension.id,
@@ -15,68 +15,78 @@ SuspendReply reply_of(const Waits& waits, ExecutionState state) {
                      .timeout_at = suspension.timeout_at};
   for (const auto& id : suspension.waitpoints)
     for (const auto& waitpoint : waits.waitpoints)
-      if (waitpoint.id == id) reply.waitpoints.push_back({.info = waitpoint});
+      if (waitpoint.id == id) reply.waitpoints.push_back({.info = info_of(waitpoint, details)});
   return reply;
 }
 
 // A repeated call, also without a suspension id, finds what its lease did.
 bool suspended_before(const Suspension& suspension, const Suspend& command) {
-  if (suspension.lease_id != command.fence.lease_id) return false;
+  // A lease id can be given again, an epoch cannot.
+  if (suspension.lease_id != command.fence.lease_id ||
+      suspension.lease_epoch != command.fence.lease_epoch)
+    return false;
   return !suspension.satisfied_at_once || command.suspension_id == suspension.id;
 }
 
-Result<Suspension> new_suspension(const Execution& execution, Waits& waits, Suspend& command,
-                                  TimePoint now) {
+// Makes it the newest of `change`.
+Result<void> add_suspension(WaitingChange& change, Suspend& command, TimePoint now) {
+  const auto& execution = change.next;
   Suspension suspension{.id = command.suspension_id.value_or(SuspensionId{}),
                         .lease_id = command.fence.lease_id,
+                        .lease_epoch = command.fence.lease_epoch,
                         .attempt_index = execution.attempt->index,
                         .reason = command.reason,
                         .since = now,
-                        .condition = std::move(command.condition),
                         .on_timeout = command.on_timeout,
-                        .resume_delay = command.resume_delay,
-                        .state = std::move(command.state)};
+                        .resume_delay = command.resume_delay};
   if (command.timeout) suspension.timeout_at = now + *command.timeout;
-  std::vector<WaitpointKey> keys;
+  auto terms = terms_of(command);
+  terms.signals_max = execution.policy.max_signals;
   for (auto& wanted : command.waitpoints) {
-    const auto opened = open_waitpoint(execution.id, waits, std::move(wanted), now);
+    const auto opened =
+        open_waitpoint(change.waits, *change.details, std::move(wanted), execution.id, now);
     FF_TRY(opened);
-    auto& waitpoint = *opened->waitpoint;
-    waitpoint.state = WaitpointState::active;
-    suspension.waitpoints.push_back(waitpoint.id);
-    keys.push_back(waitpoint.key);
+    opened->waitpoint->state = WaitpointState::active;
+    suspension.waitpoints.push_back(opened->waitpoint->id);
   }
-  FF_TRY(check_condition(suspension.condition, keys, suspension.timeout_at.has_value()));
-  return suspension;
+  FF_TRY(check_condition(command.condition, terms));
+  suspension.condition = std::move(command.condition);
+  change.details->state = std::move(command.state);
+  change.waits.suspension = std::move(suspension);
+  return {};
 }
 
 // Signals that arrived before the suspension count, in their order, until they are enough. Returns whether
-// they are.
+// they are. Reads what was passed over by earlier suspensions and what arrived since the newest one.
 Result<bool> count_earlier_signals(PartitionView& view, WaitingChange& change) {
   auto& waits = change.waits;
   auto& suspension = *waits.suspension;
-  if (waits.first_uncounted >= change.next.signal_count) return false;
-  auto earlier = view.find_signals(change.next, waits.first_uncounted);
+  auto& passed_over = change.details->passed_over;
+  if (passed_over.empty() && waits.first_uncounted >= change.next.signal_count) return false;
+  auto earlier = view.find_signals(change.next, passed_over);
   FF_TRY(earlier);
+  auto newer = view.find_signals(change.next, waits.first_uncounted);
+  FF_TRY(newer);
+  earlier->insert(earlier->end(), newer->begin(), newer->end());
+  passed_over.clear();
   bool enough = false;
-  std::optional<std::uint32_t> first_uncounted;
   for (auto& signal : *earlier) {
-    const bool bound =
-        !signal.waitpoint ||
-        std::ranges::find(suspension.waitpoints, *signal.waitpoint) != suspension.waitpoints.end();
-    if (!enough && !signal.counted_for && bound) {
-      const auto effect = count_for_suspension(suspension, signal);
-      enough = effect == SignalEffect::resume_condition_satisfied;
-      if (signal.counted_for) {
-        signal.effect = effect;
-        if (auto* waitpoint = signal.waitpoint ? find_waitpoint(waits, *signal.waitpoint) : nullptr)
-          waitpoint->counted += 1;
-        change.signals.push_back(signal);
-      }
+    if (signal.counted_for) continue;
+    auto* waitpoint = signal.waitpoint ? find_waitpoint(waits, *signal.waitpoint) : nullptr;
+    if (signal.waitpoint && !waitpoint) continue;  // closed: it can never count
+    const bool bound = !waitpoint || std::ranges::find(suspension.waitpoints, waitpoint->id) !=
+                                         suspension.waitpoints.end();
+    const auto effect = enough || !bound ? signal.effect : count_for_suspension(suspension, signal);
+    if (!signal.counted_for) {
+      passed_over.push_back(signal.index);
+      continue;
     }
-    if (!signal.counted_for && !first_uncounted) first_uncounted = signal.index;
+    enough = effect == SignalEffect::resume_condition_satisfied;
+    signal.effect = effect;
+    if (waitpoint) waitpoint->counted += 1;
+    change.signals.push_back(signal);
   }
-  waits.first_uncounted = first_uncounted.value_or(change.next.signal_count);
+  waits.first_uncounted = change.next.signal_count;
   return enough;
 }
 
@@ -89,17 +99,20 @@ Result<Plan<SuspendReply>> decide(PartitionView& view, Suspend command, TimePoin
   const Execution before = **found;
   auto waits = view.find_waits(before);
   FF_TRY(waits);
+  auto details = view.find_details(before, *waits);
+  FF_TRY(details);
   if (waits->suspension && suspended_before(*waits->suspension, command))
-    return Plan<SuspendReply>{.reply = reply_of(*waits, public_state(before))};
+    return Plan<SuspendReply>{.reply = reply_of(*waits, *details, public_state(before))};
   const auto active = check_fence(before, command.fence, now);
   FF_TRY(active);
 
   // The waitpoints of the suspension before are over.
-  std::erase_if(waits->waitpoints, [](const WaitpointInfo& each) { return !is_open(each); });
-  WaitingChange change{.next = before, .waits = std::move(*waits)};
-  auto suspension = new_suspension(before, change.waits, command, now);
-  FF_TRY(suspension);
-  change.waits.suspension = std::move(*suspension);
+  std::erase_if(waits->waitpoints, [&](const WaitpointInfo& each) {
+    if (!is_open(each)) details->questions.erase(each.id);
+    return !is_open(each);
+  });
+  WaitingChange change{.next = before, .waits = std::move(*waits), .details = std::move(*details)};
+  FF_TRY(add_suspension(change, command, now));
   const auto enough = count_earlier_signals(view, change);
   FF_TRY(enough);
   auto& made = *change.waits.suspension;
@@ -116,7 +129,7 @@ Result<Plan<SuspendReply>> decide(PartitionView& view, Suspend command, TimePoin
                                   .timeout_at = made.timeout_at,
                                   .on_timeout = made.on_timeout};
   }
-  auto reply = reply_of(change.waits, public_state(change.next));
+  auto reply = reply_of(change.waits, *change.details, public_state(change.next));
   const auto event = *enough ? EventType::resumed : EventType::suspended;
   return plan_of(before, std::move(change), event, std::move(reply));
 }

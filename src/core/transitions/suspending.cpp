@@ -39,7 +39,8 @@ SignalEffect count_for_suspension(Suspension& suspension, StoredSignal& signal) 
     case Match::counted: break;
   }
   signal.counted_for = suspension.id;
-  return is_satisfied(suspension.condition, suspension.tally)
+  // An escalated suspension waits for an operator; the handler sees which signals came.
+  return is_satisfied(suspension.condition, suspension.tally) && !suspension.escalated
              ? SignalEffect::resume_condition_satisfied
              : SignalEffect::appended_to_waitpoint;
 }

@@ -5,9 +5,24 @@
 #include "core/transitions/suspending.hpp"
 
 namespace ff::core {
+namespace {
 
-Result<OpenedWaitpoint> open_waitpoint(const ExecutionId& id, Waits& waits, NewWaitpoint wanted,
-                                       TimePoint now) {
+// Closed waitpoints stay known until the next suspension, so that late signals are refused as such. Of many, the
+// oldest are forgotten.
+void forget_oldest_closed(Waits& waits, WaitDetails& details) {
+  auto excess = std::ranges::count_if(waits.waitpoints, [](auto& each) { return !is_open(each); }) -
+                static_cast<std::ptrdiff_t>(limits::waitpoints_max);
+  std::erase_if(waits.waitpoints, [&](const WaitpointInfo& each) {
+    const bool forgotten = !is_open(each) && excess-- > 0;
+    if (forgotten) details.questions.erase(each.id);
+    return forgotten;
+  });
+}
+
+}  // namespace
+
+Result<OpenedWaitpoint> open_waitpoint(Waits& waits, WaitDetails& details, NewWaitpoint wanted,
+                                       const ExecutionId& id, TimePoint now) {
   const auto open = std::ranges::find_if(waits.waitpoints, [&](const WaitpointInfo& each) {
     return is_open(each, now) && each.key == wanted.key;
   });
@@ -21,9 +36,10 @@ Result<OpenedWaitpoint> open_waitpoint(const ExecutionId& id, Waits& waits, NewW
   WaitpointInfo made{.id = wanted.id.value_or(WaitpointId{}),
                      .key = std::move(wanted.key),
                      .state = WaitpointState::pending,
-                     .created_at = now,
-                     .question = std::move(wanted.question)};
+                     .created_at = now};
   if (wanted.expires_in) made.expires_at = now + *wanted.expires_in;
+  forget_oldest_closed(waits, details);
+  if (wanted.question) details.questions.insert_or_assign(made.id, std::move(*wanted.question));
   waits.waitpoints.push_back(std::move(made));
   return OpenedWaitpoint{&waits.waitpoints.back(), true};
 }
@@ -37,11 +53,18 @@ Result<Plan<CreateWaitpointReply>> decide(PartitionView& view, CreateWaitpoint c
   FF_TRY(check_fence(before, command.fence, now));
   auto waits = view.find_waits(before);
   FF_TRY(waits);
-  WaitingChange change{.next = before, .waits = std::move(*waits)};
-  const auto opened = open_waitpoint(before.id, change.waits, std::move(command.waitpoint), now);
+  auto details = view.find_details(before, *waits);
+  FF_TRY(details);
+  const auto question_count = details->questions.size();
+  const auto opened =
+      open_waitpoint(*waits, *details, std::move(command.waitpoint), before.id, now);
   FF_TRY(opened);
-  CreateWaitpointReply reply{.waitpoint = {.info = *opened->waitpoint}, .duplicate = !opened->made};
+  CreateWaitpointReply reply{.waitpoint = {.info = info_of(*opened->waitpoint, *details)},
+                             .duplicate = !opened->made};
   if (reply.duplicate) return Plan<CreateWaitpointReply>{.reply = std::move(reply)};
+  WaitingChange change{.next = before, .waits = std::move(*waits)};
+  if (reply.waitpoint.info.question || details->questions.size() != question_count)
+    change.details = std::move(*details);
   return plan_of(before, std::move(change), EventType::waitpoint_opened, std::move(reply));
 }
 

@@ -3,6 +3,7 @@
 #include "base/text/utf8.hpp"
 #include "core/validation/checks.hpp"
 #include "core/validation/validate.hpp"
+#include "core/waitpoints/key_ring.hpp"
 
 namespace ff::core {
 namespace {
@@ -129,6 +130,9 @@ Result<void> validate(const RotateWaitpointSecret& operation, PartitionIndex) {
   if (operation.new_secret.empty())
     return fail_field(Errc::invalid_secret_hex, "new_secret_hex",
                       "new_secret_hex must be a non-empty even-length hex string");
+  if (auto checked = check_length(operation.new_secret); !checked)
+    return fail_field(Errc::invalid_secret_hex, "new_secret_hex",
+                      "new_secret_hex " + checked.error().message);
   return {};
 }
 

@@ -93,7 +93,7 @@ Result<void> validate(const Suspend& operation, PartitionIndex partition_count) 
                         fmt::format("waitpoints has two with the key {}", waitpoint.key.str()));
     keys.push_back(waitpoint.key);
   }
-  return check_condition(operation.condition, keys, operation.timeout.has_value());
+  return check_condition(operation.condition, terms_of(operation));
 }
 
 Result<void> validate(const CreateWaitpoint& operation, PartitionIndex partition_count) {

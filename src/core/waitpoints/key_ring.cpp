@@ -23,6 +23,13 @@ WaitpointSecret random_secret(Random& random) {
   return WaitpointSecret::of_bytes({bytes.begin(), bytes.end()});
 }
 
+Result<void> check_length(const WaitpointSecret& secret) {
+  if (secret.bytes().size() >= limits::waitpoint_secret_bytes_min) return {};
+  return fail(Errc::invalid_secret_hex,
+              fmt::format("must have at least {} bytes; make one with 'openssl rand -hex 32'",
+                          limits::waitpoint_secret_bytes_min));
+}
+
 const WaitpointSecret* KeyRing::signing() const {
   const auto found = current ? keys.find(*current) : keys.end();
   return found == keys.end() ? nullptr : &found->second.secret;

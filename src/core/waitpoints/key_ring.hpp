@@ -16,6 +16,9 @@ KeyId first_kid();
 // 32 bytes; the source must be fit for secrets.
 WaitpointSecret random_secret(Random& random);
 
+// Refuses a secret that is too short to protect tokens. Programs of the contract may have stored shorter ones.
+Result<void> check_length(const WaitpointSecret& secret);
+
 struct KeyRing {
   struct Key {
     WaitpointSecret secret;

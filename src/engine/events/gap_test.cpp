@@ -8,7 +8,7 @@ class Gap : public OnABreakingStore {
  protected:
   template <class Op>
   auto start(Op operation) {
-    return test::start(engine_->executor(), engine_->run(std::move(operation)));
+    return test::start(*engine_, std::move(operation));
   }
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/breaking_store.hpp"
+#include "tests/support/blocking_store.hpp"
 
 namespace ff {
 namespace {
@@ -13,7 +14,7 @@ class OutboxBreaksOff : public OnABreakingStore, public ::testing::WithParamInte
  protected:
   template <class Op>
   auto ask(Op operation) {
-    return must(test::run_blocking(engine_->executor(), store_->run(std::move(operation))));
+    return must(test::run(*store_, std::move(operation)));
   }
   std::vector<store::PendingEffect> pending() {
     return ask(store::FindEffects{.max = 100}).effects;
@@ -65,9 +66,7 @@ TEST_P(OutboxBreaksOff, AndTheSlotOfAnEndedExecutionIsFree) {
 }
 
 TEST_P(OutboxBreaksOff, AndTheSpendingOfARemovedExecutionIsForgotten) {
-  const auto remove = [this] {
-    return test::run_blocking(engine_->executor(), store_->run(core::Remove{claimed_.at(0).id}));
-  };
+  const auto remove = [this] { return test::run(*store_, core::Remove{claimed_.at(0).id}); };
   break_everywhere(
       [this] {
         claimed_ = must(run(claim(1))).executions;

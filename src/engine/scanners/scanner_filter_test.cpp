@@ -19,7 +19,7 @@ class FilteredScanners : public ::testing::Test {
  protected:
   template <class Op>
   auto run(Op operation) {
-    return must(test::run_blocking(engine_.executor(), engine_.run(std::move(operation))));
+    return must(test::run(engine_, std::move(operation)));
   }
   void pass(Millis time) {
     clock_->advance(time);
@@ -47,7 +47,7 @@ class FilteredScanners : public ::testing::Test {
   std::string states(const std::vector<ExecutionId>& ids) {
     std::string text;
     for (const auto& id : ids) {
-      const auto info = test::run_blocking(engine_.executor(), engine_.run(GetExecution{id}));
+      const auto info = test::run(engine_, GetExecution{id});
       text += (text.empty() ? "" : " ") +
               std::string(info ? to_string(info->state) : info.error().name());
     }

@@ -180,9 +180,12 @@ std::optional<SignalName> wanted_signal(const Condition& condition) {
       condition.is);
 }
 
-// "; ada, bob have not answered", if the people that are asked have names.
+// "; ada, bob have not answered", if the people that are asked have names. A closed waitpoint is named.
 Async<std::string> missing_answers(store::Store& store, const ExecutionId& id,
                                    const WaitpointInfo& waitpoint) {
+  if (waitpoint.state == WaitpointState::closed)
+    co_return fmt::format("; its waitpoint {} is closed ({}) and takes no answers",
+                          waitpoint.key.str(), waitpoint.close_reason.value_or(""));
   if (!waitpoint.question || waitpoint.question->approvers.empty()) co_return std::string();
   auto missing = waitpoint.question->approvers;
   GetSignals get{.id = id, .limit = limits::list_page_max};
@@ -208,6 +211,7 @@ std::string timeout_text(const SuspensionInfo& suspension) {
 
 std::string remedy_of(const ExecutionId& id, const SuspensionInfo& suspension) {
   const auto resume = fmt::format("ff resume {} --reason WHY", shell_id(id));
+  if (suspension.escalated) return resume;
   const auto open = std::ranges::find_if(suspension.waitpoints, [](const WaitpointInfo& each) {
     return each.state != WaitpointState::closed;
   });

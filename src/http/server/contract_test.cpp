@@ -249,7 +249,7 @@ class ContractTest : public HttpTest {
       send({"post", "/v1/waitpoint", fields});
       return with(fields, "signal", "no");
     }
-    if (operation == "RotateWaitpointSecret") return with(fields, "new_secret_hex", "bb");
+    if (operation == "RotateWaitpointSecret") return with(fields, "new_secret_hex", std::string(64, 'b'));
     if (operation == "ClaimExecution") return with(claimed_id(), "worker", "w");
     if (operation == "ClaimGranted") return with(claimed_id(), "worker", "w");
     if (operation == "GetResult" || operation == "Replay") return claimed_id();

@@ -59,9 +59,12 @@ Result<void> refuse_foreign_page(const RequestHeader& header, std::string_view a
   const bool foreign_origin =
       origin != header.end() && !beast::iequals(without_scheme(origin->value()), authority);
   if (!foreign_site && !foreign_origin) return {};
-  return fail(Errc::permission_denied,
-              "a server without tokens refuses web pages of other origins; give it tokens "
-              "(FF_API_TOKEN) and let the page send one");
+  return fail(
+      Errc::permission_denied,
+      fmt::format("a server without tokens refuses web pages of other origins, and this request "
+                  "is for '{}'; a proxy in front of the server must keep the Host header, or give "
+                  "the server tokens (FF_API_TOKEN)",
+                  printable(authority)));
 }
 
 Result<void> refuse_foreign_host(std::string_view authority) {

@@ -28,9 +28,9 @@ constexpr std::uint64_t request_bytes_max =
     base64_encoded_size(limits::payload_bytes_max) + 1024 * 1024;
 constexpr std::uint64_t batch_bytes_max =
     base64_encoded_size(limits::batch_bytes_max) + 4 * 1024 * 1024;
-constexpr std::uint64_t flow_bytes_max =
-    base64_encoded_size(limits::flow_call_bytes_max) + 8 * 1024 * 1024;  // names, edges and policies beside
-constexpr std::uint64_t answer_bytes_max = 64 * 1024;  // of a waitpoint
+constexpr std::uint64_t flow_bytes_max = base64_encoded_size(limits::flow_call_bytes_max) +
+                                         8 * 1024 * 1024;  // names, edges and policies beside
+constexpr std::uint64_t answer_bytes_max = 64 * 1024;      // of a waitpoint
 constexpr std::uint64_t contract_signal_bytes_max = 256 * 1024;
 
 template <class Op>
@@ -95,7 +95,8 @@ Response respond(EngineCall& answered) {
   auto& reply = *call.reply;
   if (!reply) return error_response(reply.error());
   const bool only_checked = checks_only(call.operation);
-  auto response = success(*reply, only_checked ? HttpRow::Words{checked, checked} : endpoint<Op>.words);
+  auto response =
+      success(*reply, only_checked ? HttpRow::Words{checked, checked} : endpoint<Op>.words);
   if (only_checked) response.result(Status::ok);
   if constexpr (std::same_as<Op, GetPayload> || std::same_as<Op, GetResult> ||
                 std::same_as<Op, GetStep>)

@@ -257,6 +257,21 @@ TEST_F(WaitpointTest, TokensAreInNoLogMetricOrError) {
   EXPECT_THAT(told, AllOf(HasSubstr("/v1/waitpoints/{token}"), Not(HasSubstr(token))));
 }
 
+TEST_F(WaitpointTest, TokensOnPathsThatAreNoneOfOursAreNotLogged) {
+  const auto token = suspend().tokens.at(0);
+  const auto secret_part = token.substr(token.size() / 2);
+  std::string told;
+  for (const std::string path :
+       {"/v1/waitpoint/", "/v1/waitpoints//", "/V1/Waitpoints/", "/waitpoints/", "/approve/",
+        "/v1/executions/", "/v1/executions/x/waitpoints/", "/v1/webhooks/", "/", "/a%2f"})
+    for (const std::string tail : {"", "/", "/more", "%00", "?x=1"})
+      told += get(path + token + tail).body();
+  told += get("/v1/waitpoint/%66%66w1" + token.substr(4)).body();
+  server_.reset();
+  EXPECT_THAT(log_.text(), AllOf(HasSubstr("GET /approve/… 401"), Not(HasSubstr(secret_part))));
+  EXPECT_THAT(told, Not(HasSubstr(secret_part)));
+}
+
 TEST_F(WaitpointTest, RepliesWithTokensAreKeptByNoCache) {
   const auto waiting = suspend();
   const auto tokens =

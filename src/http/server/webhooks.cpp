@@ -180,6 +180,16 @@ Result<void> check_source(const std::string& member, const ValueSource& source) 
   return {};
 }
 
+// A source that the signature covers: with any other, a recorded request could be changed and sent again.
+Result<void> check_signed_source(const std::string& member, const ValueSource& source) {
+  if (source.header)
+    return fail_field(Errc::invalid_input, member + ".header",
+                      member +
+                          " must not come from a header, which the signature does not cover; "
+                          "give a pointer into the body or a constant");
+  return check_source(member, source);
+}
+
 std::size_t count_of(std::string_view text, std::string_view part) {
   std::size_t count = 0;
   for (auto at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++count;
@@ -204,10 +214,11 @@ Result<void> check(const Webhook& webhook) {
     return fail_field(
         Errc::invalid_input, "timestamp.tolerance_ms",
         fmt::format("timestamp.tolerance_ms must be from 1 to {}", limits::duration_max.count()));
-  FF_TRY(check_source("execution", webhook.execution));
-  FF_TRY(check_source("signal", webhook.signal));
-  if (webhook.waitpoint) FF_TRY(check_source("waitpoint", *webhook.waitpoint));
-  if (webhook.idempotency_key) FF_TRY(check_source("idempotency_key", *webhook.idempotency_key));
+  FF_TRY(check_signed_source("execution", webhook.execution));
+  FF_TRY(check_signed_source("signal", webhook.signal));
+  if (webhook.waitpoint) FF_TRY(check_signed_source("waitpoint", *webhook.waitpoint));
+  if (webhook.idempotency_key)
+    FF_TRY(check_signed_source("idempotency_key", *webhook.idempotency_key));
   for (const auto& filter : webhook.only_if) FF_TRY(check_source("only_if", filter.value));
   return {};
 }
@@ -292,7 +303,9 @@ bool is_fresh(std::string_view timestamp, Millis tolerance, TimePoint now) {
   return at >= now - tolerance && at <= now + tolerance;
 }
 
-bool is_genuine(const Webhook& webhook, const Request& request, TimePoint now) {
+// The signed bytes of a request with a valid signature; none if it has none.
+std::optional<std::string> verified_bytes(const Webhook& webhook, const Request& request,
+                                          TimePoint now) {
   std::string_view timestamp;
   bool fresh = true;
   if (webhook.timestamp) {
@@ -300,7 +313,7 @@ bool is_genuine(const Webhook& webhook, const Request& request, TimePoint now) {
     if (!found.empty()) timestamp = found.front();
     fresh = is_fresh(timestamp, webhook.timestamp->tolerance, now);
   }
-  const auto bytes = signed_bytes(webhook, timestamp, request.body());
+  auto bytes = signed_bytes(webhook, timestamp, request.body());
   const auto given = parts_of(request, webhook.signature.from);
   bool genuine = false;
   for (const auto& secret : webhook.secrets) {
@@ -310,7 +323,8 @@ bool is_genuine(const Webhook& webhook, const Request& request, TimePoint now) {
       if (code && same_bytes(*code, wanted)) genuine = true;
     }
   }
-  return genuine && fresh;
+  if (!genuine || !fresh) return std::nullopt;
+  return bytes;
 }
 
 // ---- Mapping ------------------------------------------------------------------------------------
@@ -363,8 +377,17 @@ class Values {
   json::value body_;
 };
 
-Result<SendSignal> read_signal(const Webhook& webhook, const Values& values) {
+// Without an idempotency key, requests with the same signed bytes are one.
+SignalKey usual_key(const Webhook& webhook, std::string_view bytes) {
+  return *SignalKey::parse(
+      fmt::format("webhook:{}:{}", webhook.name.str(), hex_encode(hmac_sha256("", bytes))));
+}
+
+Result<SendSignal> read_signal(const Webhook& webhook, const Values& values,
+                               std::string_view bytes) {
   SendSignal send;
+  send.dedup_window = limits::duration_max;
+  send.idempotency_key = usual_key(webhook, bytes);
   send.source = {.type = "webhook", .identity = webhook.name.str()};
   auto execution = values.parse<ExecutionId>("execution", webhook.execution);
   FF_TRY(execution);
@@ -413,7 +436,8 @@ Result<Webhooks::Received> Webhooks::receive(std::string_view name, const Reques
     static_cast<void>(hmac_sha256("a secret that signs nothing", request.body()));  // as slow
     return not_verified();
   }
-  if (!is_genuine(*found, request, now)) return not_verified();
+  const auto bytes = verified_bytes(*found, request, now);
+  if (!bytes) return not_verified();
 
   json::value body;
   if (needs_body(*found)) {
@@ -426,7 +450,7 @@ Result<Webhooks::Received> Webhooks::receive(std::string_view name, const Reques
     return values.get(filter.value) != filter.equals;
   };
   if (std::ranges::any_of(found->only_if, differs)) return Received{};
-  auto signal = read_signal(*found, values);
+  auto signal = read_signal(*found, values, *bytes);
   FF_TRY(signal);
   signal->payload = request.body();
   if (auto type = ContentType::parse(std::string(request[beast::http::field::content_type])))

@@ -71,7 +71,8 @@ TEST_F(WebhooksTest, ASignedRequestIsASignal) {
   const auto webhooks = must(load(hook()));
   const auto body = body_for();
   EXPECT_EQ(received(*webhooks, request(body, sign(body))),
-            fmt::format("{} done key= bytes={}", known_execution, body.size()));
+            fmt::format("{} done key=webhook:hook:{} bytes={}", known_execution,
+                        hex_encode(hmac_sha256("", body)), body.size()));
   const auto got = must(webhooks->receive("hook", request(body, sign(body)), received_at));
   EXPECT_EQ(got.signal->source, (SignalSource{"webhook", "hook"}));
   EXPECT_EQ(got.signal->content_type->str(), "application/json");
@@ -140,16 +141,14 @@ TEST_F(WebhooksTest, TheSignedTextFollowsItsTemplate) {
 
 // ---- Mapping ------------------------------------------------------------------------------------
 
-TEST_F(WebhooksTest, ValuesComeFromBodyHeadersAndConstants) {
-  write("webhooks.json", "");
+TEST_F(WebhooksTest, ValuesComeFromBodyAndConstants) {
   const auto webhooks = must(load(R"({"webhooks":[{"name":"hook","secret_file":"hook.secret",
       "signature":{"header":"X-Signature","prefix":"sha256="},
-      "execution":{"header":"X-Run"},"signal":{"pointer":"/a~1b/0"},
+      "execution":{"constant":"{fp:7}:01920000-0000-7000-8000-000000000001"},
+      "signal":{"pointer":"/a~1b/0"},
       "idempotency_key":{"pointer":"/number"}}]})"));
   const std::string body = R"({"a/b":["merged"],"number":7})";
-  auto made = request(body, sign(body));
-  made.set("X-Run", known_execution);
-  EXPECT_EQ(received(*webhooks, made),
+  EXPECT_EQ(received(*webhooks, request(body, sign(body))),
             fmt::format("{} merged key=7 bytes={}", known_execution, body.size()));
 }
 
@@ -198,13 +197,16 @@ TEST_F(WebhooksTest, WrongFilesAreRefusedWithThePathAndWithoutTheSecret) {
   EXPECT_THAT(refusal(hook(R"(,"idempotency_key":{"pointer":"a/b"})")),
               HasSubstr("idempotency_key.pointer must be a JSON pointer"));
   EXPECT_THAT(refusal(hook(R"(,"idempotency_key":{"pointer":"/a~2"})")), HasSubstr("JSON pointer"));
+  for (const char* member : {"waitpoint", "idempotency_key"})
+    EXPECT_THAT(refusal(hook(fmt::format(R"(,"{}":{{"header":"X"}})", member))),
+                HasSubstr(fmt::format("{} must not come from a header", member)));
   EXPECT_THAT(refusal(hook(R"(,"signed":"{timestamp}.{body}")")), HasSubstr("signed must have"));
   EXPECT_THAT(refusal(hook(R"(,"signed":"body")")), HasSubstr("signed must have {body} once"));
   EXPECT_THAT(refusal(hook(R"(,"timestamp":{"header":"X","tolerance_ms":0})")),
               HasSubstr("tolerance_ms must be from 1"));
   EXPECT_THAT(refusal(hook("},{\"name\":\"hook\",\"secret_file\":\"hook.secret\",\"signature\":"
-                           "{\"header\":\"X\"},\"execution\":{\"header\":\"X\"},\"signal\":"
-                           "{\"header\":\"X\"}")),
+                           "{\"header\":\"X\"},\"execution\":{\"constant\":\"X\"},\"signal\":"
+                           "{\"constant\":\"X\"}")),
               HasSubstr("two of this name"));
   write("hook.secret", "short\n");
   EXPECT_THAT(refusal(hook()), AllOf(HasSubstr("at least 16"), Not(HasSubstr("short\n"))));
@@ -241,6 +243,22 @@ TEST_F(WebhookServerTest, NoTokenIsNeededAndTheSignalArrivesOnce) {
   EXPECT_THAT(log.text(), HasSubstr("POST /v1/webhooks/hook 200"));
   EXPECT_THAT(log.text(), HasSubstr("by=webhook:hook"));
   server_.reset();
+}
+
+TEST_F(WebhookServerTest, RecordedRequestCountsOnceWhateverItsHeadersSay) {
+  serve_hook();
+  const auto token = bearer("a-token-0123456789");
+  const auto execution = submit(R"({"kind":"k"})", token);
+  const auto body = body_for(execution);
+  const auto send = [&](const std::string& delivery) {
+    return post("/v1/webhooks/hook", body,
+                fmt::format("Content-Type: application/json\r\nX-Signature: {}\r\n"
+                            "X-Delivery: {}\r\n",
+                            sign(body), delivery))
+        .body();
+  };
+  EXPECT_EQ(send("1"), R"({"status":"accepted"})");
+  EXPECT_EQ(send("2"), R"({"status":"duplicate"})");
 }
 
 TEST_F(WebhookServerTest, RefusalsBeforeVerificationAreAlike) {

@@ -87,7 +87,7 @@ class TlsTest : public HttpTest {
   // "ok", or why not.
   std::string try_out(const std::string& url, const std::filesystem::path& ca_file) {
     const std::unique_ptr<Engine> remote = must(RemoteEngine::open(url, {.ca_file = ca_file}));
-    const auto health = ff::test::start(*remote, Health{}).get();
+    const auto health = ff::test::run(*remote, Health{});
     return health ? "ok" : fmt::format("{}: {}", health.error().name(), health.error().message);
   }
 
@@ -101,7 +101,7 @@ TEST_F(TlsTest, ServesAWholeExecution) {
   EXPECT_THAT(server_->url(), StartsWith("https://127.0.0.1:"));
   const std::unique_ptr<Engine> remote = must(RemoteEngine::open(server_->url(), {.ca_file = ca_}));
   const auto run = [&](auto operation) {
-    return must(ff::test::start(*remote, std::move(operation)).get());
+    return must(ff::test::run(*remote, std::move(operation)));
   };
   const std::string large(limits::payload_bytes_max, 'x');
   const auto id = run(Submit{.kind = must(Kind::parse("k")), .payload = large}).id;
@@ -172,7 +172,7 @@ TEST_F(TlsTest, AClientThatGoesWhileItWaitsIsNoticed) {
   const auto waiting = [&] {
     const std::unique_ptr<Engine> remote =
         must(RemoteEngine::open(server_->url(), {.ca_file = ca_}));
-    const auto text = must(ff::test::start(*remote, GetMetrics{}).get()).bytes;
+    const auto text = must(ff::test::run(*remote, GetMetrics{})).bytes;
     const std::string name = "\nff_http_long_polls ";
     return text.substr(text.find(name) + name.size(), 1);
   };

@@ -70,7 +70,8 @@ constexpr std::array rows{
         "DeliverSignal"},
     Row{"satisfied",
         "Earlier signals satisfy the condition: it was not suspended, the lease goes on."},
-    Row{"signal_id", "A UUID. Left out: minted.", "", "SendSignal"},
+    Row{"signal_id", "A UUID; repeated with the same, it counts once. Left out: minted.", "",
+        "SendSignal"},
     Row{"signals", "Received since it was submitted or replayed.", "integer", "ExecutionInfo"},
     Row{"signals", "That arrived at the waitpoint.", "integer"},
     Row{"since_ms", "When it was suspended."},
@@ -87,7 +88,8 @@ constexpr std::array rows{
 
     // Of flows
     Row{"after",
-        "The nodes before it: a name, or an object with the end that is waited for and the name of the "
+        "The nodes before it: a name, or an object with the end that is waited for and the name of "
+        "the "
         "input.",
         "array", "FlowNode"},
     Row{"after", "The nodes before it.", "array", "FlowNodeInfo"},
@@ -122,8 +124,9 @@ constexpr std::array rows{
     Row{"node", "Its name in its flow.", "string", "ClaimedExecution"},
     Row{"nodes", "How many there are.", "integer"},
     Row{"nodes", "Those that run again, at most 1000 of them.", "array", "RedriveReply"},
-    Row{"on", "The end of the node that is waited for; any other end makes the dependency "
-              "impossible."},
+    Row{"on",
+        "The end of the node that is waited for; any other end makes the dependency "
+        "impossible."},
     Row{"on_failure",
         "After the failure of a node that is not optional: finish lets independent nodes run, stop "
         "cancels all but those that wait for failed or finished nodes."},
@@ -138,7 +141,8 @@ constexpr std::array rows{
     Row{"result", "The execution of the node whose result is the flow's.", "", "FlowInfo"},
     Row{"result", "Of a node that completed, as text.", "string", "NodeInput"},
     Row{"result_base64", "The same, if it is not text.", "string", "NodeInput"},
-    Row{"retention_ms", "How long the flow and its nodes are kept after its end.", "", "SubmitFlow"},
+    Row{"retention_ms", "How long the flow and its nodes are kept after its end.", "",
+        "SubmitFlow"},
     Row{"revision", "Counts changes of the graph."},
     Row{"scheduled", "Nodes that are still to be cancelled."},
     Row{"wait_ms", "Wait so long for the end of the flow; at most 60000.", "", "GetFlow"},

@@ -203,7 +203,7 @@ Result<WaitpointSecret> Codec<WaitpointSecret>::read(const json::value& value, S
 }
 
 json::object Codec<WaitpointSecret>::schema(NamedSchemas&) {
-  return {{"type", "string"}, {"pattern", "^([0-9A-Fa-f]{2})+$"}, {"writeOnly", true}};
+  return {{"type", "string"}, {"pattern", "^([0-9A-Fa-f]{2}){16,}$"}, {"writeOnly", true}};
 }
 
 json::value Codec<Tags>::write(const Tags& tags) {

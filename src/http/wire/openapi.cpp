@@ -94,7 +94,8 @@ constexpr std::array tags{
     Tag{"Health", "Whether the server works."},
     Tag{"Outsiders", "Answers with the token of a waitpoint, and no other."},
     Tag{"Reading", "Executions, flows, events, budgets, quotas and workers; role read."},
-    Tag{"Submitting and changing", "New executions and flows, and changes to those there are; role submit."},
+    Tag{"Submitting and changing",
+        "New executions and flows, and changes to those there are; role submit."},
     Tag{"Working", "Claims, leases, results and usage; role work."},
     Tag{"Operating", "Budgets, quotas, drains, revocations and backups; role admin."},
 };

@@ -26,7 +26,9 @@ class SchemaWriter final : public Fields {
 
   // One of these texts.
   void words(std::string_view name, std::span<const std::string_view> texts);
-  void constant(std::string_view name, std::string_view value) override { words(name, {&value, 1}); }
+  void constant(std::string_view name, std::string_view value) override {
+    words(name, {&value, 1});
+  }
   void bytes(std::string_view name, std::string& value) override;
   void bytes(std::string_view name, std::optional<std::string>& value) override;
   void time(std::string_view name, std::string_view delay_name, TimePoint& value) override;

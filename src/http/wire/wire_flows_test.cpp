@@ -6,15 +6,15 @@ namespace ff::http {
 namespace {
 
 const auto flow_id = must(FlowId::parse("01920000-0000-7000-8000-000000000001"));
-const auto budget_id = must(BudgetId::parse("01920000-0000-7000-8000-000000000002"));
+const auto flow_budget = must(BudgetId::parse("01920000-0000-7000-8000-000000000002"));
 const ExecutionId node_id(7, flow_id.uuid());
-const TimePoint then{Millis{1'000}};
+const TimePoint flow_time{Millis{1'000}};
 
 NodeName node(std::string name) { return must(NodeName::parse(std::move(name))); }
 Kind kind(std::string name) { return must(Kind::parse(std::move(name))); }
 
 template <class T>
-T there_and_back(const T& value) {
+T flow_after_the_way(const T& value) {
   return must(from_reply<T>(to_fields(value)));
 }
 
@@ -40,42 +40,38 @@ FlowInfo full_flow() {
           .ns = must(Namespace::parse("tenant")),
           .kind = kind("release"),
           .state = FlowState::failed,
-          .counts = {.nodes = 6,
-                     .completed = 1,
-                     .failed = 1,
-                     .cancelled = 1,
-                     .expired = 1,
-                     .skipped = 1},
+          .counts =
+              {.nodes = 6, .completed = 1, .failed = 1, .cancelled = 1, .expired = 1, .skipped = 1},
           .edges = 5,
           .revision = 4,
           .generation = 3,
           .on_failure = FlowFailure::stop,
           .tags = {{"a.b", "c"}},
           .idempotency_key = must(IdempotencyKey::parse("key")),
-          .created_at = then,
-          .deadline = then,
-          .ended_at = then,
+          .created_at = flow_time,
+          .deadline = flow_time,
+          .ended_at = flow_time,
           .reason = "test failed",
           .result = node_id};
 }
 
 TEST(WireFlows, FlowIsTheSameAfterTheWay) {
-  EXPECT_EQ(there_and_back(full_flow()), full_flow());
+  EXPECT_EQ(flow_after_the_way(full_flow()), full_flow());
   const FlowInfo bare{
-      .id = flow_id, .ns = default_namespace(), .kind = default_flow_kind(), .created_at = then};
-  EXPECT_EQ(there_and_back(bare), bare);
+      .id = flow_id, .ns = default_namespace(), .kind = default_flow_kind(), .created_at = flow_time};
+  EXPECT_EQ(flow_after_the_way(bare), bare);
 }
 
 TEST(WireFlows, RepliesHaveTheFlowsFieldsBesideTheirOwn) {
   const FlowReply submitted{.flow = full_flow(), .duplicate = true};
-  EXPECT_EQ(there_and_back(submitted), submitted);
+  EXPECT_EQ(flow_after_the_way(submitted), submitted);
   EXPECT_EQ(to_fields(submitted).at("id").as_string(), flow_id.str());
   const CancelFlowReply cancelled{
       .flow = full_flow(), .policy = CancelPolicy::cancel_pending, .scheduled = 9};
-  EXPECT_EQ(there_and_back(cancelled), cancelled);
+  EXPECT_EQ(flow_after_the_way(cancelled), cancelled);
   const RedriveReply redriven{
       .flow = full_flow(), .nodes = {node("build"), node("test")}, .count = 2};
-  EXPECT_EQ(there_and_back(redriven), redriven);
+  EXPECT_EQ(flow_after_the_way(redriven), redriven);
 }
 
 TEST(WireFlows, NodeIsTheSameAfterTheWay) {
@@ -88,13 +84,13 @@ TEST(WireFlows, NodeIsTheSameAfterTheWay) {
                           .needed = 1,
                           .optional = true,
                           .attempts = 2,
-                          .started_at = then,
-                          .ended_at = then,
+                          .started_at = flow_time,
+                          .ended_at = flow_time,
                           .worker = must(WorkerId::parse("w")),
                           .reason = "build failed"};
-  EXPECT_EQ(there_and_back(full), full);
+  EXPECT_EQ(flow_after_the_way(full), full);
   const FlowNodeInfo unnamed{.id = node_id, .name = {}, .kind = kind("k"), .lane = default_lane()};
-  EXPECT_EQ(there_and_back(unnamed), unnamed);
+  EXPECT_EQ(flow_after_the_way(unnamed), unnamed);
 }
 
 TEST(WireFlows, InputsAreTheSameAfterTheWay) {
@@ -103,10 +99,10 @@ TEST(WireFlows, InputsAreTheSameAfterTheWay) {
                        .state = ExecutionState::completed,
                        .result = "{\"a\": 1}",
                        .content_type = must(ContentType::parse("application/json"))};
-  EXPECT_EQ(there_and_back(text), text);
+  EXPECT_EQ(flow_after_the_way(text), text);
   NodeInput binary = text;
   binary.result = std::string("\xff\x00\x01", 3);
-  EXPECT_EQ(there_and_back(binary), binary);
+  EXPECT_EQ(flow_after_the_way(binary), binary);
   EXPECT_TRUE(to_fields(binary).contains("result_base64"));
 }
 
@@ -121,8 +117,8 @@ TEST(WireFlows, SubmitIsTheSameAfterTheWay) {
                  .priority = 7,
                  .payload = "src",
                  .content_type = must(ContentType::parse("text/plain")),
-                 .delay_until = then,
-                 .deadline = then,
+                 .delay_until = flow_time,
+                 .deadline = flow_time,
                  .tags = {{"a.b", "c"}},
                  .policy = {.max_reclaim_count = 3}},
                 {.name = node("test"),
@@ -133,9 +129,9 @@ TEST(WireFlows, SubmitIsTheSameAfterTheWay) {
                  .optional = true}},
       .on_failure = FlowFailure::stop,
       .result = node("test"),
-      .deadline = then,
+      .deadline = flow_time,
       .tags = {{"a.b", "c"}},
-      .budgets = {budget_id},
+      .budgets = {flow_budget},
       .retention = Millis{5},
       .building = true,
       .dry_run = true};
@@ -167,10 +163,9 @@ TEST(WireFlows, NeededIsANumberOrAWord) {
 }
 
 TEST(WireFlows, PayloadMayBeAnyJsonValue) {
-  const auto flow = must(
-      parse<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","payload":"text"},)"
-                        R"({"name":"b","kind":"k","payload":{"n": [1.50]}},)"
-                        R"({"name":"c","kind":"k","payload_base64":"/w=="}]})"));
+  const auto flow = must(parse<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","payload":"text"},)"
+                                           R"({"name":"b","kind":"k","payload":{"n": [1.50]}},)"
+                                           R"({"name":"c","kind":"k","payload_base64":"/w=="}]})"));
   EXPECT_EQ(flow.nodes.at(0).payload, "text");
   EXPECT_EQ(flow.nodes.at(0).content_type, std::nullopt);
   EXPECT_EQ(flow.nodes.at(1).payload, R"({"n": [1.50]})");
@@ -190,11 +185,11 @@ TEST(WireFlows, WrongFieldsAreRefusedWithTheirPath) {
             "whole number");
   EXPECT_EQ(refusal<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","needed":"most"}]})"),
             "nodes[0].needed: nodes[0]: needed must be a whole number, all or any");
-  EXPECT_EQ(
-      refusal<SubmitFlow>(
-          R"({"nodes":[{"name":"a","kind":"k","after":[{"node":"b","on":"success"}]}]})"),
-      "nodes[0].after[0].on: nodes[0]: after[0]: on must be one of succeeded, failed, finished, got "
-      "'success'");
+  EXPECT_EQ(refusal<SubmitFlow>(
+                R"({"nodes":[{"name":"a","kind":"k","after":[{"node":"b","on":"success"}]}]})"),
+            "nodes[0].after[0].on: nodes[0]: after[0]: on must be one of succeeded, failed, "
+            "finished, got "
+            "'success'");
   EXPECT_EQ(refusal<SubmitFlow>(R"({"on_failure":"panic"})"),
             "on_failure: on_failure must be one of finish, stop, got 'panic'");
 }
@@ -208,14 +203,14 @@ TEST(WireFlows, UnknownPoliciesAreRefused) {
 
 TEST(WireFlows, EventOfAFlowHasNoLane) {
   const Event event{.type = EventType::flow_completed,
-                    .at = then,
+                    .at = flow_time,
                     .id = node_id,
                     .ns = default_namespace(),
                     .lane = {},
                     .kind = default_flow_kind(),
                     .state = ExecutionState::completed,
                     .flow = flow_id};
-  EXPECT_EQ(there_and_back(event), event);
+  EXPECT_EQ(flow_after_the_way(event), event);
   EXPECT_FALSE(to_fields(event).contains("lane"));
 }
 
@@ -226,11 +221,11 @@ TEST(WireFlows, ClaimNamesFlowAndNode) {
                            .kind = kind("k"),
                            .payload = "",
                            .fence = {},
-                           .lease_expires_at = then};
+                           .lease_expires_at = flow_time};
   EXPECT_FALSE(to_fields(claimed).contains("flow"));
   claimed.flow = flow_id;
   claimed.node = node("build");
-  EXPECT_EQ(there_and_back(claimed), claimed);
+  EXPECT_EQ(flow_after_the_way(claimed), claimed);
 }
 
 }  // namespace

@@ -42,17 +42,6 @@ constexpr std::string_view timeout_only = "timeout";
 // Bounds the recursion; the limit of a valid condition is core's.
 constexpr std::size_t nesting_max = 2 * limits::condition_depth_max;
 
-// The error of a part, with the way to it.
-std::unexpected<Error> in_part(const std::string& part, Error error) {
-  if (error.message.starts_with("must")) error.message = part + " " + error.message;
-  const auto inner = std::ranges::find(error.details, "field", &Error::Detail::name);
-  if (inner == error.details.end())
-    error.details.insert(error.details.begin(), {"field", part});
-  else
-    inner->value = part + "." + inner->value;
-  return std::unexpected(std::move(error));
-}
-
 Result<Condition> read_condition(const json::value& value, Source source, std::size_t depth);
 
 Result<std::vector<Condition>> read_parts(const json::object& object, std::string_view name,
@@ -64,11 +53,12 @@ Result<std::vector<Condition>> read_parts(const json::object& object, std::strin
                                     printable(member.key()), name));
   const auto& list = object.at(name);
   if (!list.is_array())
-    return in_part(std::string(name), wrong_type("a list of conditions", list).error());
+    return std::unexpected(inside(name, wrong_type("a list of conditions", list).error()));
   std::vector<Condition> parts;
   for (std::size_t i = 0; i < list.get_array().size(); ++i) {
     auto part = read_condition(list.get_array()[i], source, depth + 1);
-    if (!part) return in_part(fmt::format("{}[{}]", name, i), std::move(part.error()));
+    if (!part)
+      return std::unexpected(inside(fmt::format("{}[{}]", name, i), std::move(part.error())));
     parts.push_back(std::move(*part));
   }
   return parts;

@@ -1,5 +1,6 @@
 #include <flowfabric/client.hpp>
 
+#include <flowfabric/flow.hpp>
 #include <flowfabric/wait.hpp>
 
 #include <algorithm>
@@ -7,9 +8,12 @@
 #include <iterator>
 #include <span>
 
+#include "base/clock.hpp"
+#include "base/random.hpp"
 #include "base/try.hpp"
 #include "core/validation/validate.hpp"
 #include "sdk/client/blocking.hpp"
+#include "sdk/client/graph_parts.hpp"
 #include "sdk/client/repeat.hpp"
 #include "sdk/worker/batch.hpp"
 #include "sdk/worker/retry_pause.hpp"
@@ -289,6 +293,104 @@ Result<AnswerReply> Client::answer(std::string token, NewAnswer answer) {
   return run_within(limit(options_), engine_,
                     run_repeatedly(engine_, std::move(*operation), repeat(options_)));
 }
+
+// ---- Flows --------------------------------------------------------------------------------------
+
+Result<FlowReply> Client::submit_graph(const Flow& flow) {
+  auto operation = flow.to_operation();
+  FF_TRY(operation);
+  return submit_flow(std::move(*operation));
+}
+
+Result<FlowReply> Client::submit_flow(SubmitFlow submit) {
+  const auto run = [&](auto operation) {
+    return run_within(limit(options_), engine_,
+                      run_repeatedly(engine_, std::move(operation), repeat(options_)));
+  };
+  if (submit.dry_run) return run(std::move(submit));
+  auto parts = graph_parts(std::move(submit.nodes));
+  FF_TRY(parts);
+  const bool minted = !submit.id && !submit.idempotency_key;
+  SystemRandom random;
+  if (minted) submit.id = FlowId{make_uuid(SystemClock().now(), random)};
+  const bool is_to_seal = !submit.building && parts->size() > 1;
+  submit.building = submit.building || is_to_seal;
+  submit.nodes = std::move(parts->front());
+  auto reply = run(std::move(submit));
+  FF_TRY(reply);
+  if (minted) reply->duplicate = false;
+  // A repeated submit goes on where the first one stopped.
+  if (reply->flow.state != FlowState::building) return reply;
+  for (std::size_t i = 1; i < parts->size(); ++i) {
+    auto extended = run(ExtendFlow{.id = reply->flow.id, .nodes = std::move((*parts)[i])});
+    FF_TRY(extended);
+    reply->flow = std::move(*extended);
+  }
+  if (!is_to_seal) return reply;
+  auto sealed = run(SealFlow{reply->flow.id});
+  // The reply to an earlier try was lost.
+  if (!sealed && sealed.error().code == Errc::flow_not_building) sealed = flow(reply->flow.id);
+  FF_TRY(sealed);
+  reply->flow = std::move(*sealed);
+  return reply;
+}
+
+Result<FlowInfo> Client::flow(const FlowId& id) { return call(GetFlow{.id = id}); }
+
+Result<FlowInfo> Client::wait(const FlowId& id, Millis timeout) {
+  return run_within(limit(options_, timeout), engine_, wait_for_flow(engine_, id, timeout));
+}
+
+Result<Bytes> Client::flow_result(const FlowId& id, Millis timeout) {
+  const auto ended = wait(id, timeout);
+  FF_TRY(ended);
+  if (!ended->ended_at)
+    return fail(Errc::execution_not_terminal,
+                fmt::format("flow {} is still {}", id.str(), to_string(ended->state)));
+  if (ended->state != FlowState::completed)
+    return fail(Errc::execution_failed,
+                fmt::format("flow {} is {}{}{}", id.str(), to_string(ended->state),
+                            ended->reason.empty() ? "" : ": ", ended->reason));
+  if (!ended->result)
+    return fail(Errc::invalid_input,
+                fmt::format("flow {} names no node whose result is its own", id.str()));
+  return result_bytes(*ended->result, Millis{0});
+}
+
+Result<std::vector<FlowNodeInfo>> Client::flow_nodes(const FlowId& id) {
+  std::vector<FlowNodeInfo> all;
+  for (std::optional<std::uint32_t> from = 0; from;) {
+    auto page = call(ListFlowNodes{.id = id, .from = *from});
+    FF_TRY(page);
+    std::ranges::move(page->nodes, std::back_inserter(all));
+    from = page->next;
+  }
+  return all;
+}
+
+Result<FlowList> Client::flows(ListFlows which) { return call(std::move(which)); }
+
+Result<std::vector<NodeInput>> Client::inputs(const ExecutionId& node) {
+  std::vector<NodeInput> all;
+  for (std::optional<std::uint32_t> from = 0; from;) {
+    auto page = call(GetInputs{.id = node, .from = *from});
+    FF_TRY(page);
+    std::ranges::move(page->inputs, std::back_inserter(all));
+    from = page->next;
+  }
+  return all;
+}
+
+Result<CancelFlowReply> Client::cancel_flow(CancelFlow which) {
+  return run_within(limit(options_, which.wait), engine_, which);
+}
+Result<FlowInfo> Client::pause_flow(const FlowId& id, std::string reason) {
+  return call(PauseFlow{.id = id, .reason = std::move(reason)});
+}
+Result<FlowInfo> Client::resume_flow(const FlowId& id) { return call(ResumeFlow{id}); }
+Result<RedriveReply> Client::redrive_flow(RedriveFlow which) { return call(std::move(which)); }
+
+// ---- Explaining ---------------------------------------------------------------------------------
 
 Result<Why> Client::why(const ExecutionId& id) { return call(ExplainExecution{id}); }
 

@@ -52,4 +52,24 @@ Async<ExecutionInfo> wait_for_end(Engine& engine, ExecutionId id, Millis timeout
   co_return co_await engine.run(std::move(get));
 }
 
+Async<FlowInfo> wait_for_flow(Engine& engine, FlowId id, Millis timeout) {
+  const auto deadline = Steady::now() + std::min(timeout, timeout_max);
+  SystemRandom random;
+  RetryPause pause(random, Millis{100}, Millis{2000});
+  Wakeup sleep(co_await asio::this_coro::executor);
+  while (true) {
+    const auto left = std::chrono::ceil<Millis>(deadline - Steady::now());
+    GetFlow get{.id = id, .wait = std::clamp(left, Millis{0}, limits::wait_max)};
+    auto flow = co_await engine.run(std::move(get));
+    const bool has_ended = flow && flow->ended_at;
+    const bool again = flow || flow.error().retryable();
+    if (has_ended || !again || Steady::now() >= deadline || co_await is_cancelled()) co_return flow;
+    // A cancelled flow may still have nodes that end.
+    if (flow && !is_terminal(flow->state))
+      pause.reset();
+    else
+      co_await sleep.wait_until(std::min(deadline, Steady::now() + pause.next()));
+  }
+}
+
 }  // namespace ff

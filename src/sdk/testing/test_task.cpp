@@ -79,6 +79,8 @@ class RecordingEngine final : public Engine {
               !steps.try_emplace(put->operation.name.str(), put->operation.result).second});
     else if (auto* const create = call.get_if<CreateWaitpoint>())
       create->reply.emplace(record(create->operation.waitpoint));
+    else if (auto* const fetch = call.get_if<GetInputs>())
+      fetch->reply.emplace(NodeInputs{.inputs = inputs_named(fetch->operation.name)});
     else if (auto* const suspension = call.get_if<GetSuspension>())
       suspension->reply.emplace(last_suspension());
     else
@@ -95,6 +97,7 @@ class RecordingEngine final : public Engine {
   std::map<std::string, std::string> steps;
   std::vector<NewWaitpoint> waitpoints;
   std::string suspension_state;
+  std::vector<NodeInput> inputs;
 
  private:
   // The same for the same key, also before the waitpoint is opened: a test may send to it then.
@@ -114,6 +117,11 @@ class RecordingEngine final : public Engine {
       signal.source.identity = each.source;
       if (!each.waitpoint.empty()) signal.waitpoint = waitpoint_id(each.waitpoint);
     }
+    return all;
+  }
+  std::vector<NodeInput> inputs_named(const std::optional<NodeName>& name) const {
+    auto all = inputs;
+    if (name) std::erase_if(all, [&](const NodeInput& each) { return each.name != *name; });
     return all;
   }
   StepList list_steps() const {
@@ -174,7 +182,18 @@ ClaimedExecution to_claimed(TaskParts parts) {
                            .budgets = std::move(parts.budgets)};
   if (!parts.content_type.empty())
     claimed.content_type = must(ContentType::parse(std::move(parts.content_type)));
+  if (!parts.node.empty()) claimed.node = must(NodeName::parse(std::move(parts.node)));
+  if (claimed.node || !parts.inputs.empty()) claimed.flow = FlowId{make_uuid(start, random)};
   return claimed;
+}
+
+NodeInput to_input(const TestInput& input) {
+  NodeInput made{.name = must(NodeName::parse(input.name)),
+                 .node = must(NodeName::parse(input.node.empty() ? input.name : input.node)),
+                 .state = input.state,
+                 .result = input.result};
+  if (!input.content_type.empty()) made.content_type = must(ContentType::parse(input.content_type));
+  return made;
 }
 
 }  // namespace
@@ -185,6 +204,7 @@ class TestTask::Parts {
     engine.signals = std::move(parts.signals);
     engine.steps = std::move(parts.steps);
     engine.suspension_state = std::move(parts.suspension_state);
+    for (const auto& input : parts.inputs) engine.inputs.push_back(to_input(input));
     // Steps are of an earlier run.
     parts.resumed = parts.resumed || !engine.steps.empty();
     claimed = to_claimed(std::move(parts));

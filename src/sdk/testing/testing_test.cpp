@@ -51,6 +51,27 @@ TEST(TestTask, RecordsWhatTheHandlerTells) {
   EXPECT_EQ(test.task().progress(60).error().code, Errc::execution_not_found);
 }
 
+TEST(TestTask, HasTheGivenInputs) {
+  TestTask test(
+      {.node = "join",
+       .inputs = {{.name = "page", .result = "one", .node = "first"},
+                  {.name = "page", .state = ExecutionState::failed, .node = "second"},
+                  {.name = "plan", .result = "[1]", .content_type = "application/json"}}});
+  auto& task = test.task();
+  EXPECT_EQ(task.node()->str(), "join");
+  EXPECT_EQ(task.input("page").bytes, "one");
+  EXPECT_EQ(task.inputs("page").at(1).state, ExecutionState::failed);
+  EXPECT_EQ(task.inputs().size(), 3u);
+  EXPECT_EQ(task.input("plan").content_type->str(), "application/json");
+  EXPECT_THROW(task.input("other"), TaskFailure);
+}
+
+TEST(TestTask, OfNoFlowHasNoInputs) {
+  TestTask test;
+  EXPECT_FALSE(test.task().flow());
+  EXPECT_TRUE(test.task().inputs().empty());
+}
+
 Outcome deploy(Task& task) {
   const auto plan = task.once("plan", [] { return std::string("plan 1"); });
   const auto decision = task.ask("deploy", approval("Deploy?", plan, {"ada", "bob"}),

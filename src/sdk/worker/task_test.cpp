@@ -121,12 +121,10 @@ TEST_P(TaskTest, TellsItsProgress) {
 
 TEST_P(TaskTest, MayCompleteWithoutAResultOrWithAContentType) {
   const auto none = run([](Task&) { return Outcome{}; });
-  const auto bytes =
-      must(test::run_blocking(engine().executor(), engine().run(GetResult{none.id})));
+  const auto bytes = must(run_blocking(engine(), GetResult{none.id}));
   EXPECT_TRUE(bytes.absent);
   const auto typed = run([](Task&) { return Outcome::completed("{}", "application/json"); });
-  const auto json =
-      must(test::run_blocking(engine().executor(), engine().run(GetResult{typed.id})));
+  const auto json = must(run_blocking(engine(), GetResult{typed.id}));
   EXPECT_EQ(json.bytes, "{}");
   EXPECT_EQ(json.content_type.value().str(), "application/json");
 }

@@ -9,39 +9,13 @@
 #include "base/overloaded.hpp"
 #include "base/text/digest.hpp"
 #include "base/text/utf8.hpp"
-#include "sdk/worker/lease_loss.hpp"
-#include "sdk/worker/resend.hpp"
-#include "sdk/worker/task_context.hpp"
+#include "sdk/worker/task_call.hpp"
 #include "sdk/worker/task_run.hpp"
 
 namespace ff {
 namespace {
 
 constexpr std::string_view reserved_prefix = "ff:";
-
-[[noreturn]] void fail_for_good(std::string reason) {
-  throw TaskFailure({.reason = std::move(reason), .retryable = false});
-}
-
-// For errors that another attempt would meet again.
-template <class T>
-T or_fail(Result<T> result) {
-  if (!result) fail_for_good(result.error().message);
-  return std::move(*result);
-}
-
-// A call that the handler cannot go on without.
-template <class Op>
-typename Op::Reply call(Task::Context& context, const Op& operation) {
-  auto reply = resend(context.engine(), operation);
-  if (reply) return std::move(*reply);
-  if (const auto loss = lease_loss(reply.error())) {
-    context.cancel(*loss);
-    throw TaskCancelled(*context.cancelled());
-  }
-  if (reply.error().retryable()) throw Exception(std::move(reply.error()));
-  fail_for_good(reply.error().message);
-}
 
 // The name of a step that the SDK keeps; one that would be too long is shortened to its digest.
 std::string own_step(std::string_view what, std::string_view name) {
@@ -53,15 +27,10 @@ std::string own_step(std::string_view what, std::string_view name) {
 // The same for the same wait of the same attempt, so that the run after the suspension recognises which of its
 // waits has ended, and so that a repeated report is no second suspension.
 SuspensionId suspension_id(const AttemptId& attempt, std::string_view wait) {
-  Uuid::Bytes bytes;
-  for (std::size_t half = 0; half < 2; ++half) {
-    auto value = Digest().add(static_cast<std::int64_t>(half)).add(attempt.str()).add(wait).value();
-    for (std::size_t i = 0; i < 8; ++i, value >>= 8)
-      bytes[8 * half + i] = static_cast<std::uint8_t>(value);
-  }
-  bytes[6] = static_cast<std::uint8_t>((bytes[6] & 0x0f) | 0x80);  // version 8: custom
-  bytes[8] = static_cast<std::uint8_t>((bytes[8] & 0x3f) | 0x80);
-  return SuspensionId{Uuid{bytes}};
+  const auto digest = [&](std::int64_t half) {
+    return Digest().add(half).add(attempt.str()).add(wait).value();
+  };
+  return SuspensionId{make_uuid(digest(0), digest(1))};
 }
 
 // Nothing can be left of an earlier run.

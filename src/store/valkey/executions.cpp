@@ -311,6 +311,7 @@ void Executions::ask(store::Call<Query>& call) {
 
 void Executions::run(store::Call<GetSuspension>& call) { ask(call); }
 void Executions::run(store::Call<GetSignals>& call) { ask(call); }
+void Executions::run(store::Call<core::FindSignal>& call) { ask(call); }
 void Executions::run(store::Call<GetStep>& call) { ask(call); }
 void Executions::run(store::Call<ListSteps>& call) { ask(call); }
 void Executions::run(store::Call<core::ReadFlow>& call) { ask(call); }

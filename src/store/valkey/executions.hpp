@@ -74,6 +74,7 @@ class Executions {
   void run(store::Call<GetLeaseHistory>& call);
   void run(store::Call<core::CheckLease>& call);
   void run(store::Call<core::HoldsToken>& call);
+  void run(store::Call<core::FindSignal>& call);
   void run(store::Call<GetSuspension>& call);
   void run(store::Call<GetSignals>& call);
   void run(store::Call<GetStep>& call);

@@ -109,6 +109,9 @@ std::string signal_payload(const ExecutionId& id, std::uint32_t index) {
 std::string signal_key(const ExecutionId& id, const SignalKey& key) {
   return Key(signal_key_prefix).add(id).raw(key.str()).take();
 }
+std::string signal_id(const ExecutionId& id, const SignalId& signal) {
+  return Key(signal_id_prefix).add(id).add(signal).take();
+}
 std::string step(const ExecutionId& id, const StepName& name) {
   return Key(step_prefix).add(id).raw(name.str()).take();
 }
@@ -193,7 +196,8 @@ Result<ExecutionId> execution_id(std::string_view key) {
   const bool by_index = is(attempt_prefix) || is(signal_prefix) || is(signal_payload_prefix) ||
                         is(edge_in_prefix);
   const bool by_text = is(signal_key_prefix) || is(step_prefix) || is(edge_out_prefix);
-  const bool fits = by_text ? key.size() > id_end : key.size() == id_end + (by_index ? 4 : 0);
+  const std::size_t rest = by_index ? 4 : is(signal_id_prefix) ? uuid_size : 0;
+  const bool fits = by_text ? key.size() > id_end : key.size() == id_end + rest;
   if (!fits) return unknown_form();
   return execution_of(key.substr(1));
 }

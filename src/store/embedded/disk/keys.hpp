@@ -7,9 +7,11 @@
 //              | 'r' execution                           its result
 //              | 'a' execution index:be32                an attempt before the newest
 //              | 'y' execution                           its waitpoints and its newest suspension
+//              | 'Y' execution                           the parts of these that signals do not change
 //              | 'g' execution index:be32                a signal
 //              | 'h' execution index:be32                its payload
 //              | 'j' execution idempotency_key           a signal that is known by it
+//              | 'm' execution signal:16                 the key of a signal, by its id
 //              | 'v' execution name                      the kept result of a step
 //              | 'E' execution index:be32                an edge into a node of a flow
 //              | 'O' execution uuid:16 index:be32        an edge out of a node: the node after it, its index there
@@ -57,9 +59,11 @@ inline constexpr std::string_view payload_prefix = "p";
 inline constexpr std::string_view result_prefix = "r";
 inline constexpr std::string_view attempt_prefix = "a";
 inline constexpr std::string_view waits_prefix = "y";
+inline constexpr std::string_view wait_details_prefix = "Y";
 inline constexpr std::string_view signal_prefix = "g";
 inline constexpr std::string_view signal_payload_prefix = "h";
 inline constexpr std::string_view signal_key_prefix = "j";
+inline constexpr std::string_view signal_id_prefix = "m";
 inline constexpr std::string_view step_prefix = "v";
 inline constexpr std::string_view idempotency_prefix = "i";
 inline constexpr std::string_view by_time_prefix = "n";
@@ -86,9 +90,11 @@ constexpr std::string_view prefix_of(core::Belonging kind) {
     case core::Belonging::result: return result_prefix;
     case core::Belonging::attempt: return attempt_prefix;
     case core::Belonging::waits: return waits_prefix;
+    case core::Belonging::wait_details: return wait_details_prefix;
     case core::Belonging::signal: return signal_prefix;
     case core::Belonging::signal_payload: return signal_payload_prefix;
     case core::Belonging::signal_key: return signal_key_prefix;
+    case core::Belonging::signal_id: return signal_id_prefix;
     case core::Belonging::step: return step_prefix;
     case core::Belonging::edge_in: return edge_in_prefix;
     case core::Belonging::edge_out: return edge_out_prefix;
@@ -108,6 +114,7 @@ std::string attempt(const ExecutionId& id, std::uint32_t index);
 std::string signal(const ExecutionId& id, std::uint32_t index);
 std::string signal_payload(const ExecutionId& id, std::uint32_t index);
 std::string signal_key(const ExecutionId& id, const SignalKey& key);
+std::string signal_id(const ExecutionId& id, const SignalId& signal);
 std::string step(const ExecutionId& id, const StepName& name);
 std::string edge_in(const core::EdgeId& id);
 std::string edge_out(const ExecutionId& upstream, const core::EdgeId& id);

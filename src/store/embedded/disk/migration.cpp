@@ -7,6 +7,7 @@
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/records.hpp"
 #include "store/embedded/disk/resource_records.hpp"
+#include "store/embedded/disk/suspension_records.hpp"
 
 namespace ff::embedded {
 namespace {
@@ -91,6 +92,33 @@ Result<void> number_ledgers(Database& database) {
   return database.sync();
 }
 
+// Before format 7 a record of waits had its details in it.
+Result<void> split_waits(Database& database) {
+  Changes changes;
+  std::size_t count = 0;
+  auto visited = database.for_each(
+      {.prefix = std::string(keys::waits_prefix)},
+      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
+        const auto id = keys::execution_id(key);
+        FF_TRY(id);
+        const auto details = details_in_waits(*id, value);
+        FF_TRY(details);
+        if (*details == core::WaitDetails{}) return Database::Next::go_on;
+        auto waits = decode_waits(*id, value);
+        FF_TRY(waits);
+        waits->has_details = true;
+        changes.put(keys::belonging(*id, core::Belonging::wait_details), encode(*details));
+        changes.put(key, encode(*waits));
+        if (++count % chunk_max != 0) return Database::Next::go_on;
+        FF_TRY(database.write(changes));
+        changes.clear();
+        return Database::Next::go_on;
+      });
+  FF_TRY(visited);
+  FF_TRY(database.write(changes));
+  return database.sync();
+}
+
 }  // namespace
 
 Result<void> migrate(Database& database, std::uint32_t from_format) {
@@ -98,7 +126,8 @@ Result<void> migrate(Database& database, std::uint32_t from_format) {
   // are.
   if (from_format < 2) FF_TRY(Migration(database).run());
   // From format 5 on, outdated entries stay for a while; numbering them anew would make them count again.
-  return from_format < 5 ? number_ledgers(database) : Result<void>{};
+  if (from_format < 5) FF_TRY(number_ledgers(database));
+  return from_format < 7 ? split_waits(database) : Result<void>{};
 }
 
 }  // namespace ff::embedded

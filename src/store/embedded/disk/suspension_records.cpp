@@ -68,12 +68,12 @@ void write_waitpoint(const WaitpointInfo& waitpoint, proto::Waitpoint& out) {
   if (waitpoint.close_reason) out.set_close_reason(*waitpoint.close_reason);
   out.set_signals(waitpoint.signals);
   out.set_counted(waitpoint.counted);
-  if (waitpoint.question) write_question(*waitpoint.question, *out.mutable_question());
 }
 
 void write_suspension(const core::Suspension& suspension, proto::Suspension& out) {
   out.set_id(uuid_bytes(suspension.id));
   out.set_lease_id(uuid_bytes(suspension.lease_id));
+  out.set_lease_epoch(std::to_underlying(suspension.lease_epoch));
   out.set_attempt_index(suspension.attempt_index);
   out.set_reason(std::to_underlying(suspension.reason));
   out.set_since_ms(ms_of(suspension.since));
@@ -86,7 +86,6 @@ void write_suspension(const core::Suspension& suspension, proto::Suspension& out
   out.set_on_timeout(std::to_underlying(suspension.on_timeout));
   out.set_escalated(suspension.escalated);
   out.set_resume_delay_ms(suspension.resume_delay.count());
-  out.set_state(suspension.state);
   for (const auto& id : suspension.waitpoints) out.add_waitpoints(uuid_bytes(id));
   out.set_satisfied_at_once(suspension.satisfied_at_once);
   if (suspension.closed_at) out.set_closed_at_ms(ms_of(*suspension.closed_at));
@@ -134,13 +133,13 @@ class WaitsReader : public RecordReader {
     if (stored.has_expires_at_ms()) waitpoint.expires_at = time_at(stored.expires_at_ms());
     if (stored.has_closed_at_ms()) waitpoint.closed_at = time_at(stored.closed_at_ms());
     if (stored.has_close_reason()) waitpoint.close_reason = stored.close_reason();
-    if (stored.has_question()) waitpoint.question = question(stored.question());
     return waitpoint;
   }
 
   core::Suspension suspension(const proto::Suspension& stored) {
     core::Suspension suspension{.id = SuspensionId{uuid(stored.id())},
                                 .lease_id = LeaseId{uuid(stored.lease_id())},
+                                .lease_epoch = LeaseEpoch{stored.lease_epoch()},
                                 .attempt_index = stored.attempt_index(),
                                 .reason = named<SuspendReason>(stored.reason()),
                                 .since = time_at(stored.since_ms()),
@@ -148,7 +147,6 @@ class WaitsReader : public RecordReader {
                                 .on_timeout = named<TimeoutAction>(stored.on_timeout()),
                                 .escalated = stored.escalated(),
                                 .resume_delay = Millis{stored.resume_delay_ms()},
-                                .state = stored.state(),
                                 .satisfied_at_once = stored.satisfied_at_once(),
                                 .close_reason = stored.close_reason()};
     for (const auto& part : stored.tally())
@@ -159,12 +157,6 @@ class WaitsReader : public RecordReader {
     return suspension;
   }
 
- private:
-  std::vector<Condition> parts(const proto::Condition::Group& stored) {
-    std::vector<Condition> parts;
-    for (const auto& part : stored.of()) parts.push_back(condition(part));
-    return parts;
-  }
   Question question(const proto::Question& stored) {
     Question question{.title = stored.title(), .text = stored.text()};
     for (const auto& choice : stored.choices())
@@ -172,6 +164,13 @@ class WaitsReader : public RecordReader {
           {.signal = text<SignalName>(choice.signal()), .label = choice.label()});
     question.approvers.assign(stored.approvers().begin(), stored.approvers().end());
     return question;
+  }
+
+ private:
+  std::vector<Condition> parts(const proto::Condition::Group& stored) {
+    std::vector<Condition> parts;
+    for (const auto& part : stored.of()) parts.push_back(condition(part));
+    return parts;
   }
 };
 
@@ -190,6 +189,7 @@ std::string encode(const core::Waits& waits) {
   for (const auto& waitpoint : waits.waitpoints) write_waitpoint(waitpoint, *out.add_waitpoints());
   if (waits.suspension) write_suspension(*waits.suspension, *out.mutable_suspension());
   out.set_first_uncounted(waits.first_uncounted);
+  out.set_has_details(waits.has_details);
   return out.SerializeAsString();
 }
 
@@ -197,12 +197,49 @@ Result<core::Waits> decode_waits(const ExecutionId& id, std::string_view bytes) 
   proto::Waits stored;
   if (!parse(stored, bytes)) return damaged_suspension(id);
   WaitsReader read;
-  core::Waits waits{.first_uncounted = stored.first_uncounted()};
+  core::Waits waits{.first_uncounted = stored.first_uncounted(),
+                    .has_details = stored.has_details()};
   for (const auto& waitpoint : stored.waitpoints())
     waits.waitpoints.push_back(read.waitpoint(waitpoint));
   if (stored.has_suspension()) waits.suspension = read.suspension(stored.suspension());
   if (!read.ok()) return damaged_suspension(id);
   return waits;
+}
+
+std::string encode(const core::WaitDetails& details) {
+  proto::WaitDetails out;
+  out.set_state(details.state);
+  for (const auto& [waitpoint, question] : details.questions) {
+    auto& stored = *out.add_questions();
+    stored.set_waitpoint(uuid_bytes(waitpoint));
+    write_question(question, *stored.mutable_question());
+  }
+  for (const auto index : details.passed_over) out.add_passed_over(index);
+  return out.SerializeAsString();
+}
+
+Result<core::WaitDetails> decode_details(const ExecutionId& id, std::string_view bytes) {
+  proto::WaitDetails stored;
+  if (!parse(stored, bytes)) return damaged_suspension(id);
+  WaitsReader read;
+  core::WaitDetails details{.state = stored.state()};
+  for (const auto& each : stored.questions())
+    details.questions.emplace(read.uuid(each.waitpoint()), read.question(each.question()));
+  details.passed_over.assign(stored.passed_over().begin(), stored.passed_over().end());
+  if (!read.ok()) return damaged_suspension(id);
+  return details;
+}
+
+Result<core::WaitDetails> details_in_waits(const ExecutionId& id, std::string_view bytes) {
+  proto::Waits stored;
+  if (!parse(stored, bytes)) return damaged_suspension(id);
+  WaitsReader read;
+  core::WaitDetails details{.state = stored.suspension().state()};
+  for (const auto& each : stored.waitpoints())
+    if (each.has_question())
+      details.questions.emplace(read.uuid(each.id()), read.question(each.question()));
+  if (!read.ok()) return damaged_suspension(id);
+  return details;
 }
 
 std::string encode(const core::StoredSignal& signal) {

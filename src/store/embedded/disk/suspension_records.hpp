@@ -15,6 +15,11 @@ std::unexpected<Error> damaged_suspension(const ExecutionId& id);
 std::string encode(const core::Waits& waits);
 Result<core::Waits> decode_waits(const ExecutionId& id, std::string_view bytes);
 
+std::string encode(const core::WaitDetails& details);
+Result<core::WaitDetails> decode_details(const ExecutionId& id, std::string_view bytes);
+// The details that a record of waits has in it, as those before format 7 do.
+Result<core::WaitDetails> details_in_waits(const ExecutionId& id, std::string_view bytes);
+
 std::string encode(const core::StoredSignal& signal);
 Result<core::StoredSignal> decode_signal(const ExecutionId& id, std::uint32_t index,
                                          std::string_view bytes);

@@ -18,6 +18,7 @@ core::Waits full_waits() {
   core::Suspension suspension{
       .id = SuspensionId{core::uuid_of(1)},
       .lease_id = LeaseId{core::uuid_of(2)},
+      .lease_epoch = LeaseEpoch{6},
       .attempt_index = 3,
       .reason = SuspendReason::waiting_for_approval,
       .since = t0,
@@ -31,7 +32,6 @@ core::Waits full_waits() {
       .on_timeout = TimeoutAction::escalate,
       .escalated = true,
       .resume_delay = 5s,
-      .state = std::string("\0\xff", 2),
       .waitpoints = {WaitpointId{core::uuid_of(4)}},
       .satisfied_at_once = true,
       .closed_at = t0 + 2h,
@@ -44,19 +44,27 @@ core::Waits full_waits() {
                           .closed_at = t0 + 2h,
                           .close_reason = "resumed",
                           .signals = 5,
-                          .counted = 2,
-                          .question = Question{.title = "Deploy?",
-                                               .text = "Version 7",
-                                               .choices = {{approve, "Yes"}},
-                                               .approvers = {"ann", "bob"}}}},
+                          .counted = 2}},
           .suspension = std::move(suspension),
-          .first_uncounted = 7};
+          .first_uncounted = 7,
+          .has_details = true};
+}
+
+core::WaitDetails full_details() {
+  return {.state = std::string("\0\xff", 2),
+          .questions = {{WaitpointId{core::uuid_of(4)},
+                         {.title = "Deploy?",
+                          .text = "Version 7",
+                          .choices = {{core::signal_name("approve"), "Yes"}},
+                          .approvers = {"ann", "bob"}}}},
+          .passed_over = {0, 3}};
 }
 
 TEST(SuspensionRecords, ReadAsTheyWereWritten) {
   const auto id = core::test_id();
   EXPECT_EQ(must(decode_waits(id, encode(full_waits()))), full_waits());
   EXPECT_EQ(must(decode_waits(id, encode(core::Waits{}))), core::Waits{});
+  EXPECT_EQ(must(decode_details(id, encode(full_details()))), full_details());
 
   const core::StoredSignal signal{.index = 9,
                                   .id = SignalId{core::uuid_of(1)},
@@ -106,6 +114,7 @@ TEST(SuspensionRecords, DamageIsFound) {
   EXPECT_TRUE(is_damage(decode_signal(id, 0, "")));
   EXPECT_TRUE(is_damage(decode_known_signal(id, *SignalKey::parse("k"), "")));
   EXPECT_TRUE(is_damage(decode_waits(id, "\xff")));
+  EXPECT_TRUE(is_damage(decode_details(id, "\xff")));
   EXPECT_TRUE(is_damage(decode_step(id, "", encode(core::StoredStep{}))));
 }
 

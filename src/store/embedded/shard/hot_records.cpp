@@ -8,11 +8,8 @@ namespace {
 std::size_t size_of(const core::Waits& waits) {
   constexpr std::size_t condition = 512;  // of a usual one
   std::size_t bytes = waits.waitpoints.size() * sizeof(WaitpointInfo);
-  for (const auto& waitpoint : waits.waitpoints)
-    if (waitpoint.question)
-      bytes += waitpoint.question->title.size() + waitpoint.question->text.size() + condition;
   if (!waits.suspension) return bytes;
-  bytes += waits.suspension->state.size() + condition;
+  bytes += condition;
   for (const auto& part : waits.suspension->tally.parts) bytes += part.size() * 64;
   return bytes;
 }

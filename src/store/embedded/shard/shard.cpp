@@ -233,6 +233,9 @@ std::optional<std::string> Shard::put_belonging(core::PutBelonging& put, Batch& 
                    changes.put(keys::attempt(id, attempt.index), encode(attempt));
                  },
                  [&](core::Waits& waits) { put_waits(id, std::move(waits), batch); },
+                 [&](const core::WaitDetails& details) {
+                   changes.put(keys::belonging(id, put.kind), encode(details));
+                 },
                  [&](const core::StoredSignal& signal) {
                    changes.put(keys::signal(id, signal.index), encode(signal));
                  },
@@ -241,6 +244,9 @@ std::optional<std::string> Shard::put_belonging(core::PutBelonging& put, Batch& 
                  },
                  [&](const core::KnownSignal& known) {
                    changes.put(keys::signal_key(id, known.key), encode(known));
+                 },
+                 [&](const core::SignalIndex& signal) {
+                   changes.put(keys::signal_id(id, signal.id), keys::signal(id, signal.index));
                  },
                  [&](const core::StoredStep& step) {
                    changes.put(keys::step(id, step.name), encode(step));

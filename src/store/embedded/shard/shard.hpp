@@ -96,6 +96,7 @@ class Shard final : core::PartitionView {
   Result<Done> execute(const store::PutBack& query, Batch& batch);
   Result<Done> execute(const core::CheckLease& query, Batch& batch);
   Result<bool> execute(const core::HoldsToken& query, Batch& batch);
+  Result<std::optional<core::FoundSignal>> execute(const core::FindSignal& query, Batch& batch);
   Result<store::DueReply> execute(const store::TimersDue& query, Batch& batch);
   Result<std::vector<store::WaitingCount>> execute(const store::CountWaiting& query, Batch& batch);
   Result<std::vector<store::HeldExecution>> execute(const store::FindHeld& query, Batch& batch);
@@ -140,10 +141,16 @@ class Shard final : core::PartitionView {
   Result<const core::Execution*> find(const ExecutionId& id) override;
   Result<const core::Execution*> find(const Namespace& ns, const IdempotencyKey& key) override;
   Result<core::Waits> find_waits(const core::Execution& execution) override;
+  Result<core::WaitDetails> find_details(const core::Execution& execution,
+                                         const core::Waits& waits) override;
+  Result<std::vector<core::StoredSignal>> find_signals(
+      const core::Execution& execution, std::span<const std::uint32_t> indexes) override;
   Result<std::vector<core::StoredSignal>> find_signals(const core::Execution& execution,
                                                        std::uint32_t from) override;
   Result<std::optional<core::KnownSignal>> find_signal(const core::Execution& execution,
                                                        const SignalKey& key) override;
+  Result<std::optional<core::StoredSignal>> find_signal(const core::Execution& execution,
+                                                        const SignalId& signal) override;
   Result<bool> has_step(const core::Execution& execution, const StepName& name) override;
   Result<const core::Flow*> find_flow(const FlowId& id) override;
   Result<std::vector<ExecutionId>> find_members(const FlowId& flow, std::uint32_t from,

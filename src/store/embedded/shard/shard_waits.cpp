@@ -16,9 +16,10 @@ Result<void> Shard::write_changes_of(const ExecutionId& id) {
 }
 
 void Shard::put_waits(const ExecutionId& id, core::Waits waits, Batch& batch) {
-  batch.changes.put(keys::belonging(id, core::Belonging::waits), encode(waits));
   auto* record = hot_.find(id);
   FF_ASSERT(record);
+  if (record->waits && *record->waits == waits) return;
+  batch.changes.put(keys::belonging(id, core::Belonging::waits), encode(waits));
   record->waits = std::make_unique<core::Waits>(std::move(waits));
 }
 
@@ -37,12 +38,16 @@ void Shard::erase_belongings(const core::Execution& of, core::Belonging kind, Ba
       if (!of.has_waits) return;
       if (auto* record = hot_.find(id)) record->waits.reset();
       return changes.erase(keys::belonging(id, kind));
+    case core::Belonging::wait_details:
+      if (of.has_waits) changes.erase(keys::belonging(id, kind));
+      return;
     case core::Belonging::signal:
       for (std::uint32_t index = 0; index < of.signal_count; ++index)
         changes.erase(keys::signal(id, index));
       return;
     case core::Belonging::signal_payload:
     case core::Belonging::signal_key:
+    case core::Belonging::signal_id:
       if (of.signal_count > 0) erase_found(id, kind, batch);
       return;
     case core::Belonging::step:
@@ -88,6 +93,31 @@ Result<core::Waits> Shard::find_waits(const core::Execution& execution) {
   return *record->waits;
 }
 
+Result<core::WaitDetails> Shard::find_details(const core::Execution& execution,
+                                              const core::Waits& waits) {
+  if (!waits.has_details) return core::WaitDetails{};
+  const auto id = execution.id;
+  FF_TRY(write_changes_of(id));
+  const auto bytes = parts_.database.get(keys::belonging(id, core::Belonging::wait_details));
+  FF_TRY(bytes);
+  return *bytes ? decode_details(id, **bytes) : damaged_suspension(id);
+}
+
+Result<std::vector<core::StoredSignal>> Shard::find_signals(
+    const core::Execution& execution, std::span<const std::uint32_t> indexes) {
+  const auto id = execution.id;
+  std::vector<core::StoredSignal> signals;
+  if (!indexes.empty()) FF_TRY(write_changes_of(id));
+  for (const auto index : indexes) {
+    const auto bytes = parts_.database.get(keys::signal(id, index));
+    FF_TRY(bytes);
+    auto signal = decode_signal(id, index, bytes->value_or(""));
+    FF_TRY(signal);
+    signals.push_back(std::move(*signal));
+  }
+  return signals;
+}
+
 Result<std::vector<core::StoredSignal>> Shard::find_signals(const core::Execution& execution,
                                                             std::uint32_t from) {
   const auto id = execution.id;
@@ -119,6 +149,21 @@ Result<std::optional<core::KnownSignal>> Shard::find_signal(const core::Executio
   return std::move(*known);
 }
 
+Result<std::optional<core::StoredSignal>> Shard::find_signal(const core::Execution& execution,
+                                                             const SignalId& signal) {
+  if (execution.signal_count == 0) return std::nullopt;
+  const auto id = execution.id;
+  FF_TRY(write_changes_of(id));
+  const auto key = parts_.database.get(keys::signal_id(id, signal));
+  FF_TRY(key);
+  if (!*key) return std::nullopt;
+  const auto bytes = parts_.database.get(**key);
+  FF_TRY(bytes);
+  auto stored = decode_signal(id, keys::index_in(**key), bytes->value_or(""));
+  FF_TRY(stored);
+  return std::move(*stored);
+}
+
 Result<bool> Shard::has_step(const core::Execution& execution, const StepName& name) {
   const auto id = execution.id;
   FF_TRY(write_changes_of(id));
@@ -134,7 +179,9 @@ Result<SuspensionReply> Shard::execute(const GetSuspension& query, Batch&) {
   FF_TRY(record);
   const auto waits = find_waits((*record)->execution);
   FF_TRY(waits);
-  return core::info_of(*waits, core::has_ended((*record)->execution));
+  const auto details = find_details((*record)->execution, *waits);
+  FF_TRY(details);
+  return core::info_of(*waits, *details, core::has_ended((*record)->execution));
 }
 
 Result<SignalPage> Shard::execute(const GetSignals& query, Batch&) {
@@ -160,6 +207,19 @@ Result<SignalPage> Shard::execute(const GetSignals& query, Batch&) {
     bytes += page.signals.back().payload.size() + sizeof(ReceivedSignal);
   }
   return page;
+}
+
+Result<std::optional<core::FoundSignal>> Shard::execute(const core::FindSignal& query, Batch&) {
+  const auto record = load(query.id);
+  FF_TRY(record);
+  const auto& execution = (*record)->execution;
+  const auto known = find_signal(execution, query.key);
+  FF_TRY(known);
+  if (!*known) return std::nullopt;
+  const auto signal = find_signal(execution, (*known)->id);
+  FF_TRY(signal);
+  if (!*signal) return std::nullopt;
+  return core::FoundSignal{.name = (*signal)->name, .effect = (*known)->effect};
 }
 
 Result<Bytes> Shard::execute(const GetStep& query, Batch&) {

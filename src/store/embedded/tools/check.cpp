@@ -7,10 +7,12 @@
 
 #include "base/try.hpp"
 #include "store/embedded/disk/directory.hpp"
+#include "store/embedded/disk/flow_records.hpp"
 #include "store/embedded/disk/format.hpp"
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/records.hpp"
 #include "store/embedded/disk/resource_records.hpp"
+#include "store/embedded/disk/suspension_records.hpp"
 #include "store/embedded/tools/backup.hpp"
 
 namespace ff::embedded {
@@ -30,7 +32,7 @@ class Check {
     using Step = Result<void> (Check::*)();
     for (const Step step :
          {&Check::live, &Check::ended, &Check::belongings, &Check::by_time, &Check::by_tag,
-          &Check::retention, &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
+          &Check::retention, &Check::flows, &Check::flow_indexes, &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
           &Check::reports, &Check::reports_by_time, &Check::quotas, &Check::windows,
           &Check::effects, &Check::key_ring})
       FF_TRY((this->*step)());
@@ -100,6 +102,11 @@ class Check {
                           to_string(core::public_state(execution)),
                           should_have_ended ? "have ended" : "have not ended"));
     if (auto there = must_exist(keys::payload(id), id, "payload"); !there) return there;
+    if (execution.has_waits)
+      FF_TRY(must_exist(keys::belonging(id, core::Belonging::waits), id,
+                        "record of waitpoints and suspensions"));
+    for (std::uint32_t index = 0; index < execution.signal_count; ++index)
+      FF_TRY(must_exist(keys::signal(id, index), id, fmt::format("signal {}", index)));
     if (auto there = must_exist(keys::by_time(execution.ns, execution.created_at, id), id,
                                 "entry in the index by time");
         !there)
@@ -115,17 +122,20 @@ class Check {
     const auto twice = exists(keys::live(id));
     FF_TRY(twice);
     if (*twice) problem(fmt::format("execution {}: is stored as live and as ended", id.str()));
+    if (execution.flow) return {};  // it is kept as long as its flow
     return must_exist(keys::retention(core::retained_until(execution), id), id,
                       "entry in the index by retention");
   }
 
-  // Payloads, results and attempts belong to an execution.
+  // Payloads, results, attempts, waits, signals and steps belong to an execution.
   Result<void> belongings() {
     for (const auto kind : core::belongings) {
       const auto prefix = keys::prefix_of(kind);
-      auto visited = each(prefix, [&](std::string_view key, std::string_view) -> Result<void> {
+      auto visited = each(prefix, [&](std::string_view key, std::string_view value) -> Result<void> {
         const auto id = keys::execution_id(key);
         if (!id) return problem("a record has a key of an unknown form"), Result<void>{};
+        const auto read = belonging(kind, *id, key, value);
+        if (!read) problem(read.error().message);
         for (const auto& owner : {keys::live(*id), keys::ended(*id)}) {
           const auto there = exists(owner);
           FF_TRY(there);
@@ -140,6 +150,46 @@ class Check {
     return {};
   }
 
+  // Whether a belonging can be read.
+  Result<void> belonging(core::Belonging kind, const ExecutionId& id, std::string_view key,
+                         std::string_view value) {
+    const auto outcome = [](const auto& decoded) -> Result<void> {
+      FF_TRY(decoded);
+      return {};
+    };
+    switch (kind) {
+      case core::Belonging::payload:
+      case core::Belonging::result:
+      case core::Belonging::signal_payload: return {};
+      case core::Belonging::attempt: return outcome(decode_attempt(id, value));
+      case core::Belonging::waits: return waits(id, value);
+      case core::Belonging::wait_details: return outcome(decode_details(id, value));
+      case core::Belonging::signal: return outcome(decode_signal(id, keys::index_in(key), value));
+      case core::Belonging::signal_key: {
+        const auto name = SignalKey::parse(std::string(keys::text_in(key)));
+        FF_TRY(name);
+        return outcome(decode_known_signal(id, *name, value));
+      }
+      case core::Belonging::signal_id: return must_exist(value, id, "signal that an id names");
+      case core::Belonging::step: return outcome(decode_step(id, keys::text_in(key), value));
+      case core::Belonging::edge_in:
+        return outcome(decode_edge({id, keys::index_in(key)}, value));
+      case core::Belonging::edge_out: {
+        const auto edge = keys::parse_edge_out(id, key);
+        return must_exist(keys::edge_in(edge), edge.downstream, "edge from " + id.str());
+      }
+    }
+    return {};
+  }
+
+  Result<void> waits(const ExecutionId& id, std::string_view value) {
+    const auto waits = decode_waits(id, value);
+    FF_TRY(waits);
+    if (!waits->has_details) return {};
+    return must_exist(keys::belonging(id, core::Belonging::wait_details), id,
+                      "record of questions and handler state");
+  }
+
   // Each entry must be the one that its execution calls for.
   using ExpectedKeys = std::function<std::vector<std::string>(const core::Execution&)>;
   Result<void> index(std::string_view prefix, const ExpectedKeys& expected) {
@@ -149,6 +199,7 @@ class Check {
       if (!moment) return problem("an index entry has an unknown form"), Result<void>{};
       const auto execution = load(moment->id);
       FF_TRY(execution);
+      if (!*execution && prefix == keys::retention_prefix) return entry_of_flow(key, moment->id);
       const auto wanted = *execution ? expected(**execution) : std::vector<std::string>{};
       if (std::ranges::find(wanted, key) == wanted.end())
         problem(fmt::format("execution {}: an entry of index '{}' is not true of it",
@@ -173,11 +224,99 @@ class Check {
   }
   Result<void> retention() {
     return index(keys::retention_prefix, [](const core::Execution& execution) {
+      if (execution.flow) return std::vector<std::string>{};
       std::vector<std::string> entries;
       if (core::has_ended(execution))
         entries.push_back(keys::retention(core::retained_until(execution), execution.id));
       return entries;
     });
+  }
+
+  // ---- Flows
+
+  static std::vector<std::string> index_keys(const core::Flow& flow) {
+    const auto subject = core::subject_of(flow);
+    std::vector<std::string> entries{keys::flow_by_time(flow.ns, flow.created_at, subject)};
+    if (core::is_kept_until(flow))
+      entries.push_back(keys::retention(core::retained_until(flow), subject));
+    if (const auto timer = core::next_timer(flow))
+      entries.push_back(keys::flow_timer(timer->due, subject));
+    return entries;
+  }
+
+  Result<std::optional<core::Flow>> load_flow(const ExecutionId& subject) {
+    const auto bytes = database_.get(keys::flow(subject));
+    FF_TRY(bytes);
+    if (!*bytes) return std::nullopt;
+    auto flow = decode_flow(subject, **bytes);
+    if (!flow) return std::nullopt;
+    return std::move(*flow);
+  }
+
+  Result<void> flows() {
+    return each(keys::flow_prefix, [&](std::string_view key, std::string_view value) -> Result<void> {
+      ++report_.flows;
+      const auto subject = keys::execution_id(key);
+      if (!subject) return problem("a record has a key of an unknown form"), Result<void>{};
+      const auto flow = decode_flow(*subject, value);
+      if (!flow) return problem(flow.error().message), Result<void>{};
+      for (const auto& entry : index_keys(*flow)) {
+        const auto there = exists(entry);
+        FF_TRY(there);
+        if (!*there)
+          problem(fmt::format("flow {}: its entry in index '{}' is missing", flow->id.str(),
+                              entry.substr(0, 1)));
+      }
+      return flow->is_removing ? Result<void>{} : nodes_of(*flow);
+    });
+  }
+
+  // The counters of a flow, compared with its nodes.
+  Result<void> nodes_of(const core::Flow& flow) {
+    core::Flow recounted;
+    const auto subject = core::subject_of(flow);
+    const auto visited = each(
+        keys::members_of(subject), [&](std::string_view, std::string_view value) -> Result<void> {
+          const auto id = decode_member(subject.partition(), value);
+          if (!id) return problem(id.error().message), Result<void>{};
+          const auto node = load(*id);
+          FF_TRY(node);
+          if (!*node || !(*node)->flow || (*node)->flow->flow != flow.id)
+            return problem(fmt::format("flow {}: its node {} is missing", flow.id.str(),
+                                       id->str())),
+                   Result<void>{};
+          ++recounted.counts.nodes;
+          if (core::has_ended(**node)) core::count_end(recounted, **node, 1);
+          return {};
+        });
+    FF_TRY(visited);
+    if (recounted.counts != flow.counts || recounted.failures != flow.failures)
+      problem(fmt::format("flow {}: its counters do not agree with its nodes", flow.id.str()));
+    return {};
+  }
+
+  Result<void> flow_indexes() {
+    for (const auto prefix : {keys::flow_by_time_prefix, keys::flow_timer_prefix}) {
+      const auto visited =
+          each(prefix, [&](std::string_view key, std::string_view) -> Result<void> {
+            ++report_.index_entries;
+            const auto moment = keys::parse_moment(key);
+            if (!moment) return problem("an index entry has an unknown form"), Result<void>{};
+            return entry_of_flow(key, moment->id);
+          });
+      FF_TRY(visited);
+    }
+    return {};
+  }
+
+  Result<void> entry_of_flow(std::string_view key, const ExecutionId& subject) {
+    const auto flow = load_flow(subject);
+    FF_TRY(flow);
+    const auto wanted = *flow ? index_keys(**flow) : std::vector<std::string>{};
+    if (std::ranges::find(wanted, key) == wanted.end())
+      problem(fmt::format("flow {}: an entry of index '{}' is not true of it",
+                          subject.uuid().str(), key.substr(0, 1)));
+    return {};
   }
 
   Result<void> idempotency() {

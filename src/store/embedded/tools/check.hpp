@@ -17,6 +17,7 @@ namespace ff::embedded {
 struct CheckReport {
   std::size_t live = 0;
   std::size_t ended = 0;
+  std::size_t flows = 0;
   std::size_t budgets = 0;
   std::size_t quotas = 0;
   std::size_t index_entries = 0;

@@ -312,12 +312,6 @@ core::RemoveReply read_answer(const core::Remove&, Answer& answer) {
   return {answer.text() == "1"};
 }
 
-Result<void> check_condition_of(const Suspend& command) {
-  std::vector<WaitpointKey> keys;
-  for (const auto& waitpoint : command.waitpoints) keys.push_back(waitpoint.key);
-  return core::check_condition(command.condition, keys, command.timeout.has_value());
-}
-
 namespace {
 
 std::string detail_in(const std::vector<Reply>& reply, std::size_t i) {
@@ -427,17 +421,18 @@ std::unexpected<Error> refused(const RefusalContext& context, const std::vector<
     case Errc::waitpoint_closed: return refusals::waitpoint_closed(context.waitpoint);
     case Errc::step_not_found: return refusals::step_not_found(id, context.step);
     case Errc::step_limit_exceeded: return refusals::too_many_steps(id);
-    case Errc::invalid_condition:
-      if (context.condition) return std::unexpected(*context.condition);
+    case Errc::invalid_condition: {
+      auto terms = context.terms;
+      terms.signals_max = parse_number<std::uint32_t>(detail(0)).value_or(terms.signals_max);
+      if (auto checked = core::check_condition(context.condition, terms); !checked)
+        return std::unexpected(std::move(checked.error()));
       break;
+    }
     case Errc::max_replays_exhausted:
       return refusals::replays_exhausted(id, parse_number<std::uint32_t>(detail(0)).value_or(0));
     default: break;
   }
   if (name && *name == "waitpoint_already_exists") return refusals::waitpoint_id_taken(detail(0));
-  if (name && *name == "signal_id_taken")
-    return fail_field(Errc::invalid_input, "signal_id",
-                      "signal_id is that of another execution's signal");
   if (name && *name == "payload_missing")
     return fail(Errc::store_unavailable,
                 "Valkey did not keep the payload; is it out of memory? Nothing was submitted: try "

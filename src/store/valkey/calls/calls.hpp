@@ -102,12 +102,11 @@ struct RefusalContext {
   bool by_idempotency_key = false;
   std::string waitpoint = {};
   StepName step = {};
-  std::optional<Error> condition = {};  // why it can never be satisfied
+  Condition condition = {};
+  core::ConditionTerms terms = {};  // of the condition
   std::optional<FlowId> flow = {};      // that the command is about
   std::vector<std::vector<NodeName>> dependencies = {};  // of the nodes that are to be added
 };
-// Whether the condition can be satisfied. The function library does not look.
-Result<void> check_condition_of(const Suspend& command);
 
 template <class Command>
   requires(Command::row.owner != Owner::flow)
@@ -123,9 +122,10 @@ RefusalContext context_of(const Command& command) {
   if constexpr (std::is_same_v<Command, SendSignal>)
     if (command.waitpoint) context.waitpoint = command.waitpoint->str();
   if constexpr (std::is_same_v<Command, GetStep>) context.step = command.name;
-  if constexpr (std::is_same_v<Command, Suspend>)
-    if (auto checked = check_condition_of(command); !checked)
-      context.condition = std::move(checked.error());
+  if constexpr (std::is_same_v<Command, Suspend>) {
+    context.condition = command.condition;
+    context.terms = core::terms_of(command);
+  }
   return context;
 }
 std::unexpected<Error> refused(const RefusalContext& context, const std::vector<Reply>& reply);

@@ -83,8 +83,7 @@ std::vector<std::size_t> numbers_in(Reply& reply) {
   return numbers;
 }
 
-Result<core::Suspension> read_suspension(Fields fields, const std::vector<std::size_t>& sizes,
-                                         std::string state) {
+Result<core::Suspension> read_suspension(Fields fields, const std::vector<std::size_t>& sizes) {
   core::Suspension suspension{.id = id_in<SuspensionId>(fields.text("suspension_id")),
                               .lease_id = {},
                               .attempt_index = fields.number<std::uint32_t>("attempt_index"),
@@ -94,7 +93,6 @@ Result<core::Suspension> read_suspension(Fields fields, const std::vector<std::s
                               .timeout_at = fields.optional_time("timeout_at"),
                               .on_timeout = action_of(fields.text("timeout_behavior")),
                               .escalated = fields.has("escalated"),
-                              .state = std::move(state),
                               .closed_at = fields.optional_time("closed_at"),
                               .close_reason = fields.text("close_reason")};
   auto condition = read_condition(fields.text("condition"), sizes);
@@ -147,7 +145,8 @@ FunctionCall call_for(Suspend& command) {
   auto arguments = with_fence(
       command.fence, id_text(command.suspension_id), std::string(to_string(command.reason)),
       text_or_none(command.timeout), std::string(to_string(command.on_timeout)),
-      text_of(command.resume_delay), std::string(check_condition_of(command) ? "1" : "0"),
+      text_of(command.resume_delay), 
+      std::string(core::check_condition(command.condition, core::terms_of(command)) ? "1" : "0"),
       to_json(command.condition), std::move(command.state));
   for (auto& waitpoint : command.waitpoints) add_waitpoint(arguments, waitpoint);
   return {"ff_suspend", std::move(arguments)};
@@ -191,6 +190,7 @@ FunctionCall call_for(const GetSignals& query) {
            std::to_string(limits::signals_page_bytes_max)}};
 }
 
+FunctionCall call_for(const core::FindSignal& query) { return {"ff_find_signal", {query.key.str()}}; }
 FunctionCall call_for(const GetStep& query) { return {"ff_get_step", {query.name.str()}}; }
 FunctionCall call_for(const ListSteps&) { return {"ff_list_steps"}; }
 
@@ -232,10 +232,11 @@ Result<SuspensionReply> read_list(const GetSuspension& query, std::vector<Reply>
   auto* flat = parts.size() >= first_waitpoint ? parts[1].as_array() : nullptr;
   if (!flat) return malformed("ff_get_suspension");
   core::Waits waits;
+  core::WaitDetails details{.state = text_in(parts[3])};
   if (!flat->empty()) {
     auto suspension =
         read_suspension(Fields(std::move(*flat), "the suspension of " + query.id.str()),
-                        numbers_in(parts[2]), text_in(parts[3]));
+                        numbers_in(parts[2]));
     FF_TRY(suspension);
     waits.suspension = std::move(*suspension);
   }
@@ -245,7 +246,7 @@ Result<SuspensionReply> read_list(const GetSuspension& query, std::vector<Reply>
     if (!waitpoint) return malformed("ff_get_suspension");
     waits.waitpoints.push_back(std::move(*waitpoint));
   }
-  return core::info_of(waits, text_in(parts[0]) == "1");
+  return core::info_of(waits, details, text_in(parts[0]) == "1");
 }
 
 Result<SignalPage> read_list(const GetSignals& query, std::vector<Reply> parts) {
@@ -264,6 +265,15 @@ Result<SignalPage> read_list(const GetSignals& query, std::vector<Reply> parts) 
     if (fields.error()) return std::unexpected(*fields.error());
   }
   return page;
+}
+
+Result<std::optional<core::FoundSignal>> read_list(const core::FindSignal&,
+                                                   std::vector<Reply> parts) {
+  if (parts.empty()) return std::nullopt;
+  const auto effect =
+      parts.size() == 2 ? from_name<SignalEffect>(text_in(parts[1])) : std::nullopt;
+  if (!effect) return malformed("ff_find_signal");
+  return core::FoundSignal{.name = id_in<SignalName>(text_in(parts[0])), .effect = *effect};
 }
 
 Result<Bytes> read_list(const GetStep&, std::vector<Reply> parts) {

@@ -22,11 +22,14 @@ PutStepReply read_answer(const PutStep& command, Answer& answer);
 // Reads: what is asked, and what the answer without its first two parts means.
 FunctionCall call_for(const GetSuspension& query);
 FunctionCall call_for(const GetSignals& query);
+FunctionCall call_for(const core::FindSignal& query);
 FunctionCall call_for(const GetStep& query);
 FunctionCall call_for(const ListSteps& query);
 
 Result<SuspensionReply> read_list(const GetSuspension& query, std::vector<Reply> parts);
 Result<SignalPage> read_list(const GetSignals& query, std::vector<Reply> parts);
+Result<std::optional<core::FoundSignal>> read_list(const core::FindSignal& query,
+                                                   std::vector<Reply> parts);
 Result<Bytes> read_list(const GetStep& query, std::vector<Reply> parts);
 Result<StepList> read_list(const ListSteps& query, std::vector<Reply> parts);
 

@@ -40,7 +40,10 @@ end
 
 -- What a count counts of a signal; nil: nothing that it could count.
 local function counted_of(part, signal)
-  if part.of == 'sources' then return signal.source_type .. ':' .. signal.source_identity end
+  if part.of == 'sources' then
+    -- Different for different sources: a colon that belongs to the type has a backslash before it.
+    return string.gsub(signal.source_type, '[\\:]', '\\%0') .. ':' .. signal.source_identity
+  end
   if part.of == 'waitpoints' then return signal.waitpoint_key end
   return signal.id
 end
@@ -132,6 +135,15 @@ end
 
 function conditions.is_satisfied(condition, tally)
   return is_part_satisfied(condition, part_counter(tally))
+end
+
+-- The most signals that one part asks for.
+function conditions.signals_needed(part)
+  local needed = part.count or part.needed or 0
+  for _, each in ipairs(part.all or part.any or {}) do
+    needed = math.max(needed, conditions.signals_needed(each))
+  end
+  return needed
 end
 
 local function add_sizes(sizes, part, next_seen)

@@ -55,6 +55,11 @@ function keys.signals(x)
   return keys.of_execution(x.tag, x.id, 'signals')
 end
 
+-- Those that may count later, though suspensions have passed them over; in the order of arrival.
+function keys.passed_over(x)
+  return keys.of_execution(x.tag, x.id, 'signals:passed_over')
+end
+
 function keys.signal(tag, signal_id)
   return 'ff:signal:' .. tag .. ':' .. signal_id
 end

@@ -57,6 +57,7 @@ local function each_key_of_waits(x, visit)
   local idempotency_key = server.call('HGET', suspension, 'idempotency_key')
   if idempotency_key then visit(keys.suspend_dedup(x, idempotency_key)) end
   visit(keys.signals(x))
+  visit(keys.passed_over(x))
   visit(keys.of_execution(x.tag, x.id, 'signal_keys'))
   visit(waitpoints)
   visit(suspension)

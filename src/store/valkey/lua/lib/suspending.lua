@@ -3,14 +3,14 @@
 --   has_waits         if anything below was ever there
 --   waitpoints        ids of the known waitpoints in the order in which they were opened, joined by byte 31
 --   waitpoint_expiry  when the first open one expires
---   signal_count, first_uncounted   no signal before that index can count any more
+--   signal_count, first_uncounted   signals before that index count only if they were passed over
 --   wake              how the newest suspension ended: cause, time, suspension and reason,
 --                     joined by byte 31
 -- A waitpoint that a program of the contract made has a waitpoint_token. Its hash outlives it as long as the
 -- execution, so that its token is answered with `waitpoint_closed`; the set `waitpoints` knows it.
 local suspending = {}
 
-local waitpoints_max = 64  -- open ones
+local waitpoints_max = 64  -- open ones; as many closed ones are kept
 local separator = '\31'
 local values_max = 1000  -- in one command
 
@@ -193,7 +193,27 @@ function suspending.open(waits, wanted)
   }), true
 end
 
+-- Closed waitpoints stay known until the next suspension, so that late signals are refused as such. Of many, the
+-- oldest are forgotten.
+local function forget_oldest_closed(waits)
+  local excess, kept = -waitpoints_max, {}
+  for _, waitpoint in ipairs(waits.waitpoints) do
+    if not is_open(waitpoint) then excess = excess + 1 end
+  end
+  if excess <= 0 then return end
+  waits.dropped = waits.dropped or {}
+  for _, waitpoint in ipairs(waits.waitpoints) do
+    local list = kept
+    if not is_open(waitpoint) and excess > 0 then
+      list, excess = waits.dropped, excess - 1
+    end
+    list[#list + 1] = waitpoint
+  end
+  waits.waitpoints = kept
+end
+
 function suspending.add_waitpoint(waits, id, fields)
+  forget_oldest_closed(waits)
   local waitpoint = {id = id, f = {}, changed = {}, is_new = true}
   put_waitpoint(waitpoint, fields)
   waits.waitpoints[#waits.waitpoints + 1] = waitpoint
@@ -456,8 +476,9 @@ function suspending.count(waits, signal)
   waits.tally_changed = true
   signal.counted_for = waits.suspension.suspension_id
   write_progress(waits, signal)
-  return conditions.is_satisfied(waits.condition, waits.tally) and 'resume_condition_satisfied'
-    or 'appended_to_waitpoint'
+  -- An escalated suspension waits for an operator; the handler sees which signals came.
+  local enough = conditions.is_satisfied(waits.condition, waits.tally) and not waits.suspension.escalated
+  return enough and 'resume_condition_satisfied' or 'appended_to_waitpoint'
 end
 
 -- Programs of the contract see when the last signal came.

@@ -100,9 +100,10 @@ end
 
 -- The reply to a signal that has arrived before with the same id. nil: none has.
 function waitpoints.repeated(x, signal)
-  local effect, taken = signals.effect_of(x, signal.id)
+  local stored_id, effect = signals.find(x, signal.id)
   if effect then return reply.ok(signal.id, effect) end
-  return taken and reply.refuse('invalid_input', 'signal_id is that of another execution\'s signal')
+  return stored_id ~= signal.id
+    and reply.refuse('invalid_input', 'signal_id is that of another execution\'s signal') or nil
 end
 
 -- The refusal of one too many, or the reply to a signal whose idempotency key is known. nil: it is new.

@@ -134,7 +134,7 @@ local function suspend(x, waits, want, condition, pending, made)
   end
   suspending.start(waits, {
     suspension_id = want.suspension_id, execution_id = x.id, attempt_index = want.attempt_index,
-    lease_id = want.fence.lease_id, waitpoint_key = bound[1].f.waitpoint_key,
+    lease_id = want.fence.lease_id, lease_epoch = want.fence.epoch, waitpoint_key = bound[1].f.waitpoint_key,
     reason_code = want.reason_code, requested_by = want.requested_by, timeout_at = timeout_at,
     timeout_behavior = want.timeout_behavior, resume_condition_json = want.condition_json,
     resume_policy_json = want.policy_json, continuation_metadata_pointer = want.continuation,
@@ -191,6 +191,10 @@ server.register_function('ff_suspend_execution', function(KEYS, ARGV)
   condition, refused = conditions.from_contract(want.condition_json, keys_of(want, pending),
     want.timeout_at ~= nil)
   if not condition then return refused end
+  local allowed = signals.too_few_allowed(x, condition)
+  if allowed then
+    return reply.refuse('invalid_input', 'resume_condition_json: the policy allows ' .. allowed .. ' signals')
+  end
 
   local bound = suspend(x, waits, want, condition, pending, made)
   local last = signals.count_earlier(waits)

@@ -22,7 +22,7 @@ server.register_function{
       end
       local payload = server.call('GET', key .. ':payload') or ''
       bytes = bytes + #payload
-      answer[#answer + 1] = signal_id
+      answer[#answer + 1] = signals.public_id(signal_id, id)
       answer[#answer + 1] = server.call('HGETALL', key)
       answer[#answer + 1] = payload
     end

@@ -8,14 +8,12 @@
 -- Repeated with the same signal id, it replies as the first time.
 local signals_max = 10000
 
--- The first signal with the key: until when the key is remembered, its effect and its id, joined by byte 31.
+-- The reply of the first signal with the key.
 local function find_known(x, known_key, idempotency_key)
   if idempotency_key == '' then return nil end
-  local stored = server.call('HGET', known_key, idempotency_key)
-  if not stored then return nil end
-  local until_then, effect, id = string.match(stored, '^(.-)\31(.-)\31(.*)$')
-  if tonumber(until_then) <= x.now then return nil end
-  return {1, 'DUPLICATE', '', x.f.public_state, id, effect}
+  local known = signals.known_by(server.call('HGET', known_key, idempotency_key))
+  if not known or known.until_then <= x.now then return nil end
+  return {1, 'DUPLICATE', '', x.f.public_state, signals.public_id(known.id, x.id), known.effect}
 end
 
 -- The open waitpoint that the signal is for; nil and the refusal if there is none.
@@ -33,16 +31,15 @@ commands.register('ff_send_signal', function(KEYS, ARGV)
 
   local x = execution.load(core_key, arguments.now(now))
   if not x then return reply.refuse('execution_not_found') end
-  local first_effect, refused = signals.effect_of(x, id)
+  local stored_id, first_effect = signals.find(x, id)
   if first_effect then return reply.ok('', x.f.public_state, id, first_effect) end
-  if refused then return refused end
   local known_key = keys.of_execution(x.tag, x.id, 'signal_keys')
   local known = find_known(x, known_key, idempotency_key)
   if known then return known end
   if x.f.lifecycle_phase == 'terminal' then
     return reply.refuse('target_not_signalable', x.f.public_state)
   end
-  local waits, waitpoint = suspending.load(x), nil
+  local waits, waitpoint, refused = suspending.load(x), nil, nil
   if waitpoint_id ~= '' then
     waitpoint, refused = target_of(waits, waitpoint_id)
     if not waitpoint then return refused end
@@ -51,7 +48,7 @@ commands.register('ff_send_signal', function(KEYS, ARGV)
   if refused then return refused end
 
   local signal = {
-    id = id, name = name, waitpoint = waitpoint, payload = payload, source_type = source_type,
+    id = stored_id, name = name, waitpoint = waitpoint, payload = payload, source_type = source_type,
     source_identity = source_identity,
     fields = {
       signal_category = category, correlation_id = correlation_id, content_type = content_type,
@@ -60,7 +57,7 @@ commands.register('ff_send_signal', function(KEYS, ARGV)
   local event = signals.accept(waits, signal)
   if idempotency_key ~= '' then
     local until_then = string.format('%.0f', x.now + dedup_window_ms)
-    server.call('HSET', known_key, idempotency_key, until_then .. '\31' .. signal.effect .. '\31' .. id)
+    server.call('HSET', known_key, idempotency_key, until_then .. '\31' .. signal.effect .. '\31' .. stored_id)
   end
   suspending.save(waits)
   execution.save(x)

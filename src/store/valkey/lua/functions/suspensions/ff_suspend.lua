@@ -10,10 +10,11 @@
 -- the same suspension id.
 local first_waitpoint, parts_of_waitpoint = 14, 4
 
-local function suspended_before(waits, suspension_id, lease_id)
+local function suspended_before(waits, suspension_id, lease_id, lease_epoch)
   local suspension = waits.suspension
   if not suspension then return false end
-  if suspension.lease_id ~= lease_id then return false end
+  -- A lease id can be given again, an epoch cannot.
+  if suspension.lease_id ~= lease_id or suspension.lease_epoch ~= lease_epoch then return false end
   return not suspension.satisfied_at_once or suspension.suspension_id == suspension_id
 end
 
@@ -47,7 +48,7 @@ commands.register('ff_suspend', function(KEYS, ARGV)
   local x = execution.load(core_key, arguments.now(now))
   if not x then return reply.refuse('execution_not_found') end
   local waits = suspending.load(x)
-  if suspended_before(waits, suspension_id, lease_id) then return answer(waits, '') end
+  if suspended_before(waits, suspension_id, lease_id, lease_epoch) then return answer(waits, '') end
   local refused = leases.check(x, lease_id, lease_epoch, attempt_id)
   if refused then return refused end
   suspending.drop_closed(waits)
@@ -55,9 +56,12 @@ commands.register('ff_suspend', function(KEYS, ARGV)
   bound, refused = open_all(waits, ARGV)
   if not bound then return refused end
   if is_possible ~= '1' then return reply.refuse('invalid_condition') end
+  local allowed = signals.too_few_allowed(x, cjson.decode(condition))
+  if allowed then return reply.refuse('invalid_condition', allowed) end
 
   suspending.start(waits, {
-    suspension_id = suspension_id, lease_id = lease_id, attempt_index = x.f.current_attempt_index,
+    suspension_id = suspension_id, lease_id = lease_id, lease_epoch = lease_epoch,
+    attempt_index = x.f.current_attempt_index,
     reason_code = reason, condition = condition, timeout_behavior = on_timeout,
     timeout_at = timeout_ms ~= '' and string.format('%.0f', x.now + timeout_ms) or nil,
     resume_delay_ms = resume_delay_ms ~= '0' and resume_delay_ms or nil,
