@@ -55,7 +55,7 @@ local function fire_of_flow(core_key, now, origin)
   local flow = flows.load(tag, string.sub(id, #tag + 2), now)
   if not flow then
     server.call('ZREM', keys.index(tag, 'flow_deadline'), id)
-    return reply.refuse('execution_not_found')
+    return reply.ok('', '0', '', '')
   end
   if not flow.due or flow.due > now then
     return reply.ok('', '0', flow.due and 'flow_deadline' or '', tostring(flow.due or ''))
