@@ -92,7 +92,9 @@ struct Item {
   std::vector<std::size_t> down = {};  // likewise below
   std::size_t left = 0;                // its first column
 
-  std::size_t middle() const { return left + width / 2; }
+  // Lines meet a node below the first letter of its name, so that a chain is a straight line.
+  std::size_t offset() const { return node ? 2 : 0; }
+  std::size_t line() const { return left + offset(); }
 };
 using Layer = std::vector<Item>;
 
@@ -180,27 +182,27 @@ class Layout {
   }
 
   // Of the nodes among them; of the joints if there are no nodes.
-  static std::size_t middle_of(const Layer& layer, const std::vector<std::size_t>& places) {
+  static std::size_t mean_line(const Layer& layer, const std::vector<std::size_t>& places) {
     const auto is_node = [&](std::size_t place) { return layer[place].node.has_value(); };
     const bool has_nodes = std::ranges::any_of(places, is_node);
     std::size_t sum = 0;
     std::size_t count = 0;
     for (const auto place : places) {
       if (has_nodes && !is_node(place)) continue;
-      sum += layer[place].middle();
+      sum += layer[place].line();
       ++count;
     }
     return sum / count;
   }
 
-  // From left to right, each item as near to the middle of those above it as its neighbour allows.
+  // From left to right, each item as near to the lines of those above it as its neighbour allows.
   void set_columns(std::size_t index) {
     std::size_t free = 0;
     for (auto& item : layers_[index]) {
       std::size_t wanted = free;
       if (!item.up.empty()) {
-        const auto middle = middle_of(layers_[index - 1], item.up);
-        wanted = middle > item.width / 2 ? middle - item.width / 2 : 0;
+        const auto line = mean_line(layers_[index - 1], item.up);
+        wanted = line > item.offset() ? line - item.offset() : 0;
       }
       item.left = std::max(free, wanted);
       free = item.left + item.width + gap;
@@ -267,8 +269,8 @@ std::vector<Bundle> bundles_of(const Layer& above, const Layer& below) {
   std::vector<Bundle> bundles;
   for (const auto& item : above) {
     if (item.down.empty()) continue;
-    Bundle bundle{.from = item.middle(), .to = {}};
-    for (const auto each : item.down) bundle.to.push_back(below[each].middle());
+    Bundle bundle{.from = item.line(), .to = {}};
+    for (const auto each : item.down) bundle.to.push_back(below[each].line());
     bundle.first = std::min(bundle.from, *std::ranges::min_element(bundle.to));
     bundle.last = std::max(bundle.from, *std::ranges::max_element(bundle.to));
     bundles.push_back(std::move(bundle));

@@ -1,6 +1,7 @@
 #include <flowfabric/testing.hpp>
 
 #include <flowfabric/client.hpp>
+#include <flowfabric/flow.hpp>
 
 #include "sdk/sdk_fixture.hpp"
 
@@ -220,6 +221,24 @@ TEST(MemoryEngine, ServesRealWorkers) {
   Client client(engine);
   const auto id = must(client.submit({.kind = "greet", .payload = "Ada"})).id;
   EXPECT_EQ(client.result(id, wait_max), "Hello, Ada!");
+}
+
+TEST(MemoryEngine, RunsAFlowToItsEnd) {
+  MemoryEngine engine;
+  Client client(engine);
+  Flow flow;
+  flow.add("a", "greet", "Ada");
+  flow.add("b", "greet", "Bob");
+  flow.add("all", "join").after({"a", "b"}, "greeting");
+  flow.result("all");
+  const auto id = must(client.submit(flow)).flow.id;
+  const auto join = [](Task& task) -> Outcome {
+    std::string text;
+    for (const auto& each : task.inputs("greeting")) text += each.result;
+    return text;
+  };
+  EXPECT_EQ(engine.work({{"greet", greet}, {"join", join}}).size(), 3u);
+  EXPECT_EQ(must(client.flow_result(id, 0ms)).bytes, "Hello, Ada!Hello, Bob!");
 }
 
 }  // namespace
