@@ -185,11 +185,54 @@ class ContractTest : public HttpTest {
     return std::nullopt;
   }
 
+  static json::object flow_node(const char* name = "a") {
+    return {{"name", name}, {"kind", "k"}, {"lane", "flows"}};
+  }
+  std::string flow(bool building = false) const {
+    const json::object fields{{"nodes", json::array{flow_node()}}, {"building", building}};
+    return text_of(body_of(post("/v1/flows", json::serialize(fields), admin)).at("id"));
+  }
+  std::string completed_flow() const {
+    const auto id = flow();
+    const auto nodes = body_of(get("/v1/flows/" + id + "/nodes", admin));
+    const auto node = text_of(nodes.at("nodes").as_array().at(0).as_object().at("id"));
+    send({"post", "/v1/executions/{id}/complete", with(claim(node, admin), "id", node)});
+    return id;
+  }
+  std::string cancelled_flow(bool building) const {
+    const auto id = flow(building);
+    post("/v1/flows/" + id + "/cancel", "{}", admin);
+    return id;
+  }
+  // The least that an operation on flows succeeds with.
+  std::optional<json::object> good_for_flow(const std::string& operation) const {
+    if (operation == "ListFlows" || operation.find("Flow") == std::string::npos)
+      return std::nullopt;
+    if (operation == "SubmitFlow") return json::object{{"nodes", json::array{flow_node()}}};
+    if (operation == "ExtendFlow")
+      return json::object{{"id", flow(true)}, {"nodes", json::array{flow_node("b")}}};
+    if (operation == "SealFlow") return json::object{{"id", flow(true)}};
+    return json::object{{"id", flow()}};
+  }
+  // Fields of a valid request that conflicts with the state of a flow.
+  json::object conflicting_flow(const std::string& operation) const {
+    if (operation == "SubmitFlow") {
+      send({"post", "/v1/flows", with(*good_for_flow(operation), "idempotency_key", "taken")});
+      return {{"nodes", json::array{flow_node("other")}}, {"idempotency_key", "taken"}};
+    }
+    if (operation == "ExtendFlow")
+      return {{"id", flow()}, {"nodes", json::array{flow_node("b")}}};
+    if (operation == "SealFlow") return {{"id", cancelled_flow(true)}};
+    if (operation == "RedriveFlow") return {{"id", flow()}, {"from", "a"}};
+    return {{"id", completed_flow()}};
+  }
+
   // The least that an operation succeeds with.
   json::object good(const std::string& operation) const {
     static int number = 0;
     if (auto fields = good_for_resource(operation)) return *fields;
     if (auto fields = good_for_worker(operation)) return *fields;
+    if (auto fields = good_for_flow(operation)) return *fields;
     const json::object any{{"id", 0}, {"waitpoint", 0}, {"token", 0}};
     if (good_for_waiting(operation, any)) return *good_for_waiting(operation, suspended());
     if (operation == "RotateWaitpointSecret")
@@ -226,6 +269,7 @@ class ContractTest : public HttpTest {
 
   // Fields of a valid request that conflicts with the state.
   json::object conflicting(const std::string& operation) const {
+    if (good_for_flow(operation)) return conflicting_flow(operation);
     auto fields = good(operation);
     if (operation == "Submit") {
       post("/v1/executions", R"({"kind":"k","idempotency_key":"taken"})", admin);
@@ -335,13 +379,15 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
       if (call.path.starts_with("/v1/waitpoint")) return with(good(name), "token", "x");
       if (call.path.find("{execution_id}") != std::string::npos)
         return with(good(name), "execution_id", no_such_id);
+      if (name == "SubmitFlow")
+        return {{"nodes", json::array{with(flow_node(), "after", json::array{"x"})}}};
       if (call.path.find("{id}") == std::string::npos) return {{"worker", "nobody"}};
       const bool of_execution = call.path.starts_with("/v1/executions");
       return with(good(name), "id", of_execution ? no_such_id : no_such_uuid);
     };
 
     ask_for(good(name));
-    if (name == "Submit")
+    if (name == "Submit" || name == "SubmitFlow")
       for (int i = 0; i < 2; ++i) ask_for(with(good(name), "idempotency_key", "twice"));
     for (const char* creating : {"CreateWaitpoint", "PutStep", "AnswerWaitpoint", "SendSignal"}) {
       if (name != creating) continue;
@@ -444,6 +490,8 @@ class FieldsTest : public ContractTest {
       if (const auto* alternatives = inner.if_contains("oneOf"))
         for (const auto& each : alternatives->as_array()) {
           const auto& alternative = check_.resolve(each.as_object());
+          if (!alternative.contains("properties")) continue;  // a text or a number
+          if (!alternative.at("properties").as_object().contains("type")) continue;
           const auto type = alternative.at("properties").as_object().at("type").as_object();
           json::object least{{"type", type.at("enum").as_array().at(0)}};
           if (least.at("type") == "fixed") least["delay_ms"] = 1;

@@ -398,7 +398,7 @@ TEST(JsonFields, NamesOfAnEnumAreListedWhenOneIsWrong) {
   const auto wrong = from_fields<ListExecutions>({.url = {{"state", "done"}}, .body = {}});
   EXPECT_EQ(wrong.error().message,
             "state must be one of waiting, delayed, waiting_children, active, completed, failed, "
-            "cancelled, expired, rate_limited, suspended, got 'done'");
+            "cancelled, expired, rate_limited, suspended, skipped, got 'done'");
 }
 
 TEST(JsonFields, AListInAUrlHasCommas) {
