@@ -288,7 +288,7 @@ TEST_P(FlowConformance, GraphsThatCannotRunAreRefusedWithTheirPath) {
   EXPECT_EQ(refused({node("x"), node("a", {dependency("x"), dependency("c")}),
                      node("b", {dependency("a")}), node("c", {dependency("b")})}),
             "cycle_detected nodes[1].after[1]");
-  EXPECT_EQ(refused({node("a"), too_many}), "invalid_input nodes[1]");
+  EXPECT_EQ(refused({node("a"), too_many}), "invalid_input nodes[1].needed");
   EXPECT_THAT(must(run(ListFlows{})).flows, IsEmpty());
 }
 

@@ -158,7 +158,8 @@ Result<Plan<FlowInfo>> decide(PartitionView& view, AddNodes command, TimePoint n
 Result<Plan<FlowInfo>> decide(PartitionView& view, const SealFlow& command, TimePoint now) {
   auto flow = load(view, command.id);
   FF_TRY(flow);
-  if (flow->state == FlowState::expired) return refusals::not_building(flow->id, flow->state);
+  if (flow->state == FlowState::expired || flow->state == FlowState::cancelled)
+    return refusals::already_terminal(flow->id, flow->state);
   if (flow->state != FlowState::building) return unchanged(*flow);
   FlowDraft draft(view, std::move(*flow), now);
   draft.flow.state = FlowState::running;

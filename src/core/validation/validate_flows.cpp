@@ -22,8 +22,11 @@ Result<void> at(const std::string& path, Result<void> checked) {
   if (checked) return checked;
   auto error = std::move(checked).error();
   error.message = path + ": " + error.message;
-  std::erase_if(error.details, [](const Error::Detail& detail) { return detail.name == "field"; });
-  error.details.push_back({"field", path});
+  const auto field = std::ranges::find(error.details, "field", &Error::Detail::name);
+  if (field == error.details.end())
+    error.details.push_back({"field", path});
+  else
+    field->value = path + '.' + field->value;
   return std::unexpected(std::move(error));
 }
 

@@ -167,40 +167,6 @@ class ContractTest : public HttpTest {
     return std::nullopt;
   }
 
-  static json::array nodes() { return {json::object{{"name", "a"}, {"kind", "k"}}}; }
-  std::string flow() const {
-    return created("/v1/flows", R"({"nodes":[{"name":"a","kind":"k"}]})");
-  }
-  std::string building_flow() const { return created("/v1/flows", R"({"building":true})"); }
-  std::string ended_flow() const {
-    const auto id = flow();
-    const auto listed = body_of(get("/v1/flows/" + id + "/nodes", admin));
-    const auto node = text_at(listed.at("nodes").as_array().at(0), "id");
-    send({"post", "/v1/executions/{id}/complete", with(claim(node, admin), "id", node)});
-    return id;
-  }
-  // The least that an operation about flows succeeds with.
-  std::optional<json::object> good_for_flow(const std::string& operation) const {
-    if (operation == "SubmitFlow") return json::object{{"nodes", nodes()}};
-    if (operation == "ExtendFlow") return json::object{{"id", building_flow()}, {"nodes", nodes()}};
-    if (operation == "SealFlow") return json::object{{"id", building_flow()}};
-    if (operation == "ListFlowNodes" || operation.ends_with("Flow"))
-      return json::object{{"id", flow()}};
-    return std::nullopt;
-  }
-  // Of a request about a flow that conflicts with its state.
-  std::optional<json::object> conflicting_with_flow(const std::string& operation) const {
-    if (operation == "SubmitFlow") {
-      const auto key = [](json::object fields) { return with(fields, "idempotency_key", "taken"); };
-      send({"post", "/v1/flows", key({{"nodes", nodes()}})});
-      return key({{"nodes", nodes()}, {"kind", "other"}});
-    }
-    if (operation == "ExtendFlow") return json::object{{"id", flow()}, {"nodes", nodes()}};
-    if (operation == "RedriveFlow") return json::object{{"id", building_flow()}};
-    if (operation.ends_with("Flow")) return json::object{{"id", ended_flow()}};
-    return std::nullopt;
-  }
-
   // The least that an operation about budgets, quotas or workers succeeds with.
   std::optional<json::object> good_for_resource(const std::string& operation) const {
     if (operation == "CreateBudget") return json::object{{"hard_limits", {{"tokens", 10}}}};
@@ -217,6 +183,48 @@ class ContractTest : public HttpTest {
     if (operation.ends_with("Quota")) return json::object{{"id", quota()}};
     if (operation.ends_with("Worker")) return json::object{{"worker", registered()}};
     return std::nullopt;
+  }
+
+  static json::object flow_node(const char* name = "a") {
+    return {{"name", name}, {"kind", "k"}, {"lane", "flows"}};
+  }
+  std::string flow(bool building = false) const {
+    const json::object fields{{"nodes", json::array{flow_node()}}, {"building", building}};
+    return text_of(body_of(post("/v1/flows", json::serialize(fields), admin)).at("id"));
+  }
+  std::string completed_flow() const {
+    const auto id = flow();
+    const auto nodes = body_of(get("/v1/flows/" + id + "/nodes", admin));
+    const auto node = text_of(nodes.at("nodes").as_array().at(0).as_object().at("id"));
+    send({"post", "/v1/executions/{id}/complete", with(claim(node, admin), "id", node)});
+    return id;
+  }
+  std::string cancelled_flow(bool building) const {
+    const auto id = flow(building);
+    post("/v1/flows/" + id + "/cancel", "{}", admin);
+    return id;
+  }
+  // The least that an operation on flows succeeds with.
+  std::optional<json::object> good_for_flow(const std::string& operation) const {
+    if (operation == "ListFlows" || operation.find("Flow") == std::string::npos)
+      return std::nullopt;
+    if (operation == "SubmitFlow") return json::object{{"nodes", json::array{flow_node()}}};
+    if (operation == "ExtendFlow")
+      return json::object{{"id", flow(true)}, {"nodes", json::array{flow_node("b")}}};
+    if (operation == "SealFlow") return json::object{{"id", flow(true)}};
+    return json::object{{"id", flow()}};
+  }
+  // Fields of a valid request that conflicts with the state of a flow.
+  json::object conflicting_flow(const std::string& operation) const {
+    if (operation == "SubmitFlow") {
+      send({"post", "/v1/flows", with(*good_for_flow(operation), "idempotency_key", "taken")});
+      return {{"nodes", json::array{flow_node("other")}}, {"idempotency_key", "taken"}};
+    }
+    if (operation == "ExtendFlow")
+      return {{"id", flow()}, {"nodes", json::array{flow_node("b")}}};
+    if (operation == "SealFlow") return {{"id", cancelled_flow(true)}};
+    if (operation == "RedriveFlow") return {{"id", flow()}, {"from", "a"}};
+    return {{"id", completed_flow()}};
   }
 
   // The least that an operation succeeds with.
@@ -261,7 +269,7 @@ class ContractTest : public HttpTest {
 
   // Fields of a valid request that conflicts with the state.
   json::object conflicting(const std::string& operation) const {
-    if (auto flow = conflicting_with_flow(operation)) return *flow;
+    if (good_for_flow(operation)) return conflicting_flow(operation);
     auto fields = good(operation);
     if (operation == "Submit") {
       post("/v1/executions", R"({"kind":"k","idempotency_key":"taken"})", admin);
@@ -285,8 +293,7 @@ class ContractTest : public HttpTest {
       send({"post", "/v1/waitpoint", fields});
       return with(fields, "signal", "no");
     }
-    if (operation == "RotateWaitpointSecret")
-      return with(fields, "new_secret_hex", std::string(64, 'b'));
+    if (operation == "RotateWaitpointSecret") return with(fields, "new_secret_hex", std::string(64, 'b'));
     if (operation == "ClaimExecution") return with(claimed_id(), "worker", "w");
     if (operation == "ClaimGranted") return with(claimed_id(), "worker", "w");
     if (operation == "GetResult" || operation == "Replay") return claimed_id();
@@ -370,12 +377,10 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
     };
     const auto missing = [&]() -> json::object {
       if (call.path.starts_with("/v1/waitpoint")) return with(good(name), "token", "x");
-      if (name == "SubmitFlow") {
-        const json::object dangling{{"name", "a"}, {"kind", "k"}, {"after", json::array{"b"}}};
-        return {{"nodes", json::array{dangling}}};
-      }
       if (call.path.find("{execution_id}") != std::string::npos)
         return with(good(name), "execution_id", no_such_id);
+      if (name == "SubmitFlow")
+        return {{"nodes", json::array{with(flow_node(), "after", json::array{"x"})}}};
       if (call.path.find("{id}") == std::string::npos) return {{"worker", "nobody"}};
       const bool of_execution = call.path.starts_with("/v1/executions");
       return with(good(name), "id", of_execution ? no_such_id : no_such_uuid);
@@ -456,7 +461,6 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
 
 // A value that no field of this type can have.
 json::value wrong_for(const json::object& schema) {
-  if (schema.contains("oneOf")) return true;
   const auto* type = schema.if_contains("type");
   if (!type || *type == "object" || *type == "array" || *type == "string") return 5;
   return "wrong";
@@ -486,7 +490,8 @@ class FieldsTest : public ContractTest {
       if (const auto* alternatives = inner.if_contains("oneOf"))
         for (const auto& each : alternatives->as_array()) {
           const auto& alternative = check_.resolve(each.as_object());
-          if (!alternative.contains("properties")) continue;
+          if (!alternative.contains("properties")) continue;  // a text or a number
+          if (!alternative.at("properties").as_object().contains("type")) continue;
           const auto type = alternative.at("properties").as_object().at("type").as_object();
           json::object least{{"type", type.at("enum").as_array().at(0)}};
           if (least.at("type") == "fixed") least["delay_ms"] = 1;

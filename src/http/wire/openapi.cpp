@@ -57,7 +57,7 @@ Operation make_operation() {
 bool may_conflict(const Operation& op) {
   return op.is<Submit, GetResult, Backup, CreateBudget, CreateQuota, ReportUsage, AnswerWaitpoint,
                DeliverSignal, RotateWaitpointSecret, SubmitFlow>() ||
-         op.is<ExtendFlow, CancelFlow, PauseFlow, ResumeFlow, RedriveFlow>() ||
+         (op.at.path.starts_with("/v1/flows/{id}/") && op.at.method != Verb::get) ||
          (op.at.path.starts_with("/v1/executions/{id}/") && op.at.method != Verb::get &&
           !op.is<SetTags, CloseWaitpoint>());
 }

@@ -10,7 +10,9 @@ commands.register('ff_flow_seal', function(KEYS, ARGV)
   local flow = flows.load(tag, id, arguments.now(now))
   if not flow then return flows.not_found() end
   local state = flow.f.public_flow_state
-  if state == 'expired' then return reply.refuse('flow_not_building', state) end
+  if state == 'expired' or state == 'cancelled' then
+    return reply.refuse('flow_already_terminal', 'ended', id, state)
+  end
   if state ~= 'building' then return reply.ok('', flows.shown(flow)) end
 
   local draft = flow_draft.begin(flow)
