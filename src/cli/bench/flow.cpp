@@ -133,22 +133,27 @@ Result<Alone> one_at_a_time(Engine& engine, const Settings& settings) {
 
 // ---- All at once --------------------------------------------------------------------------------------
 
-Result<void> submit_flows(Engine& engine, const Settings& settings,
-                          std::atomic<std::int64_t>& left) {
-  const auto before = make_shape(settings.shape, settings.nodes);
-  Payloads payloads(settings.payload_bytes);
-  Client client(engine, {.submit_retry = Millis{0}});
-  while (left-- > 0) FF_TRY(client.submit_flow(make_flow(before, together_lane, payloads)));
+struct Together {
+  Engine& engine;
+  Predecessors before;
+  Payloads payloads;
+  std::atomic<std::int64_t> left;  // to submit
+};
+
+Result<void> submit_flows(Together& together) {
+  Client client(together.engine, {.submit_retry = Millis{0}});
+  while (together.left-- > 0)
+    FF_TRY(client.submit_flow(make_flow(together.before, together_lane, together.payloads)));
   return {};
 }
 
 Result<double> all_at_once_per_s(Engine& engine, const Settings& settings) {
-  std::atomic<std::int64_t> left = settings.flows;
+  Together together{engine, make_shape(settings.shape, settings.nodes),
+                    Payloads(settings.payload_bytes), settings.flows};
   const auto start = Steady::now();
   std::vector<std::future<Result<void>>> submitting;
   for (std::uint32_t i = 0; i < flow_submitters; ++i)
-    submitting.push_back(
-        std::async(std::launch::async, [&] { return submit_flows(engine, settings, left); }));
+    submitting.push_back(std::async(std::launch::async, [&] { return submit_flows(together); }));
   const auto drained = drain(engine, settings, settings.flows * settings.nodes);
   for (auto& each : submitting) {
     const auto submitted = each.get();
