@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "http/wire/wire.hpp"
 #include "store/embedded/embedded.hpp"
 #include "store/embedded/memory_env.hpp"
 #include "store/valkey/open.hpp"
@@ -41,7 +42,7 @@ class BothStores {
     };
     EXPECT_EQ(error_of(one), error_of(other)) << what;
     if (one && other) {
-      EXPECT_TRUE(Same{}(*one, *other)) << what;
+      EXPECT_TRUE(Same{}(*one, *other)) << what << shown(*one) << shown(*other);
     }
     return one;
   }
@@ -51,6 +52,15 @@ class BothStores {
   void advance(Millis by) { clock_->advance(by); }
 
  private:
+  // As JSON, if it has that form.
+  template <class Reply>
+  static std::string shown(const Reply& reply) {
+    if constexpr (requires { http::to_fields(reply); })
+      return '\n' + boost::json::serialize(http::to_fields(reply));
+    else
+      return {};
+  }
+
   test::TempDirectory temp_;
   embedded::MemoryEnv env_;
   test::ValkeyServer server_;

@@ -179,13 +179,13 @@ function flow_draft.align_edges(draft, id, first)
   if not upstream or flow_edges.count_out(upstream.f) == 0 then return nil end
   local slice = draft.budget
   if slice == 0 then return first end
-  local uuids, indexes = flow_edges.out(upstream, first, slice)
-  draft.budget = slice - #uuids
-  for i, uuid in ipairs(uuids) do
-    local x = node(draft, created.id_of(draft.flow.tag, uuid))
+  local ids, indexes = flow_edges.out(upstream, first, slice)
+  draft.budget = slice - #ids
+  for i, each in ipairs(ids) do
+    local x = node(draft, each)
     if x then align(draft, x, indexes[i], upstream) end
   end
-  if #uuids == slice then return first + slice end
+  if #ids == slice then return first + slice end
 end
 
 local function waits_for(draft, id, index)
@@ -197,10 +197,9 @@ end
 
 -- A node with very many dependents is needed by one of them, in all likelihood.
 local function is_needed_by_others(draft, upstream, except)
-  local uuids, indexes = flow_edges.out(upstream, 0, step_max)
-  if #uuids == step_max then return true end
-  for i, uuid in ipairs(uuids) do
-    local id = created.id_of(draft.flow.tag, uuid)
+  local ids, indexes = flow_edges.out(upstream, 0, step_max)
+  if #ids == step_max then return true end
+  for i, id in ipairs(ids) do
     if id ~= except and waits_for(draft, id, indexes[i]) then return true end
   end
   return false

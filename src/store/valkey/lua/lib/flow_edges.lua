@@ -10,6 +10,7 @@ local flow_edges = {}
 
 local from_bytes, to_bytes = 22, 20
 local from_in_core_max, to_in_core_max = 2, 3
+local sorted_max = 100
 
 function flow_edges.count_in(f)
   return tonumber(f.edges_in) or #(f.from or '') / from_bytes
@@ -90,20 +91,38 @@ function flow_edges.each_record(records, visit)
   for i = 1, #records, from_bytes do visit(unpack_from(string.sub(records, i, i + from_bytes - 1))) end
 end
 
--- The edges out of a node from a place on: lists of UUIDs of the nodes after, and of places there.
-function flow_edges.out(x, first, max)
-  local records
+local function out_records(x, first, count)
   if not x.f.edges_out then
-    records = string.sub(x.f.to or '', first * to_bytes + 1, (first + max) * to_bytes)
-  else
-    records = server.call('GETRANGE', beside(x, 'edges_to'), first * to_bytes, (first + max) * to_bytes - 1)
+    return string.sub(x.f.to or '', first * to_bytes + 1, (first + count) * to_bytes)
   end
-  local uuids, indexes = {}, {}
+  return server.call('GETRANGE', beside(x, 'edges_to'), first * to_bytes, (first + count) * to_bytes - 1)
+end
+
+local function by_node(one, other)
+  if one.id ~= other.id then return one.id < other.id end
+  return one.index < other.index
+end
+
+-- The edges out of a node from a place on: lists of the ids of the nodes after, and of places there. Few of them are
+-- in the order of those ids, as in the embedded store, so that both decide in the same order; more in the order in
+-- which they were added.
+function flow_edges.out(x, first, max)
+  local count = flow_edges.count_out(x.f)
+  local sorted = count <= sorted_max
+  local records = sorted and out_records(x, 0, count) or out_records(x, first, max)
+  local edges = {}
   for i = 1, #records, to_bytes do
-    uuids[#uuids + 1] = string.sub(records, i, i + 15)
-    indexes[#indexes + 1] = struct.unpack('>I4', records, i + 16)
+    edges[#edges + 1] = {
+      id = created.id_of(x.tag, string.sub(records, i, i + 15)), index = struct.unpack('>I4', records, i + 16),
+    }
   end
-  return uuids, indexes
+  if sorted then table.sort(edges, by_node) end
+  local skipped = sorted and first or 0
+  local ids, indexes = {}, {}
+  for i = skipped + 1, math.min(skipped + max, #edges) do
+    ids[#ids + 1], indexes[#indexes + 1] = edges[i].id, edges[i].index
+  end
+  return ids, indexes
 end
 
 -- Gives a new node its edges: packed records.
