@@ -342,6 +342,54 @@ TEST_P(FlowConformance, CancelPendingLetsRunningNodesFinish) {
   EXPECT_EQ(flow(three).state, FlowState::cancelled);
 }
 
+TEST_P(FlowConformance, ANodeThatBeganFinishesAlsoAfterItWasGivenBack) {
+  const auto two = submit_flow({node("a"), node("b", {dependency("a")})});
+  const auto running = claim_node(two, "a");
+  must(run(CancelFlow{.id = two.id, .policy = CancelPolicy::cancel_pending}));
+  must(run(HandBack{.id = running.id, .fence = running.fence}));
+  complete_node(two, "a");
+  EXPECT_EQ(states(two), "a=completed b=cancelled");
+  EXPECT_TRUE(flow(two).ended_at);
+}
+
+TEST_P(FlowConformance, FlowOnlyLetsReadyNodesRunAndCancelsTheOthers) {
+  const auto chain = submit_flow({node("a"), node("b", {dependency("a")})});
+  must(run(CancelFlow{.id = chain.id, .policy = CancelPolicy::flow_only}));
+  EXPECT_EQ(states(chain), "a=waiting b=cancelled");
+  complete_node(chain, "a");
+  EXPECT_EQ(states(chain), "a=completed b=cancelled");
+  EXPECT_TRUE(flow(chain).ended_at);
+}
+
+TEST_P(FlowConformance, FlowOnlyStrandsNothingOfAPausedOrUnsealedFlow) {
+  const auto paused = submit_flow({node("a"), node("b", {dependency("a")})});
+  must(run(PauseFlow{.id = paused.id}));
+  must(run(CancelFlow{.id = paused.id, .policy = CancelPolicy::flow_only}));
+  EXPECT_EQ(states(paused), "a=waiting b=cancelled");
+  complete_node(paused, "a");
+  EXPECT_TRUE(flow(paused).ended_at);
+  const auto built = submit_flow(SubmitFlow{.nodes = {node("a")}, .building = true});
+  must(run(CancelFlow{.id = built.id, .policy = CancelPolicy::flow_only}));
+  EXPECT_TRUE(flow(built).ended_at);
+}
+
+TEST_P(FlowConformance, ANodeOfAnUnsealedFlowCannotBeReplayed) {
+  const auto built = submit_flow(SubmitFlow{.nodes = {node("a")}, .building = true});
+  must(run(Cancel{.id = id_of(built, "a"), .reason = "why"}));
+  EXPECT_EQ(error_of(Replay{.id = id_of(built, "a")}), Errc::flow_not_building);
+  EXPECT_EQ(flow(built).state, FlowState::building);
+}
+
+TEST_P(FlowConformance, ARedriveAfterTheDeadlineRunsWithoutOne) {
+  const auto one = submit_flow(SubmitFlow{.nodes = {node("a")}, .deadline = now() + 60s});
+  pass(60s);
+  must(run(RedriveFlow{.id = one.id}));
+  pass(60s);
+  EXPECT_FALSE(flow(one).deadline);
+  complete_node(one, "a");
+  EXPECT_EQ(flow(one).state, FlowState::completed);
+}
+
 TEST_P(FlowConformance, APausedFlowStartsNothing) {
   const auto chain = submit_flow({node("a"), node("b", {dependency("a")}), node("c")});
   const auto running = claim_node(chain, "a");

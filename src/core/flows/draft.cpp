@@ -163,7 +163,8 @@ Result<void> FlowDraft::advance() {
     }
     const auto found = node(id);
     FF_TRY(found);
-    if (flow.is_redriving && is_failure((*found)->next))
+    const auto& next = (*found)->next;
+    if (flow.is_redriving && is_failure(next) && !next.flow->is_cancelled_as_rest)
       start_anew(**found, {.reason = "redrive of failed nodes", .requested_by = {}, .at = now_});
     settle(**found);
   }
@@ -311,12 +312,13 @@ Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>
     if (!has_ended(each.next)) each.event = submitted;
   }
   FF_TRY(align_queued());
-  const bool was_walking = before_.walk.has_value();
-  if (flow.walk && !was_walking && !flow.is_removing) {
+  // A walk that begins anew has an effect of its own: the one before it may be settled at any time.
+  const bool begins_walk = flow.walk == 0u && before_.walk != 0u;
+  if (begins_walk && !flow.is_removing) {
     FF_TRY(advance());
     FF_TRY(align_queued());
   }
-  if (flow.walk && !was_walking) effects_.emplace_back(AdvanceFlow{flow.id});
+  if (begins_walk && flow.walk) effects_.emplace_back(AdvanceFlow{flow.id});
 
   for (const auto& id : order_) {
     auto& each = nodes_.at(id);
@@ -369,7 +371,10 @@ Result<void> add_consequences(PartitionView& view, std::vector<Change>& changes,
   const auto flow = flow_of(view, put.next);
   FF_TRY(flow);
   FlowDraft draft(view, **flow, now);
-  if (had_ended) reopen(draft.flow);
+  if (had_ended) {
+    if (draft.flow.deadline && *draft.flow.deadline <= now) draft.flow.deadline.reset();
+    reopen(draft.flow);
+  }
   FF_TRY(draft.take(*before, std::move(put)));
   changes.erase(found);
   return draft.finish(changes, effects);

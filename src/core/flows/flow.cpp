@@ -29,13 +29,25 @@ bool has_begun(const Execution& execution) {
          (execution.attempt && !execution.attempt->end);
 }
 
+bool is_cancelled_by(CancelPolicy policy, const Execution& execution) {
+  switch (policy) {
+    case CancelPolicy::cancel_all: return true;
+    case CancelPolicy::cancel_pending: return !has_begun(execution);
+    case CancelPolicy::flow_only:
+      return std::holds_alternative<WaitingChildren>(execution.state) && !has_begun(execution);
+  }
+  return true;
+}
+
 // The reason why the flow cancels this node, if it does.
 std::optional<std::string> cancel_reason(const Execution& execution, const Flow& flow) {
-  if (flow.cancel_policy == CancelPolicy::cancel_all ||
-      (flow.cancel_policy == CancelPolicy::cancel_pending && !has_begun(execution)))
-    return "flow cancelled: " + flow.reason;
-  if (flow.state == FlowState::expired) return "flow expired: " + flow.reason;
-  if (flow.is_stopping && !execution.flow->is_finalizer) return "flow stopped: " + flow.reason;
+  const auto because = [&](std::string what) {
+    return flow.reason.empty() ? what : what + ": " + flow.reason;
+  };
+  if (flow.cancel_policy && is_cancelled_by(*flow.cancel_policy, execution))
+    return because("flow cancelled");
+  if (flow.state == FlowState::expired) return because("flow expired");
+  if (flow.is_stopping && !execution.flow->is_finalizer) return because("flow stopped");
   return std::nullopt;
 }
 

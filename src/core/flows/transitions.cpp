@@ -205,8 +205,8 @@ Result<Plan<CancelFlowReply>> decide(PartitionView& view, BeginCancel command, T
   draft.flow.state = FlowState::cancelled;
   draft.flow.cancel_policy = command.policy;
   draft.flow.reason = std::move(command.reason);
-  if (command.policy != CancelPolicy::flow_only) draft.flow.walk = 0;
-  auto plan = finish(draft, CancelFlowReply{});
+  draft.flow.walk = 0;
+  auto plan = finish(draft, CancelFlowReply{}, EventType::flow_cancelled);
   FF_TRY(plan);
   plan->reply = {.flow = info_of(draft.flow),
                  .policy = command.policy,
@@ -221,6 +221,10 @@ Result<Plan<FlowInfo>> decide(PartitionView& view, BeginRedrive command, TimePoi
   if (is_terminal(flow->state) && !flow->ended_at)
     return refusals::still_ending(flow->id, flow->state);
   FlowDraft draft(view, std::move(*flow), now);
+  const auto run_again = [&] {
+    if (draft.flow.deadline && *draft.flow.deadline <= now) draft.flow.deadline.reset();
+    reopen(draft.flow);
+  };
   if (command.from) {
     const auto node = view.find(*command.from);
     FF_TRY(node);
@@ -228,13 +232,13 @@ Result<Plan<FlowInfo>> decide(PartitionView& view, BeginRedrive command, TimePoi
     if (!has_ended(**node)) return refusals::not_terminal(*command.from, public_state(**node));
     if (verdict(*(*node)->flow) == Verdict::skip)
       return refusals::dependencies_failed(*command.from);
-    reopen(draft.flow);
+    run_again();
     FF_TRY(draft.reset(*command.from,
                        {.reason = std::move(command.reason), .requested_by = {}, .at = now}));
   } else {
     if (draft.flow.counts.failed + draft.flow.counts.cancelled + draft.flow.counts.expired == 0)
       return unchanged(draft.flow);
-    reopen(draft.flow);
+    run_again();
     draft.flow.is_redriving = true;
     draft.flow.walk = 0;
   }
@@ -290,6 +294,11 @@ Result<Plan<SliceReply>> decide(PartitionView& view, const CancelRest& command, 
 
 namespace {
 
+// A node that began before its flow was cancelled finishes, if the policy spares it.
+bool may_finish(const Execution& node, const Flow& flow) {
+  return flow.cancel_policy == CancelPolicy::cancel_pending && node.attempt && !node.attempt->end;
+}
+
 template <class Command>
 Result<Plan<typename Command::Reply>> decide_start(PartitionView& view, Command command,
                                                    TimePoint now) {
@@ -301,7 +310,8 @@ Result<Plan<typename Command::Reply>> decide_start(PartitionView& view, Command 
   if (step->next && (*before)->flow) {
     const auto flow = flow_of(view, **before);
     FF_TRY(flow);
-    if (!lets_start(**flow)) return refusals::flow_holds(command.id, (*flow)->id, (*flow)->state);
+    if (!lets_start(**flow) && !may_finish(**before, **flow))
+      return refusals::flow_holds(command.id, (*flow)->id, (*flow)->state);
   }
   return plan_of(*before, std::move(*step));
 }
@@ -324,6 +334,8 @@ Result<Plan<EndReply>> decide(PartitionView& view, Replay command, TimePoint now
     if (verdict(*node) == Verdict::skip) return refusals::dependencies_failed(command.id);
     const auto flow = flow_of(view, **before);
     FF_TRY(flow);
+    if ((*flow)->state == FlowState::building)
+      return refusals::not_running((*flow)->id, (*flow)->state);
     if (is_terminal((*flow)->state) && !(*flow)->ended_at)
       return refusals::still_ending((*flow)->id, (*flow)->state);
   }
@@ -362,7 +374,7 @@ Result<Plan<TimerReply>> decide_flow_timer(PartitionView& view, const TimerFire&
   draft.flow.state = FlowState::expired;
   draft.flow.reason = unsealed ? "not sealed in time" : "flow_deadline";
   draft.flow.walk = 0;
-  return finish(draft, TimerReply{.fired = true});
+  return finish(draft, TimerReply{.fired = true}, EventType::flow_expired);
 }
 
 }  // namespace ff::core

@@ -46,7 +46,8 @@ void Outbox::carry_out_slice(PartitionIndex partition, const Command& effect, Co
   calls.push_back(store::Call<Command>{
       slice, [this, partition, effect, slice](const Result<core::SliceReply>& reply) {
         if (!reply) return;
-        if (!reply->more) return note_done(partition, effect);
+        // At once: the same effect may be caused again, and is not to be settled with the first.
+        if (!reply->more) return settle({{partition, {effect}}});
         {
           const std::lock_guard lock(mutex_);
           if (closed_) return;

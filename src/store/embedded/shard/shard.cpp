@@ -422,6 +422,12 @@ Result<store::EffectPage> Shard::execute(const store::FindEffects& query, Batch&
 
 Result<Done> Shard::execute(const store::SettleEffects& command, Batch& batch) {
   for (const auto& effect : command.effects) {
+    // The flow may have begun another walk since.
+    if (const auto* advance = std::get_if<core::AdvanceFlow>(&effect)) {
+      const auto flow = find_flow(advance->id);
+      FF_TRY(flow);
+      if (*flow && (*flow)->walk) continue;
+    }
     auto text = core::to_text(effect);
     if (is_recorded(effect)) batch.changes.erase(keys::effect(command.partition, text));
     effects_.erase({command.partition, std::move(text)});

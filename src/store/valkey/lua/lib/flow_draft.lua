@@ -9,7 +9,7 @@ local step_max = 100  -- edges and nodes that one call looks at
 
 function flow_draft.begin(flow, by_contract)
   return {
-    flow = flow, was_walking = flow.f.walk ~= nil, nodes = {}, order = {},
+    flow = flow, walk_before = tonumber(flow.f.walk), nodes = {}, order = {},
     to_align = {}, to_cancel_rest = {}, budget = step_max, effects = {},
     by_contract = by_contract or flows.is_of_contract(flow),
   }
@@ -126,7 +126,7 @@ function flow_draft.advance(draft)
     else
       local x = node(draft, id)
       if x then
-        if f.is_redriving and flows.is_failure[x.f.public_state] then
+        if f.is_redriving and flows.is_failure[x.f.public_state] and not x.f.as_rest then
           start_anew(draft, x, 'redrive of failed nodes')
         end
         settle(draft, x)
@@ -267,7 +267,8 @@ function flow_draft.finish(draft, event)
   local flow = draft.flow
   draft.event = event
   align_queued(draft)
-  if flow.f.walk and not draft.was_walking then
+  -- A walk that begins anew has an effect of its own: the one before it may be settled at any time.
+  if tonumber(flow.f.walk) == 0 and draft.walk_before ~= 0 then
     if not flow.f.is_removing then
       flow_draft.advance(draft)
       align_queued(draft)
@@ -295,6 +296,7 @@ function flow_draft.check_replay(x)
   if not x.f.flow_id then return nil end
   if flow_edges.verdict(x.f) == 'skip' then return reply.refuse('execution_not_eligible', 'dependencies') end
   local flow = flows.load(x.tag, x.f.flow_id, x.now)
+  if flow and flow.f.public_flow_state == 'building' then return flows.not_running(flow) end
   if flow and flows.has_state_of_end(flow) and not flow.f.ended_at then
     return reply.refuse('flow_already_terminal', 'ending', flow.id, flow.f.public_flow_state)
   end

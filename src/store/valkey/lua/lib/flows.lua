@@ -183,6 +183,7 @@ end
 -- A node runs again, and so does the flow.
 function flows.reopen(flow)
   local f = flow.f
+  if f.deadline and tonumber(f.deadline) <= flow.now then flows.drop(flow, 'deadline') end
   flows.put(flow, {generation = flows.count(flow, 'generation') + 1})
   flows.drop(flow, 'is_stopping', 'ended_at', 'cancellation_policy', 'cancelled_at', 'cancel_reason')
   if f.public_flow_state ~= 'paused' then
@@ -209,6 +210,8 @@ function flows.check_start(x)
   local flow = server.call('HMGET', keys.flow(x.tag, id, 'core'), 'public_flow_state', 'cancellation_policy')
   local state = flow[1]
   if not state or state == 'running' or state == 'open' or flow[2] == 'flow_only' then return nil end
+  -- A node that began before its flow was cancelled finishes, if the policy spares it.
+  if flow[2] == 'cancel_pending' and attempts.is_open(x) then return nil end
   return reply.refuse('execution_not_leaseable', 'flow', id, state)
 end
 
@@ -278,12 +281,17 @@ end
 
 -- Why the flow cancels this node, if it does.
 local function cancel_reason(x, f)
-  local policy = f.public_flow_state == 'cancelled' and f.cancellation_policy
-  if policy == 'cancel_all' or policy == 'cancel_pending' and not has_begun(x) then
-    return 'flow cancelled: ' .. (f.reason or '')
+  local function because(what)
+    return f.reason and what .. ': ' .. f.reason or what
   end
-  if f.public_flow_state == 'expired' then return 'flow expired: ' .. (f.reason or '') end
-  if f.is_stopping and not x.f.is_finalizer then return 'flow stopped: ' .. (f.reason or '') end
+  local policy = f.public_flow_state == 'cancelled' and f.cancellation_policy
+  if policy == 'cancel_all' or policy == 'cancel_pending' and not has_begun(x)
+    or policy == 'flow_only' and not flows.is_of_contract({f = f}) and flows.is_blocked(x)
+      and not has_begun(x) then
+    return because('flow cancelled')
+  end
+  if f.public_flow_state == 'expired' then return because('flow expired') end
+  if f.is_stopping and not x.f.is_finalizer then return because('flow stopped') end
 end
 
 -- A node that has not ended waits, or goes on, as its edges and its flow demand. Returns the event; nil if

@@ -66,7 +66,7 @@ local function fire_of_flow(core_key, now, origin)
     reason = flow.f.public_flow_state == 'building' and 'not sealed in time' or 'flow_deadline',
     public_flow_state = 'expired', walk = 0,
   })
-  flow_draft.finish(draft)
+  flow_draft.finish(draft, 'flow_expired')
   return reply.ok(events.tell_flow(draft, origin), '1')
 end
 

@@ -17,7 +17,7 @@ commands.register('ff_flow_cancel', function(KEYS, ARGV)
 
   local draft = flow_draft.begin(flow)
   flows.cancel(flow, reason, cancel_policy)
-  if cancel_policy ~= 'flow_only' then flows.put(flow, {walk = 0}) end
-  flow_draft.finish(draft)
+  flows.put(flow, {walk = 0})
+  flow_draft.finish(draft, 'flow_cancelled')
   return reply.ok(events.tell_flow(draft, origin), flows.shown(flow))
 end)
