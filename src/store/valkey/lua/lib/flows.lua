@@ -145,7 +145,7 @@ end
 function flows.not_running(flow)
   local state = flow.f.public_flow_state
   if terminal[state] then return reply.refuse('flow_already_terminal', 'ended', flow.id, state) end
-  return reply.refuse('flow_not_building', state)
+  return reply.refuse('flow_not_building', state, flow.id)
 end
 
 -- ---- Rules ----------------------------------------------------------------------------------------
