@@ -323,7 +323,7 @@ FlowState flow_state_in(const std::string& text) {
   return from_name<FlowState>(text).value_or(FlowState::running);
 }
 
-// What only concerns flows; none if it is something else.
+// The refusal, if the code concerns flows.
 std::optional<std::unexpected<Error>> refused_for_flow(Errc code, const RefusalContext& context,
                                                        const std::vector<Reply>& reply) {
   namespace refusals = core::refusals;

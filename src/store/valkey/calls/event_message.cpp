@@ -157,7 +157,7 @@ std::optional<EventMessage> parse_change(std::string_view text) {
   if (*type == EventType::removed)
     for (const auto& budget : needs.budgets)
       change.effects.emplace_back(core::ForgetSpending{.budget = budget, .execution = *id});
-  // What is new may have the id of something removed, whose versions say nothing of it.
+  // A new execution may reuse the id of a removed one; the versions of that one do not count.
   if (*type != EventType::submitted && *type != EventType::flow_submitted)
     message.version = version_in(parts[18]);
   const auto timer = timer_kind_from(parts[13]);

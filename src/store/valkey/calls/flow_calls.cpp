@@ -109,7 +109,7 @@ void add_node(std::vector<std::string>& arguments, core::NewNode& added, std::st
   add_tags(arguments, node.tags);
 }
 
-// ---- What is read ---------------------------------------------------------------------------------
+// ---- Reading replies ---------------------------------------------------------------------------------
 
 // Programs of the contract write other words, and leave much out.
 FlowState state_in(Fields& fields) {
@@ -225,7 +225,7 @@ Result<core::Flow> read_flow(std::vector<Reply> flat, std::vector<Reply> tags) {
   return flow;
 }
 
-// ---- What is sent ---------------------------------------------------------------------------------
+// ---- Function calls ----------------------------------------------------------------------------------
 
 // Nothing can have the nodes of a minted flow yet, so that nothing is overwritten.
 bool sends_payload_ahead(const core::CreateFlow& command, const core::NewNode& node) {
@@ -296,7 +296,7 @@ FunctionCall call_for_nodes(std::uint32_t from, std::uint32_t limit) {
   return {"ff_flow_nodes", {std::to_string(from), std::to_string(limit)}};
 }
 
-// ---- What comes back ------------------------------------------------------------------------------
+// ---- Answers --------------------------------------------------------------------------------------
 
 FlowReply read_answer(const core::CreateFlow&, Answer& answer) {
   return {.flow = core::info_of(read_flow(answer)), .duplicate = answer.duplicate()};
