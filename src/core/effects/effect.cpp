@@ -1,5 +1,7 @@
 #include "core/effects/effect.hpp"
 
+#include <charconv>
+
 #include <fmt/format.h>
 
 #include "base/overloaded.hpp"
@@ -21,6 +23,14 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
+std::optional<std::uint32_t> count_in(std::string_view text) {
+  std::uint32_t count = 0;
+  const auto end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, count);
+  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  return count;
+}
+
 }  // namespace
 
 std::string to_text(const Effect& effect) {
@@ -36,10 +46,12 @@ std::string to_text(const Effect& effect) {
                                  return fmt::format("{} {}", advance_flow, advance.id.str());
                                },
                                [](const ResolveEdges& resolve) {
-                                 return fmt::format("{} {}", resolve_edges, resolve.id.str());
+                                 return fmt::format("{} {} {}", resolve_edges, resolve.id.str(),
+                                                    resolve.turn);
                                },
                                [](const CancelRest& cancel) {
-                                 return fmt::format("{} {}", cancel_rest, cancel.id.str());
+                                 return fmt::format("{} {} {}", cancel_rest, cancel.id.str(),
+                                                    cancel.run);
                                }},
                     effect);
 }
@@ -59,8 +71,10 @@ std::optional<Effect> effect_from(std::string_view text) {
     if (const auto flow = FlowId::parse(owner)) return AdvanceFlow{*flow};
   } else if (kind == resolve_edges || kind == cancel_rest) {
     const auto execution = ExecutionId::parse(owner);
-    if (execution && kind == resolve_edges) return ResolveEdges{.id = *execution};
-    if (execution) return CancelRest{.id = *execution};
+    const auto run = count_in(text);
+    if (!execution || !run) return std::nullopt;
+    if (kind == resolve_edges) return ResolveEdges{.id = *execution, .turn = *run};
+    return CancelRest{.id = *execution, .run = *run};
   }
   return std::nullopt;
 }

@@ -4,8 +4,8 @@
 //   effect := 'release_token' SP quota SP token        an execution lost what it held of its quota
 //           | 'forget_spending' SP budget SP execution  an execution is gone; its ledger entry goes, too
 //           | 'advance_flow' SP flow                    nodes of a flow are still to be brought in line with it
-//           | 'resolve_edges' SP execution              edges out of a node, likewise
-//           | 'cancel_rest' SP execution                nodes that a node started without
+//           | 'resolve_edges' SP execution SP turn      edges out of a node, likewise
+//           | 'cancel_rest' SP execution SP run         nodes that a node started without
 #pragma once
 
 #include <optional>

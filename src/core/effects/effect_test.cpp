@@ -24,13 +24,18 @@ Execution with_token(Execution execution) {
 
 TEST(Effects, AreTheSameAfterTheWayThroughText) {
   const std::vector<Effect> all{ReleaseToken{.quota = a_quota, .token = a_token},
-                                ForgetSpending{.budget = a_budget, .execution = test_id()}};
+                                ForgetSpending{.budget = a_budget, .execution = test_id()},
+                                AdvanceFlow{FlowId{uuid_of(4)}},
+                                ResolveEdges{.id = test_id(), .turn = 3},
+                                CancelRest{.id = test_id(), .run = 2}};
   for (const auto& effect : all) EXPECT_EQ(effect_from(to_text(effect)), effect);
 }
 
 TEST(Effects, OfANewerVersionAreNone) {
   EXPECT_FALSE(effect_from(""));
   EXPECT_FALSE(effect_from("resolve_edges x y"));
+  EXPECT_FALSE(effect_from("resolve_edges " + test_id().str()));
+  EXPECT_FALSE(effect_from("cancel_rest " + test_id().str() + " x"));
   EXPECT_FALSE(effect_from("release_token " + a_quota.str()));
   EXPECT_FALSE(effect_from("release_token " + a_quota.str() + " " + a_token.str() + " more"));
   EXPECT_FALSE(effect_from("forget_spending x y"));

@@ -77,6 +77,9 @@ struct ResolveEdges {
   using Reply = SliceReply;
   static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
   ExecutionId id;
+  // Two for each run of the node, and one more if it has ended. A later cause is thus another effect, which stays
+  // when this one is settled.
+  std::uint32_t turn = 0;
   std::optional<EdgeId> after = {};  // `next` of the slice before
   bool operator==(const ResolveEdges&) const = default;
 };
@@ -87,6 +90,7 @@ struct CancelRest {
   using Reply = SliceReply;
   static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
   ExecutionId id;
+  std::uint32_t run = 0;  // of the node, which started; it does nothing to a later one
   std::optional<EdgeId> after = {};
   bool operator==(const CancelRest&) const = default;
 };

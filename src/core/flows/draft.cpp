@@ -21,6 +21,11 @@ std::string name_of(const Execution& node) {
   return node.flow->node.str().empty() ? node.id.str() : node.flow->node.str();
 }
 
+// Tells apart the causes for which the edges out of a node are brought in line.
+std::uint32_t turn_of(const Execution& node) {
+  return 2 * node.replay_count + (has_ended(node) ? 1 : 0);
+}
+
 EventType event_of_end(FlowState state) {
   switch (state) {
     case FlowState::failed: return EventType::flow_failed;
@@ -279,14 +284,16 @@ Result<void> FlowDraft::align_queued() {
       to_align_.pop_front();
       const auto slice = align_edges(id, std::nullopt);
       FF_TRY(slice);
-      if (slice->more) effects_.emplace_back(ResolveEdges{.id = id});
+      if (slice->more)
+        effects_.emplace_back(ResolveEdges{.id = id, .turn = turn_of(nodes_.at(id).next)});
       continue;
     }
     const auto id = to_cancel_rest_.front();
     to_cancel_rest_.pop_front();
     const auto slice = cancel_rest(id, std::nullopt);
     FF_TRY(slice);
-    if (slice->more) effects_.emplace_back(CancelRest{.id = id});
+    if (slice->more)
+      effects_.emplace_back(CancelRest{.id = id, .run = nodes_.at(id).next.replay_count});
   }
   return {};
 }

@@ -285,7 +285,10 @@ Result<Plan<SliceReply>> decide(PartitionView& view, const ResolveEdges& command
 }
 
 Result<Plan<SliceReply>> decide(PartitionView& view, const CancelRest& command, TimePoint now) {
-  return decide_slice(view, command.id, now, [&](FlowDraft& draft) {
+  return decide_slice(view, command.id, now, [&](FlowDraft& draft) -> Result<SliceReply> {
+    const auto node = view.find(command.id);
+    FF_TRY(node);
+    if ((*node)->replay_count != command.run) return SliceReply{};  // it waits for them once more
     return draft.cancel_rest(command.id, command.after);
   });
 }

@@ -267,7 +267,12 @@ Async<store::EffectPage> Sweeps::answer(store::FindEffects query) {
   co_return page;
 }
 
+// AdvanceFlow settles itself, in the call that ends the walk: the flow may have begun another one since.
 Async<Done> Sweeps::answer(store::SettleEffects command) {
+  std::erase_if(command.effects, [](const core::Effect& effect) {
+    return std::holds_alternative<core::AdvanceFlow>(effect);
+  });
+  if (command.effects.empty()) co_return Done{};
   const auto& place = parts_.functions.places().executions[command.partition];
   std::vector<std::string> texts{"SREM", keys::effects(place.tag)};
   for (const auto& effect : command.effects) texts.push_back(core::to_text(effect));

@@ -158,7 +158,7 @@ TEST(EventMessage, OfAFlowHasNoLane) {
 
 TEST(EventMessage, EffectsOfAFlowAreNoEvent) {
   const auto message = parse_event(fmt::format(
-      "me.1\x1f" "effects\x1f" "5\x1f" "{{fp:7}}:{0}\x1f" "advance_flow {0}\x1e" "resolve_edges {{fp:7}}:{0}",
+      "me.1\x1f" "effects\x1f" "5\x1f" "{{fp:7}}:{0}\x1f" "advance_flow {0}\x1e" "resolve_edges {{fp:7}}:{0} 1",
       flow_text));
   ASSERT_TRUE(message);
   EXPECT_FALSE(message->is_event);

@@ -281,7 +281,7 @@ FunctionCall call_for(core::ResolveEdges& command) {
   return {"ff_resolve_edges", {first_of(command.after)}};
 }
 FunctionCall call_for(core::CancelRest& command) {
-  return {"ff_cancel_rest", {first_of(command.after)}};
+  return {"ff_cancel_rest", {first_of(command.after), std::to_string(command.run)}};
 }
 
 FunctionCall call_for(const core::ReadFlow&) { return {"ff_flow_get"}; }

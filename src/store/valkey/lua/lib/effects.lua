@@ -20,9 +20,13 @@ function effects.add_forget(x)
   if #texts > 0 then server.call('SADD', keys.effects(x.tag), unpack(texts)) end
 end
 
--- Of flows: 'advance_flow <flow>', 'resolve_edges <execution>', 'cancel_rest <execution>'.
+-- Of flows: 'advance_flow <flow>', 'resolve_edges <execution> <turn>', 'cancel_rest <execution> <run>'.
 function effects.add_all(tag, texts)
   if #texts > 0 then server.call('SADD', keys.effects(tag), unpack(texts)) end
+end
+
+function effects.settle(tag, text)
+  server.call('SREM', keys.effects(tag), text)
 end
 
 return effects

@@ -227,6 +227,12 @@ function flow_draft.cancel_rest(draft, id, first)
   if index < count then return index end
 end
 
+-- Tells apart the causes for which the edges out of a node are brought in line: two for each of its runs, and one
+-- more if it has ended. A later cause is thus another effect, which stays when an earlier one is settled.
+local function turn_of(x)
+  return 2 * execution.count(x, 'replay_count') + (flows.has_ended(x) and 1 or 0)
+end
+
 local function align_queued(draft)
   local aligned, cancelled = 0, 0
   while aligned < #draft.to_align or cancelled < #draft.to_cancel_rest do
@@ -234,11 +240,12 @@ local function align_queued(draft)
     if aligned < #draft.to_align then
       aligned = aligned + 1
       local id = draft.to_align[aligned]
-      effect = flow_draft.align_edges(draft, id, 0) and 'resolve_edges ' .. id
+      effect = flow_draft.align_edges(draft, id, 0) and 'resolve_edges ' .. id .. ' ' .. turn_of(draft.nodes[id])
     else
       cancelled = cancelled + 1
       local id = draft.to_cancel_rest[cancelled]
-      effect = flow_draft.cancel_rest(draft, id, 0) and 'cancel_rest ' .. id
+      local run = execution.count(draft.nodes[id], 'replay_count')
+      effect = flow_draft.cancel_rest(draft, id, 0) and 'cancel_rest ' .. id .. ' ' .. run
     end
     if effect then draft.effects[#draft.effects + 1] = effect end
   end
