@@ -72,6 +72,8 @@ enum class Errc : std::uint8_t {
   node_not_found,
   flow_already_terminal,
   flow_not_building,
+  flow_not_sealed,
+  flow_being_removed,
   flow_limit_exceeded,
   cycle_detected,
   self_referencing_edge,

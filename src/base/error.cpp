@@ -66,6 +66,8 @@ constexpr std::array errors{
     ErrcInfo{Errc::node_not_found, "node_not_found", 404, terminal},
     ErrcInfo{Errc::flow_already_terminal, "flow_already_terminal", 409, terminal},
     ErrcInfo{Errc::flow_not_building, "flow_not_building", 409, terminal},
+    ErrcInfo{Errc::flow_not_sealed, "flow_not_sealed", 409, terminal},
+    ErrcInfo{Errc::flow_being_removed, "flow_being_removed", 409, retryable},
     ErrcInfo{Errc::flow_limit_exceeded, "flow_limit_exceeded", 409, terminal},
     ErrcInfo{Errc::cycle_detected, "cycle_detected", 409, terminal},
     ErrcInfo{Errc::self_referencing_edge, "self_referencing_edge", 409, terminal},

@@ -301,7 +301,13 @@ Refusal not_building(const FlowId& id, FlowState state) {
 
 Refusal not_running(const FlowId& id, FlowState state) {
   if (is_terminal(state)) return already_terminal(id, state);
-  return wrong_state(Errc::flow_not_building, id, state, "seal it first");
+  return wrong_state(Errc::flow_not_sealed, id, state, "seal it first");
+}
+
+Refusal never_sealed(const FlowId& id, FlowState state) {
+  return wrong_state(Errc::flow_not_sealed, id, state,
+                     "it was never sealed, so that its graph may be incomplete; submit it again under "
+                     "a new id or idempotency key");
 }
 
 Refusal already_terminal(const FlowId& id, FlowState state) {

@@ -64,6 +64,7 @@ Refusal duplicate_mismatch(const FlowId& id);
 Refusal node_not_found(const FlowId& flow, const NodeName& node);
 Refusal not_building(const FlowId& id, FlowState state);
 Refusal not_running(const FlowId& id, FlowState state);
+Refusal never_sealed(const FlowId& id, FlowState state);  // it ended while it was being built
 Refusal already_terminal(const FlowId& id, FlowState state);
 Refusal still_ending(const FlowId& id, FlowState state);  // its nodes have not all ended
 Refusal flow_too_large(const FlowId& id);

@@ -376,8 +376,34 @@ TEST_P(FlowConformance, FlowOnlyStrandsNothingOfAPausedOrUnsealedFlow) {
 TEST_P(FlowConformance, ANodeOfAnUnsealedFlowCannotBeReplayed) {
   const auto built = submit_flow(SubmitFlow{.nodes = {node("a")}, .building = true});
   must(run(Cancel{.id = id_of(built, "a"), .reason = "why"}));
-  EXPECT_EQ(error_of(Replay{.id = id_of(built, "a")}), Errc::flow_not_building);
+  EXPECT_EQ(error_of(Replay{.id = id_of(built, "a")}), Errc::flow_not_sealed);
   EXPECT_EQ(flow(built).state, FlowState::building);
+}
+
+TEST_P(FlowConformance, AFlowThatIsBeingBuiltIsToBeSealedFirst) {
+  const auto built = submit_flow(SubmitFlow{.nodes = {node("a")}, .building = true});
+  EXPECT_EQ(error_of(PauseFlow{.id = built.id}), Errc::flow_not_sealed);
+  EXPECT_EQ(error_of(ResumeFlow{built.id}), Errc::flow_not_sealed);
+  EXPECT_EQ(error_of(RedriveFlow{.id = built.id}), Errc::flow_not_sealed);
+  EXPECT_EQ(flow(built).state, FlowState::building);
+}
+
+TEST_P(FlowConformance, AFlowThatEndedBeforeItWasSealedNeverRuns) {
+  const SubmitFlow unsealed{.nodes = {node("a")}, .building = true};
+  const auto cancelled = submit_flow(unsealed);
+  must(run(CancelFlow{.id = cancelled.id}));
+  const auto expired = submit_flow(unsealed);
+  pass(30min);
+  for (const auto& each : {cancelled, expired}) {
+    EXPECT_EQ(error_of(RedriveFlow{.id = each.id}), Errc::flow_not_sealed);
+    EXPECT_EQ(error_of(RedriveFlow{.id = each.id, .from = node_name("a")}), Errc::flow_not_sealed);
+    EXPECT_EQ(error_of(Replay{.id = id_of(each, "a")}), Errc::flow_not_sealed);
+    EXPECT_EQ(states(each), "a=cancelled");
+  }
+  const auto sealed = submit_flow(unsealed);
+  must(run(SealFlow{sealed.id}));
+  must(run(CancelFlow{.id = sealed.id}));
+  EXPECT_EQ(must(run(RedriveFlow{.id = sealed.id})).flow.state, FlowState::running);
 }
 
 TEST_P(FlowConformance, ARedriveAfterTheDeadlineRunsWithoutOne) {

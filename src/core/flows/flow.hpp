@@ -34,6 +34,7 @@ struct Flow {
   std::optional<TimePoint> ended_at = {};  // with all its nodes
   std::string reason = {};
   std::optional<CancelPolicy> cancel_policy = {};  // of a cancelled flow
+  bool is_unsealed = false;                        // it ended while it was being built
   bool is_stopping = false;                        // a node failed: only finalizers can start
   bool is_redriving = false;                       // the walk resets nodes that failed
   bool is_removing = false;                        // the walk removes the nodes, then the flow

@@ -33,6 +33,14 @@ Result<Plan<FlowInfo>> finish_with_info(FlowDraft& draft, EventType event) {
   return plan;
 }
 
+// Whether nodes that have ended may run once more.
+Result<void> can_run_again(const Flow& flow) {
+  if (flow.state == FlowState::building) return refusals::not_running(flow.id, flow.state);
+  if (flow.is_unsealed) return refusals::never_sealed(flow.id, flow.state);
+  if (is_terminal(flow.state) && !flow.ended_at) return refusals::still_ending(flow.id, flow.state);
+  return {};
+}
+
 Plan<FlowInfo> unchanged(const Flow& flow) { return {.reply = info_of(flow)}; }
 
 // ---- Making flows --------------------------------------------------------------------------------
@@ -202,6 +210,7 @@ Result<Plan<CancelFlowReply>> decide(PartitionView& view, BeginCancel command, T
                                            .scheduled = flow->walk ? flow->counts.open() : 0}};
   if (is_terminal(flow->state)) return refusals::already_terminal(flow->id, flow->state);
   FlowDraft draft(view, std::move(*flow), now);
+  draft.flow.is_unsealed = draft.flow.state == FlowState::building;
   draft.flow.state = FlowState::cancelled;
   draft.flow.cancel_policy = command.policy;
   draft.flow.reason = std::move(command.reason);
@@ -217,9 +226,7 @@ Result<Plan<CancelFlowReply>> decide(PartitionView& view, BeginCancel command, T
 Result<Plan<FlowInfo>> decide(PartitionView& view, BeginRedrive command, TimePoint now) {
   auto flow = load(view, command.id);
   FF_TRY(flow);
-  if (flow->state == FlowState::building) return refusals::not_running(flow->id, flow->state);
-  if (is_terminal(flow->state) && !flow->ended_at)
-    return refusals::still_ending(flow->id, flow->state);
+  FF_TRY(can_run_again(*flow));
   FlowDraft draft(view, std::move(*flow), now);
   const auto run_again = [&] {
     if (draft.flow.deadline && *draft.flow.deadline <= now) draft.flow.deadline.reset();
@@ -337,10 +344,7 @@ Result<Plan<EndReply>> decide(PartitionView& view, Replay command, TimePoint now
     if (verdict(*node) == Verdict::skip) return refusals::dependencies_failed(command.id);
     const auto flow = flow_of(view, **before);
     FF_TRY(flow);
-    if ((*flow)->state == FlowState::building)
-      return refusals::not_running((*flow)->id, (*flow)->state);
-    if (is_terminal((*flow)->state) && !(*flow)->ended_at)
-      return refusals::still_ending((*flow)->id, (*flow)->state);
+    FF_TRY(can_run_again(**flow));
   }
   auto step = apply(**before, std::move(command), now);
   FF_TRY(step);
@@ -373,9 +377,9 @@ Result<Plan<TimerReply>> decide_flow_timer(PartitionView& view, const TimerFire&
   const auto timer = *flow ? next_timer(**flow) : std::nullopt;
   if (!timer || timer->due > now) return Plan<TimerReply>{};
   FlowDraft draft(view, **flow, now);
-  const bool unsealed = draft.flow.state == FlowState::building;
+  draft.flow.is_unsealed = draft.flow.state == FlowState::building;
   draft.flow.state = FlowState::expired;
-  draft.flow.reason = unsealed ? "not sealed in time" : "flow_deadline";
+  draft.flow.reason = draft.flow.is_unsealed ? "not sealed in time" : "flow_deadline";
   draft.flow.walk = 0;
   return finish(draft, TimerReply{.fired = true}, EventType::flow_expired);
 }

@@ -53,6 +53,7 @@ std::string encode(const core::Flow& flow) {
   if (flow.ended_at) out.set_ended_at_ms(flow_ms(*flow.ended_at));
   out.set_reason(flow.reason);
   if (flow.cancel_policy) out.set_cancel_policy(std::to_underlying(*flow.cancel_policy));
+  out.set_is_unsealed(flow.is_unsealed);
   out.set_is_stopping(flow.is_stopping);
   out.set_is_redriving(flow.is_redriving);
   out.set_is_removing(flow.is_removing);
@@ -84,6 +85,7 @@ Result<core::Flow> decode_flow(const ExecutionId& subject, std::string_view byte
                   .generation = stored.generation(),
                   .state = read.named<FlowState>(stored.state()),
                   .reason = stored.reason(),
+                  .is_unsealed = stored.is_unsealed(),
                   .is_stopping = stored.is_stopping(),
                   .is_redriving = stored.is_redriving(),
                   .is_removing = stored.is_removing()};

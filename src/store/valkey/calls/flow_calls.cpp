@@ -216,6 +216,7 @@ Result<core::Flow> read_flow(std::vector<Reply> flat, std::vector<Reply> tags) {
       .state = state_in(fields),
       .ended_at = fields.optional_time("ended_at"),
       .reason = fields.text(fields.has("reason") ? "reason" : "cancel_reason"),
+      .is_unsealed = fields.has("is_unsealed"),
       .is_stopping = fields.has("is_stopping"),
       .is_redriving = fields.has("is_redriving"),
       .is_removing = fields.has("is_removing"),

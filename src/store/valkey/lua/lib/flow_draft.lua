@@ -303,10 +303,7 @@ function flow_draft.check_replay(x)
   if not x.f.flow_id then return nil end
   if flow_edges.verdict(x.f) == 'skip' then return reply.refuse('execution_not_eligible', 'dependencies') end
   local flow = flows.load(x.tag, x.f.flow_id, x.now)
-  if flow and flow.f.public_flow_state == 'building' then return flows.not_running(flow) end
-  if flow and flows.has_state_of_end(flow) and not flow.f.ended_at then
-    return reply.refuse('flow_already_terminal', 'ending', flow.id, flow.f.public_flow_state)
-  end
+  return flow and flows.check_rerun(flow)
 end
 
 -- A node changed: what it means for its flow, and for the nodes after it.

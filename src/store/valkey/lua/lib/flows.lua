@@ -7,6 +7,7 @@
 --   result         the name of the node whose result is the flow's
 --   budget_ids     that every node spends from
 --   deadline, retention_ms, ended_at, reason, digest, idempotency_key, has_tags, v (see lib/execution.lua)
+--   is_unsealed    it ended while it was being built
 --   is_stopping    a node failed: only finalizers can start
 --   is_redriving   the walk resets nodes that failed
 --   is_removing    the walk removes the nodes, then the flow
@@ -145,7 +146,18 @@ end
 function flows.not_running(flow)
   local state = flow.f.public_flow_state
   if terminal[state] then return reply.refuse('flow_already_terminal', 'ended', flow.id, state) end
-  return reply.refuse('flow_not_building', state, flow.id)
+  return reply.refuse('flow_not_sealed', 'building', flow.id, state)
+end
+
+-- Refuses to run nodes that have ended once more.
+function flows.check_rerun(flow)
+  local f = flow.f
+  local state = f.public_flow_state
+  if state == 'building' then return flows.not_running(flow) end
+  if f.is_unsealed then return reply.refuse('flow_not_sealed', 'ended', flow.id, state) end
+  if terminal[state] and not f.ended_at then
+    return reply.refuse('flow_already_terminal', 'ending', flow.id, state)
+  end
 end
 
 -- ---- Rules ----------------------------------------------------------------------------------------
@@ -174,8 +186,8 @@ end
 
 function flows.cancel(flow, reason, cancel_policy)
   flows.put(flow, {
-    public_flow_state = 'cancelled', cancellation_policy = cancel_policy, cancelled_at = flow.at,
-    cancel_reason = reason,
+    is_unsealed = flow.f.public_flow_state == 'building' and 1 or nil, public_flow_state = 'cancelled',
+    cancellation_policy = cancel_policy, cancelled_at = flow.at, cancel_reason = reason,
   })
   execution.put_text(flow, 'reason', reason)
 end

@@ -62,8 +62,9 @@ local function fire_of_flow(core_key, now, origin)
   end
 
   local draft = flow_draft.begin(flow)
+  local is_unsealed = flow.f.public_flow_state == 'building'
   flows.put(flow, {
-    reason = flow.f.public_flow_state == 'building' and 'not sealed in time' or 'flow_deadline',
+    reason = is_unsealed and 'not sealed in time' or 'flow_deadline', is_unsealed = is_unsealed and 1 or nil,
     public_flow_state = 'expired', walk = 0,
   })
   flow_draft.finish(draft, 'flow_expired')

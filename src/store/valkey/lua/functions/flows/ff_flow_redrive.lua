@@ -26,11 +26,7 @@ commands.register('ff_flow_redrive', function(KEYS, ARGV)
   if not flow then return flows.not_found() end
   local f = flow.f
   if f.last_call == origin then return reply.ok('', flows.shown(flow)) end
-  if f.public_flow_state == 'building' then return flows.not_running(flow) end
-  if flows.has_state_of_end(flow) and not f.ended_at then
-    return reply.refuse('flow_already_terminal', 'ending', id, f.public_flow_state)
-  end
-  local refused = from and check_node(flow, from)
+  local refused = flows.check_rerun(flow) or from and check_node(flow, from)
   if refused then return refused end
   if not from and not has_failures(flow) then return reply.ok('', flows.shown(flow)) end
 
