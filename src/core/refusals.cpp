@@ -278,6 +278,13 @@ Refusal duplicate_mismatch(const FlowId& id) {
               {{"flow", id.str()}});
 }
 
+Refusal being_removed(const FlowId& id) {
+  return fail(Errc::flow_being_removed,
+              fmt::format("an earlier flow {} is being removed; submit this one again in a moment",
+                          id.str()),
+              {{"flow", id.str()}});
+}
+
 Refusal node_not_found(const FlowId& flow, const NodeName& node) {
   return fail(Errc::node_not_found,
               fmt::format("flow {} has no node {}; list its nodes (ff flow get)", flow.str(),

@@ -46,6 +46,12 @@ class FlowEffects : public ::testing::TestWithParam<const char*> {
   auto run(Op operation) {
     return must(test::run(*store_, std::move(operation)));
   }
+  template <class Op>
+  Errc error_of(Op operation) {
+    const auto reply = test::run(*store_, std::move(operation));
+    return reply ? Errc{} : reply.error().code;
+  }
+  void advance(Millis by) { clock_->advance(by); }
   void create(std::vector<FlowNode> nodes) {
     core::CreateFlow create{.id = flow_, .partition = partition(), .submit = {}, .nodes = {}};
     for (auto& each : nodes) {
@@ -151,6 +157,30 @@ TEST_P(FlowEffects, EdgesThatAreToBeOpenedAgainSurviveTheSettlingOfTheirDecision
   settle(decided_again);
   EXPECT_EQ(count(ExecutionState::skipped), 250u);
   EXPECT_THAT(effects(), IsEmpty());
+}
+
+TEST_P(FlowEffects, AFlowThatIsBeingRemovedIsGone) {
+  create_fan();
+  run(core::BeginCancel{.id = flow_});
+  carry_out(effects());
+  advance(std::chrono::days{30});
+  run(core::Remove{{partition(), flow_.uuid()}});
+  const auto removal = effects();
+  const auto last = id_of("n249");
+  EXPECT_EQ(error_of(core::ReadFlow{flow_}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(ListFlowNodes{.id = flow_}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(core::BeginRedrive{.id = flow_}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(core::BeginRedrive{.id = flow_, .from = last}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(core::BeginCancel{.id = flow_}), Errc::flow_not_found);
+  EXPECT_EQ(error_of(Replay{.id = last}), Errc::execution_not_found);
+  EXPECT_EQ(error_of(core::CreateFlow{
+                .id = flow_, .partition = partition(), .submit = {}, .nodes = {}}),
+            Errc::flow_being_removed);
+  carry_out(removal);
+  settle(removal);
+  EXPECT_EQ(error_of(GetExecution{last}), Errc::execution_not_found);
+  EXPECT_THAT(effects(), IsEmpty());
+  create_fan();
 }
 
 TEST_P(FlowEffects, TheRestOfARaceThatIsRunAgainIsNotCancelled) {

@@ -14,7 +14,7 @@ namespace {
 Result<Flow> load(PartitionView& view, const FlowId& id) {
   const auto flow = view.find_flow(id);
   FF_TRY(flow);
-  if (!*flow) return refusals::not_found(id);
+  if (!*flow || (*flow)->is_removing) return refusals::not_found(id);
   return **flow;
 }
 
@@ -102,6 +102,7 @@ Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoin
   if (!command.minted) existing = view.find_flow(command.id);
   FF_TRY(existing);
   if (*existing) {
+    if ((*existing)->is_removing) return refusals::being_removed((*existing)->id);
     if ((*existing)->request_digest != command.digest)
       return refusals::duplicate_mismatch((*existing)->id);
     return Plan<FlowReply>{.reply = {.flow = info_of(**existing), .duplicate = true}};
@@ -341,9 +342,10 @@ Result<Plan<EndReply>> decide(PartitionView& view, Replay command, TimePoint now
   FF_TRY(before);
   if (!*before) return refusals::not_found(command.id);
   if (const auto& node = (*before)->flow; node && has_ended(**before)) {
-    if (verdict(*node) == Verdict::skip) return refusals::dependencies_failed(command.id);
     const auto flow = flow_of(view, **before);
     FF_TRY(flow);
+    if ((*flow)->is_removing) return refusals::not_found(command.id);
+    if (verdict(*node) == Verdict::skip) return refusals::dependencies_failed(command.id);
     FF_TRY(can_run_again(**flow));
   }
   auto step = apply(**before, std::move(command), now);

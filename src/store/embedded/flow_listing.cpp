@@ -82,6 +82,9 @@ Result<FlowNodes> list_nodes(const Database& database, const ExecutionId& subjec
   const auto stored = database.get(keys::flow(subject));
   FF_TRY(stored);
   if (!*stored) return core::refusals::not_found(query.id);
+  const auto flow = decode_flow(subject, **stored);
+  FF_TRY(flow);
+  if (flow->is_removing) return core::refusals::not_found(query.id);
   FlowNodes page;
   Range range{.prefix = keys::members_of(subject)};
   if (query.from > 0) range.after = keys::member(subject, query.from - 1);

@@ -147,7 +147,7 @@ Result<core::Edge> Shard::find_edge(const core::EdgeId& id) {
 Result<FlowInfo> Shard::execute(const core::ReadFlow& query, Batch&) {
   const auto flow = find_flow(query.id);
   FF_TRY(flow);
-  if (!*flow) return core::refusals::not_found(query.id);
+  if (!*flow || (*flow)->is_removing) return core::refusals::not_found(query.id);
   return core::info_of(**flow);
 }
 

@@ -332,6 +332,7 @@ std::optional<std::unexpected<Error>> refused_for_flow(Errc code, const RefusalC
   const auto node = ExecutionId::parse(detail(1)).value_or(context.id);
   switch (code) {
     case Errc::flow_not_found: return refusals::not_found(id);
+    case Errc::flow_being_removed: return refusals::being_removed(id);
     case Errc::flow_not_building: return refusals::not_building(id, flow_state_in(detail(0)));
     case Errc::flow_not_sealed:
       if (detail(0) == "building") return refusals::not_running(id, FlowState::building);

@@ -301,8 +301,9 @@ end
 -- Refuses to run a node once more that would be skipped again, or whose flow is ending.
 function flow_draft.check_replay(x)
   if not x.f.flow_id then return nil end
-  if flow_edges.verdict(x.f) == 'skip' then return reply.refuse('execution_not_eligible', 'dependencies') end
   local flow = flows.load(x.tag, x.f.flow_id, x.now)
+  if flow and flow.f.is_removing then return reply.refuse('execution_not_found') end
+  if flow_edges.verdict(x.f) == 'skip' then return reply.refuse('execution_not_eligible', 'dependencies') end
   return flow and flows.check_rerun(flow)
 end
 

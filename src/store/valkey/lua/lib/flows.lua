@@ -77,6 +77,12 @@ function flows.load(tag, id, now)
   return flow
 end
 
+-- As callers see it: a flow that is being removed is gone.
+function flows.find(tag, id, now)
+  local flow = flows.load(tag, id, now)
+  return flow and not flow.f.is_removing and flow or nil
+end
+
 local function move(flow, index, before, after)
   if before == after then return end
   if after then

@@ -30,7 +30,7 @@ commands.register('ff_flow_add_nodes', function(KEYS, ARGV)
   local now, origin = ARGV[1], ARGV[2]
 
   local tag, id = keys.parse_flow(core_key)
-  local flow = flows.load(tag, id, arguments.now(now))
+  local flow = flows.find(tag, id, arguments.now(now))
   if not flow then return flows.not_found() end
   if flow.f.public_flow_state ~= 'building' then
     return reply.refuse('flow_not_building', flow.f.public_flow_state)

@@ -8,7 +8,7 @@ commands.register('ff_flow_cancel', function(KEYS, ARGV)
   local now, origin, reason, cancel_policy = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
   local tag, id = keys.parse_flow(core_key)
-  local flow = flows.load(tag, id, arguments.now(now))
+  local flow = flows.find(tag, id, arguments.now(now))
   if not flow then return flows.not_found() end
   if flow.f.public_flow_state == 'cancelled' then return reply.ok('', flows.shown(flow)) end
   if flows.has_state_of_end(flow) then

@@ -26,6 +26,7 @@ commands.register('ff_flow_create', function(KEYS, ARGV)
   local tag, id = keys.parse_flow(core_key)
   now = arguments.now(now)
   local existing = flows.load(tag, id, now)
+  if existing and existing.f.is_removing then return reply.refuse('flow_being_removed', id) end
   if existing then
     if existing.f.digest ~= ARGV[6] then return reply.refuse('duplicate_mismatch', id) end
     local core, tags = flows.shown(existing)

@@ -31,7 +31,7 @@ server.register_function{
     local now, first, nodes_max = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
     local tag, id = keys.parse_flow(core_key)
-    local flow = flows.load(tag, id, arguments.now(now))
+    local flow = flows.find(tag, id, arguments.now(now))
     if not flow then return flows.not_found() end
     local found, edges, place = reply.ok(''), 0, first
     for _, node in ipairs(flows.members(flow, first, nodes_max)) do

@@ -7,7 +7,7 @@ commands.register('ff_flow_pause', function(KEYS, ARGV)
   local now, origin, reason = ARGV[1], ARGV[2], ARGV[3]
 
   local tag, id = keys.parse_flow(core_key)
-  local flow = flows.load(tag, id, arguments.now(now))
+  local flow = flows.find(tag, id, arguments.now(now))
   if not flow then return flows.not_found() end
   local state = flow.f.public_flow_state
   if state == 'paused' then return reply.ok('', flows.shown(flow)) end

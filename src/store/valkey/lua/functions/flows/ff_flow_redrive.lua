@@ -22,7 +22,7 @@ commands.register('ff_flow_redrive', function(KEYS, ARGV)
   local now, origin, from, reason = ARGV[1], ARGV[2], arguments.given(ARGV[3]), ARGV[4]
 
   local tag, id = keys.parse_flow(core_key)
-  local flow = flows.load(tag, id, arguments.now(now))
+  local flow = flows.find(tag, id, arguments.now(now))
   if not flow then return flows.not_found() end
   local f = flow.f
   if f.last_call == origin then return reply.ok('', flows.shown(flow)) end

@@ -7,7 +7,7 @@ commands.register('ff_flow_seal', function(KEYS, ARGV)
   local now, origin = ARGV[1], ARGV[2]
 
   local tag, id = keys.parse_flow(core_key)
-  local flow = flows.load(tag, id, arguments.now(now))
+  local flow = flows.find(tag, id, arguments.now(now))
   if not flow then return flows.not_found() end
   local state = flow.f.public_flow_state
   if state == 'expired' or state == 'cancelled' then
