@@ -278,6 +278,11 @@ Refusal duplicate_mismatch(const FlowId& id) {
               {{"flow", id.str()}});
 }
 
+Refusal unusable(const FlowId& id) {
+  return fail_field(Errc::invalid_input, "id",
+                    fmt::format("id: {} cannot be used; use another one, or none", id.str()));
+}
+
 Refusal being_removed(const FlowId& id) {
   return fail(Errc::flow_being_removed,
               fmt::format("an earlier flow {} is being removed; submit this one again in a moment",

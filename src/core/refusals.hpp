@@ -62,6 +62,7 @@ Refusal too_many_steps(const ExecutionId& id);
 Refusal not_found(const FlowId& id);
 Refusal duplicate_mismatch(const FlowId& id);
 Refusal node_not_found(const FlowId& flow, const NodeName& node);
+Refusal unusable(const FlowId& id);       // another namespace has it, which is not to be told
 Refusal being_removed(const FlowId& id);  // and submitted again meanwhile
 Refusal not_building(const FlowId& id, FlowState state);
 Refusal not_running(const FlowId& id, FlowState state);

@@ -118,7 +118,19 @@ Async<FlowReply> LocalEngine::handle(SubmitFlow operation) {
                   : operation.idempotency_key ? core::flow_id(operation.ns, *operation.idempotency_key)
                                               : FlowId{make_uuid(store_->now(), *options_.random)};
   const auto partition = core::partition_of(id.uuid(), store_->partition_count());
+  core::CreateFlow create{.id = id,
+                          .partition = partition,
+                          .submit = {},
+                          .nodes = {},
+                          .digest = digest_of(operation),
+                          .minted = minted,
+                          .retention_default = options_.retention_default};
   if (operation.dry_run) {
+    if (!minted) {
+      create.submit = {.ns = operation.ns, .nodes = {}, .dry_run = true};
+      auto earlier = co_await store_->run(std::move(create));
+      if (!earlier || earlier->duplicate) co_return earlier;
+    }
     FlowInfo flow{.id = id,
                   .ns = operation.ns,
                   .kind = operation.kind,
@@ -132,13 +144,6 @@ Async<FlowReply> LocalEngine::handle(SubmitFlow operation) {
       flow.edges += static_cast<std::uint32_t>(node.after.size());
     co_return FlowReply{.flow = std::move(flow)};
   }
-  core::CreateFlow create{.id = id,
-                          .partition = partition,
-                          .submit = {},
-                          .nodes = {},
-                          .digest = digest_of(operation),
-                          .minted = minted,
-                          .retention_default = options_.retention_default};
   create.nodes = with_ids(std::exchange(operation.nodes, {}), id, partition);
   create.submit = std::move(operation);
   co_return co_await store_->run(std::move(create));

@@ -270,6 +270,28 @@ TEST_P(FlowConformance, ADryRunSubmitsNothing) {
   EXPECT_EQ(claimable(), 0u);
 }
 
+TEST_P(FlowConformance, ADryRunTellsOfAnEarlierSubmit) {
+  SubmitFlow same{.idempotency_key = *IdempotencyKey::parse("nightly"), .nodes = {node("a")}};
+  const auto first = submit_flow(same);
+  same.dry_run = true;
+  const auto again = must(run(same));
+  EXPECT_TRUE(again.duplicate);
+  EXPECT_EQ(again.flow.id, first.id);
+  same.nodes.push_back(node("b"));
+  EXPECT_EQ(error_of(same), Errc::duplicate_mismatch);
+  same.idempotency_key = *IdempotencyKey::parse("another");
+  EXPECT_FALSE(must(run(same)).duplicate);
+  EXPECT_EQ(must(run(ListFlows{})).flows.size(), 1u);
+}
+
+TEST_P(FlowConformance, NothingIsToldOfAFlowOfAnotherNamespace) {
+  const auto theirs = submit_flow({node("a")});
+  SubmitFlow ours{.id = theirs.id, .ns = *Namespace::parse("ours"), .nodes = {node("a")}};
+  EXPECT_EQ(error_of(ours), Errc::invalid_input);
+  ours.dry_run = true;
+  EXPECT_EQ(error_of(ours), Errc::invalid_input);
+}
+
 TEST_P(FlowConformance, GraphsThatCannotRunAreRefusedWithTheirPath) {
   const auto refused = [&](std::vector<FlowNode> nodes) {
     const auto reply = run(SubmitFlow{.nodes = std::move(nodes)});

@@ -110,6 +110,8 @@ Result<ExitCode> submit(const Context& context, const FlowSubmitArguments& given
     return print_flow_result(context, client, reply->flow.id, given.wait.limit());
   if (context.json)
     print_json(http::to_fields(*reply));
+  else if (dry_run && reply->duplicate)
+    fmt::print("it was submitted before: {}\n", reply->flow.id.str());
   else if (dry_run)
     fmt::print("the graph is valid: {} nodes, {} edges\n", reply->flow.counts.nodes,
                reply->flow.edges);

@@ -11,7 +11,8 @@ struct NewNode {
   FlowNode node;
 };
 
-// Makes a flow with its first nodes. `submit.nodes` is empty; `submit.id` is ignored.
+// Makes a flow with its first nodes. `submit.nodes` is empty; `submit.id` is ignored. With `submit.dry_run`, it only
+// looks for an earlier one, and the reply tells nothing of a new one.
 struct CreateFlow {
   using Reply = FlowReply;
   static constexpr OperationRow row{.owner = Owner::flow, .writes = Writes::durable};

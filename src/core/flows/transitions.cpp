@@ -102,11 +102,13 @@ Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoin
   if (!command.minted) existing = view.find_flow(command.id);
   FF_TRY(existing);
   if (*existing) {
+    if ((*existing)->ns != submit.ns) return refusals::unusable(command.id);
     if ((*existing)->is_removing) return refusals::being_removed((*existing)->id);
     if ((*existing)->request_digest != command.digest)
       return refusals::duplicate_mismatch((*existing)->id);
     return Plan<FlowReply>{.reply = {.flow = info_of(**existing), .duplicate = true}};
   }
+  if (submit.dry_run) return Plan<FlowReply>{};
   FlowDraft draft(view,
                   {.id = command.id,
                    .partition = command.partition,

@@ -239,7 +239,9 @@ FunctionCall call_for(core::CreateFlow& command) {
   std::vector<std::string> arguments{
       submit.ns.str(),
       submit.kind.str(),
-      std::string(to_string(submit.building ? FlowState::building : FlowState::running)),
+      submit.dry_run ? ""
+                     : std::string(to_string(submit.building ? FlowState::building
+                                                             : FlowState::running)),
       raw_bytes(command.digest),
       std::string(to_string(submit.on_failure)),
       text_or_none(submit.result),
@@ -299,7 +301,8 @@ FunctionCall call_for_nodes(std::uint32_t from, std::uint32_t limit) {
 
 // ---- Answers --------------------------------------------------------------------------------------
 
-FlowReply read_answer(const core::CreateFlow&, Answer& answer) {
+FlowReply read_answer(const core::CreateFlow& command, Answer& answer) {
+  if (command.submit.dry_run && !answer.duplicate()) return {};
   return {.flow = core::info_of(read_flow(answer)), .duplicate = answer.duplicate()};
 }
 FlowInfo read_answer(const core::AddNodes&, Answer& answer) {

@@ -1,7 +1,7 @@
 -- Makes a flow with its first nodes.
 --   keys   flow core
---   args   now, origin, namespace, kind, state (building or running), digest (of the request), on_failure (finish
---          or stop), result (a node's name), deadline, retention_ms, budget_ids (CSV), idempotency_key, count of
+--   args   now, origin, namespace, kind, state (building or running; empty: nothing is made), digest (of the
+--          request), on_failure (finish or stop), result (a node's name), deadline, retention_ms, budget_ids (CSV), idempotency_key, count of
 --          tags, key and value of each tag, then the nodes (lib/flow_nodes.lua)
 --   reply  OK or DUPLICATE, events, fields, tags
 -- An empty text means: not given.
@@ -26,12 +26,14 @@ commands.register('ff_flow_create', function(KEYS, ARGV)
   local tag, id = keys.parse_flow(core_key)
   now = arguments.now(now)
   local existing = flows.load(tag, id, now)
+  if existing and existing.f.namespace ~= ARGV[3] then return reply.refuse('invalid_input', 'id') end
   if existing and existing.f.is_removing then return reply.refuse('flow_being_removed', id) end
   if existing then
     if existing.f.digest ~= ARGV[6] then return reply.refuse('duplicate_mismatch', id) end
     local core, tags = flows.shown(existing)
     return {1, 'DUPLICATE', '', core, tags}
   end
+  if ARGV[5] == '' then return reply.ok('') end
   local list = flow_nodes.read(tag, ARGV, first_tag + 2 * tag_count)
   local refused = flow_nodes.check_payloads(tag, list)
   if refused then return refused end
