@@ -159,6 +159,50 @@ TEST_P(FlowEffects, EdgesThatAreToBeOpenedAgainSurviveTheSettlingOfTheirDecision
   EXPECT_THAT(effects(), IsEmpty());
 }
 
+TEST_P(FlowEffects, InputsOfANameAreFoundPageByPage) {
+  std::vector<FlowNode> nodes;
+  auto join = node("join");
+  for (int i = 0; i < 1'100; ++i) {
+    nodes.push_back(node(fmt::format("n{}", i)));
+    join.after.push_back({.node = nodes.back().name});
+  }
+  nodes.push_back(std::move(join));
+  create(std::move(nodes));
+  GetInputs get{.id = id_of("join"), .name = named("n1099")};
+  const auto first = run(get);
+  EXPECT_THAT(first.inputs, IsEmpty());
+  ASSERT_EQ(first.next, limits::inputs_page_max);
+  get.from = *first.next;
+  const auto second = run(get);
+  EXPECT_THAT(second.inputs, SizeIs(1));
+  EXPECT_FALSE(second.next);
+}
+
+TEST_P(FlowEffects, WhatOthersNeedOfARaceIsLookedAtInSlices) {
+  std::vector<FlowNode> nodes;
+  auto race = node("race");
+  for (int i = 0; i < 40; ++i) nodes.push_back(node(fmt::format("n{}", i)));
+  for (const auto& each : nodes) race.after.push_back({.node = each.name});
+  race.needed = 1;
+  race.rest = RestAction::cancel;
+  // Each of them is looked at from many nodes that are over already.
+  for (int i = 0; i < 90; ++i) {
+    auto over = node(fmt::format("over{}", i), race.after);
+    over.needed = 1;
+    nodes.push_back(std::move(over));
+  }
+  nodes.push_back(std::move(race));
+  create(std::move(nodes));
+  for (auto i = 0; i < 90; ++i) run(Cancel{.id = id_of(fmt::format("over{}", i)), .reason = "why"});
+  complete("n0");
+  EXPECT_LT(count(ExecutionState::cancelled), 100u);
+  for (auto left = effects(); !left.empty(); left = effects()) {
+    carry_out(left);
+    settle(left);
+  }
+  EXPECT_EQ(count(ExecutionState::cancelled), 90u + 39u);
+}
+
 TEST_P(FlowEffects, AFlowThatIsBeingRemovedIsGone) {
   create_fan();
   run(core::BeginCancel{.id = flow_});

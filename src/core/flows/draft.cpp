@@ -234,6 +234,7 @@ Result<bool> FlowDraft::is_needed_by_others(const ExecutionId& upstream,
   // A node with very many dependents is needed by one of them, in all likelihood.
   const auto edges = view_.find_edges_out(upstream, std::nullopt, flow_step_max);
   FF_TRY(edges);
+  budget_ -= std::min(budget_, edges->size());
   if (edges->size() == flow_step_max) return true;
   for (const auto& each : *edges) {
     if (each.downstream == except) continue;
@@ -254,17 +255,18 @@ Result<SliceReply> FlowDraft::cancel_rest(const ExecutionId& id,
   FF_TRY(found);
   const auto count = (*found)->next.flow->edges_in;
   auto index = after ? after->index + 1 : 0;
-  for (; index < count && budget_ > 0; ++index, --budget_) {
+  for (; index < count && budget_ > 0; ++index) {
+    --budget_;
     const auto each = edge({id, index});
     FF_TRY(each);
     if ((*each)->state != EdgeState::pending) continue;
-    const auto upstream = (*each)->upstream;
-    const auto needed = is_needed_by_others(upstream, id);
-    FF_TRY(needed);
-    const auto rest = node(upstream);
+    const auto rest = node((*each)->upstream);
     FF_TRY(rest);
     auto& next = (*rest)->next;
-    if (*needed || has_ended(next)) continue;
+    if (has_ended(next)) continue;
+    const auto needed = is_needed_by_others(next.id, id);
+    FF_TRY(needed);
+    if (*needed) continue;
     const auto reason = name_of((*found)->next) + " started without it";
     end_open_attempt(next, {.at = now_, .how = LeaseEnd::cancelled, .reason = reason},
                      {.at = now_, .outcome = AttemptOutcome::cancelled, .reason = reason});

@@ -31,15 +31,19 @@ Result<core::Execution> load_node(const Database& database, const ExecutionId& i
   return std::move(**execution);
 }
 
-Result<std::vector<core::Edge>> edges_into(const Database& database, const ExecutionId& id) {
+// From an index on.
+Result<std::vector<core::Edge>> edges_into(const Database& database, const ExecutionId& id,
+                                           std::uint32_t from = 0,
+                                           std::size_t max = limits::node_dependencies_max) {
   std::vector<core::Edge> edges;
+  Range range{.prefix = keys::belonging(id, core::Belonging::edge_in)};
+  if (from > 0) range.after = keys::edge_in({id, from - 1});
   const auto visited = database.for_each(
-      {.prefix = keys::belonging(id, core::Belonging::edge_in)},
-      [&](std::string_view key, std::string_view value) -> Result<Next> {
+      range, [&](std::string_view key, std::string_view value) -> Result<Next> {
         auto edge = decode_edge({id, keys::index_in(key)}, value);
         FF_TRY(edge);
         edges.push_back(std::move(*edge));
-        return Next::go_on;
+        return edges.size() < max ? Next::go_on : Next::stop;
       });
   FF_TRY(visited);
   return edges;
@@ -127,12 +131,13 @@ Result<NodeInputs> read_inputs(const Database& database, const GetInputs& query)
   FF_TRY(reader);
   if (!*reader) return core::refusals::not_found(query.id);
   NodeInputs page;
-  const auto edges = edges_into(database, query.id);
+  // One more than a page looks at tells whether there is another page.
+  const auto edges = edges_into(database, query.id, query.from, limits::inputs_page_max + 1);
   FF_TRY(edges);
   std::size_t bytes = 0;
   for (const auto& edge : *edges) {
-    if (edge.id.index < query.from) continue;
-    if (page.inputs.size() == limits::inputs_page_max || bytes >= limits::inputs_page_bytes_max) {
+    const auto looked_at = edge.id.index - query.from;
+    if (looked_at == limits::inputs_page_max || bytes >= limits::inputs_page_bytes_max) {
       page.next = edge.id.index;
       break;
     }

@@ -5,7 +5,8 @@
 --   event      of the flow
 local flow_draft = {}
 
-local step_max = 100  -- edges and nodes that one call looks at
+local step_max = 100  -- edges that one call looks at
+local walk_max = 25   -- nodes of a walk, each of which may end, with all that means
 
 function flow_draft.begin(flow, by_contract)
   return {
@@ -119,7 +120,7 @@ function flow_draft.advance(draft)
   local flow = draft.flow
   local f, first = flow.f, tonumber(flow.f.walk)
   if not first then return end
-  local ids = flows.members(flow, first, step_max)
+  local ids = flows.members(flow, first, walk_max)
   for _, id in ipairs(ids) do
     if f.is_removing then
       remove_node(draft, id)
@@ -134,7 +135,7 @@ function flow_draft.advance(draft)
     end
   end
   flows.put(flow, {walk = first + #ids})
-  if #ids < step_max then flows.drop(flow, 'walk', 'is_redriving') end
+  if #ids < walk_max then flows.drop(flow, 'walk', 'is_redriving') end
 end
 
 -- ---- Edges ----------------------------------------------------------------------------------------
@@ -198,6 +199,7 @@ end
 -- A node with very many dependents is needed by one of them, in all likelihood.
 local function is_needed_by_others(draft, upstream, except)
   local ids, indexes = flow_edges.out(upstream, 0, step_max)
+  draft.budget = math.max(0, draft.budget - #ids)
   if #ids == step_max then return true end
   for i, id in ipairs(ids) do
     if id ~= except and waits_for(draft, id, indexes[i]) then return true end
@@ -212,6 +214,7 @@ function flow_draft.cancel_rest(draft, id, first)
   local count = started and flow_edges.count_in(started.f) or 0
   local index = first
   while index < count and draft.budget > 0 do
+    draft.budget = draft.budget - 1
     local edge = flow_edges.get(started, index)
     if edge.state == 'p' then
       local x = node(draft, created.id_of(draft.flow.tag, edge.uuid))
@@ -222,7 +225,7 @@ function flow_draft.cancel_rest(draft, id, first)
         note_end(draft, x)
       end
     end
-    index, draft.budget = index + 1, draft.budget - 1
+    index = index + 1
   end
   if index < count then return index end
 end

@@ -1,21 +1,22 @@
 -- The results of the nodes before a node, in the order of its dependencies.
 --   keys   core
---   args   now, name (of an input; empty: all), first (dependency), inputs_max, bytes_max
+--   args   now, name (of an input; empty: all), first (dependency), looks_max (dependencies), bytes_max
 --   reply  OK next (empty at the end), then of each input: name, node, state, content_type, result
--- A page ends behind the input that fills it.
+-- A page ends behind the input that fills it, or the last dependency that it may look at; it can be empty.
 server.register_function{
   function_name = 'ff_flow_inputs',
   callback = function(KEYS, ARGV)
     local core_key = KEYS[1]
     local now, wanted, first = ARGV[1], arguments.given(ARGV[2]), tonumber(ARGV[3])
-    local inputs_max, bytes_max = tonumber(ARGV[4]), tonumber(ARGV[5])
+    local looks_max, bytes_max = tonumber(ARGV[4]), tonumber(ARGV[5])
 
     local x = execution.load(core_key, arguments.now(now))
     if not x then return reply.refuse('execution_not_found') end
     local found, place, bytes = reply.ok(''), first, 0
     local count = flow_edges.count_in(x.f)
+    local stop = math.min(count, first + looks_max)
     local inputs = keys.of_execution(x.tag, x.id, 'inputs')
-    while place < count and bytes < bytes_max and inputs_max > 0 do
+    while place < stop and bytes < bytes_max do
       local id = created.id_of(x.tag, flow_edges.get(x, place).uuid)
       local before = server.call('HMGET', keys.of_execution(x.tag, id, 'core'), 'node', 'public_state',
         'result_content_type')
@@ -25,7 +26,7 @@ server.register_function{
         local n = #found
         found[n + 1], found[n + 2], found[n + 3] = name, before[1] or '', before[2]
         found[n + 4], found[n + 5] = before[3] or '', result
-        bytes, inputs_max = bytes + #result, inputs_max - 1
+        bytes = bytes + #result
       end
       place = place + 1
     end
