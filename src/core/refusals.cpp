@@ -306,6 +306,11 @@ Refusal wrong_state(Errc code, const FlowId& id, FlowState state, std::string_vi
 
 }  // namespace
 
+Refusal no_nodes(const FlowId& id) {
+  return fail_field(Errc::invalid_input, "nodes",
+                    fmt::format("flow {} has no nodes; add some before it is sealed", id.str()));
+}
+
 Refusal not_building(const FlowId& id, FlowState state) {
   return wrong_state(Errc::flow_not_building, id, state,
                      "nodes can be added only before it is sealed");

@@ -64,6 +64,7 @@ Refusal duplicate_mismatch(const FlowId& id);
 Refusal node_not_found(const FlowId& flow, const NodeName& node);
 Refusal unusable(const FlowId& id);       // another namespace has it, which is not to be told
 Refusal being_removed(const FlowId& id);  // and submitted again meanwhile
+Refusal no_nodes(const FlowId& id);
 Refusal not_building(const FlowId& id, FlowState state);
 Refusal not_running(const FlowId& id, FlowState state);
 Refusal never_sealed(const FlowId& id, FlowState state);  // it ended while it was being built

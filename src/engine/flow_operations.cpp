@@ -9,6 +9,7 @@
 #include "base/text/digest.hpp"
 #include "base/try.hpp"
 #include "core/execution/partitions.hpp"
+#include "core/flows/draft.hpp"
 #include "core/refusals.hpp"
 #include "core/transitions/transitions.hpp"
 #include "engine/local_engine.hpp"
@@ -67,6 +68,21 @@ std::vector<core::NewNode> with_ids(std::vector<FlowNode> nodes, const FlowId& f
 bool has_failed(ExecutionState state) {
   return state == ExecutionState::failed || state == ExecutionState::expired ||
          state == ExecutionState::cancelled;
+}
+
+// Nodes that were cancelled because another one started without them.
+std::set<ExecutionId> rest_of_races(const std::vector<FlowNodeInfo>& nodes) {
+  std::map<ExecutionId, const FlowNodeInfo*> by_id;
+  for (const auto& node : nodes) by_id.emplace(node.id, &node);
+  std::set<ExecutionId> found;
+  for (const auto& node : nodes)
+    for (const auto& dependency : node.after) {
+      const auto before = by_id.find(dependency.id);
+      if (before == by_id.end() || before->second->state != ExecutionState::cancelled) continue;
+      if (before->second->reason == core::reason_of_rest(node.name.str()))
+        found.insert(dependency.id);
+    }
+  return found;
 }
 
 // The nodes that run again if those in `from` do, in the order of submission.
@@ -213,8 +229,10 @@ Async<RedriveReply> LocalEngine::handle(RedriveFlow operation) {
   const auto nodes = co_await all_nodes(operation.id);
   FF_CO_TRY(nodes);
   std::deque<ExecutionId> from;
+  const auto rest = rest_of_races(*nodes);
   for (const auto& node : *nodes)
-    if (operation.from ? node.name == *operation.from : has_failed(node.state))
+    if (operation.from ? node.name == *operation.from
+                       : has_failed(node.state) && !rest.contains(node.id))
       from.push_back(node.id);
   if (operation.from && from.empty())
     co_return core::refusals::node_not_found(operation.id, *operation.from);

@@ -303,7 +303,10 @@ TEST_P(FlowConformance, GraphsThatCannotRunAreRefusedWithTheirPath) {
   };
   auto too_many = node("b", {dependency("a")});
   too_many.needed = 2;
+  auto no_race = node("b", {dependency("a")});
+  no_race.rest = RestAction::cancel;
   EXPECT_EQ(refused({}), "invalid_input nodes");
+  EXPECT_EQ(refused({node("a"), no_race}), "invalid_input nodes[1].rest");
   EXPECT_EQ(refused({node("a"), node("a")}), "invalid_input nodes[1].name");
   EXPECT_EQ(refused({node("a", {dependency("a")})}), "self_referencing_edge nodes[0].after[0]");
   EXPECT_EQ(refused({node("a", {dependency("x")})}), "node_not_found nodes[0].after[0]");
@@ -327,6 +330,13 @@ TEST_P(FlowConformance, AFlowIsBuiltInPartsAndStartsWhenItIsSealed) {
   EXPECT_EQ(must(run(SealFlow{built.id})).state, FlowState::running);
   EXPECT_EQ(states(built), "a=waiting b=waiting_children");
   EXPECT_EQ(error_of(ExtendFlow{.id = built.id, .nodes = {node("c")}}), Errc::flow_not_building);
+}
+
+TEST_P(FlowConformance, AFlowWithoutNodesCannotBeSealed) {
+  const auto built = submit_flow(SubmitFlow{.nodes = {}, .building = true});
+  EXPECT_EQ(error_of(SealFlow{built.id}), Errc::invalid_input);
+  must(run(ExtendFlow{.id = built.id, .nodes = {node("a")}}));
+  EXPECT_EQ(must(run(SealFlow{built.id})).state, FlowState::running);
 }
 
 TEST_P(FlowConformance, AFlowThatIsNotSealedInTimeExpires) {
@@ -449,6 +459,15 @@ TEST_P(FlowConformance, APausedFlowStartsNothing) {
   EXPECT_EQ(claim_many(10).size(), 2u);
 }
 
+TEST_P(FlowConformance, ANodeOfAPausedFlowTellsHowItGoesOn) {
+  const auto one = submit_flow({node("a")});
+  must(run(PauseFlow{.id = one.id}));
+  const auto why = must(run(ExplainExecution{id_of(one, "a")}));
+  std::vector<std::string> remedies;
+  for (const auto& obstacle : why.obstacles) remedies.push_back(obstacle.remedy);
+  EXPECT_THAT(remedies, ::testing::Contains("ff flow resume " + one.id.str()));
+}
+
 TEST_P(FlowConformance, AFlowPastItsDeadlineExpires) {
   const auto one = submit_flow(SubmitFlow{.nodes = {node("a")}, .deadline = now() + 60s});
   pass(60s);
@@ -473,6 +492,21 @@ TEST_P(FlowConformance, ARedriveRunsFailedNodesAndThoseAfterThemAgain) {
   EXPECT_EQ(flow(chain).state, FlowState::completed);
   EXPECT_EQ(flow(chain).counts, (NodeCounts{.nodes = 3, .completed = 3}));
   EXPECT_EQ(must(run(GetResult{.id = id_of(chain, "x")})).bytes, "kept");
+}
+
+TEST_P(FlowConformance, ARedriveLeavesTheRestOfARaceAlone) {
+  auto first = node("first", {dependency("a"), dependency("b")});
+  first.needed = 1;
+  first.rest = RestAction::cancel;
+  const auto race = submit_flow({node("a"), node("b"), first, node("x")});
+  complete_node(race, "a");
+  fail_node(race, "x");
+  complete_node(race, "first");
+  EXPECT_EQ(states(race), "a=completed b=cancelled first=completed x=failed");
+  const auto dry = must(run(RedriveFlow{.id = race.id, .dry_run = true}));
+  EXPECT_THAT(dry.nodes, ElementsAre(node_name("x")));
+  EXPECT_THAT(must(run(RedriveFlow{.id = race.id})).nodes, ElementsAre(node_name("x")));
+  EXPECT_EQ(states(race), "a=completed b=cancelled first=completed x=waiting");
 }
 
 TEST_P(FlowConformance, ARedriveFromANodeOfACompletedFlowFencesLateWorkersOut) {

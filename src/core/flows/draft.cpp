@@ -37,6 +37,8 @@ EventType event_of_end(FlowState state) {
 
 }  // namespace
 
+std::string reason_of_rest(const std::string& started) { return started + " started without it"; }
+
 Result<const Flow*> flow_of(PartitionView& view, const Execution& execution) {
   FF_ASSERT(execution.flow);
   const auto flow = view.find_flow(execution.flow->flow);
@@ -267,7 +269,7 @@ Result<SliceReply> FlowDraft::cancel_rest(const ExecutionId& id,
     const auto needed = is_needed_by_others(next.id, id);
     FF_TRY(needed);
     if (*needed) continue;
-    const auto reason = name_of((*found)->next) + " started without it";
+    const auto reason = reason_of_rest(name_of((*found)->next));
     end_open_attempt(next, {.at = now_, .how = LeaseEnd::cancelled, .reason = reason},
                      {.at = now_, .outcome = AttemptOutcome::cancelled, .reason = reason});
     next.flow->is_cancelled_as_rest = true;

@@ -77,6 +77,9 @@ class FlowDraft {
   std::size_t budget_ = flow_step_max;
 };
 
+// Why a node is cancelled that another one, which started, does not wait for.
+std::string reason_of_rest(const std::string& started);
+
 // The flow that an execution is a node of; store_damaged if there is none.
 Result<const Flow*> flow_of(PartitionView& view, const Execution& execution);
 

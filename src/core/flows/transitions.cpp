@@ -173,6 +173,7 @@ Result<Plan<FlowInfo>> decide(PartitionView& view, const SealFlow& command, Time
   if (flow->state == FlowState::expired || flow->state == FlowState::cancelled)
     return refusals::already_terminal(flow->id, flow->state);
   if (flow->state != FlowState::building) return unchanged(*flow);
+  if (flow->counts.nodes == 0) return refusals::no_nodes(flow->id);
   FlowDraft draft(view, std::move(*flow), now);
   draft.flow.state = FlowState::running;
   draft.flow.walk = 0;

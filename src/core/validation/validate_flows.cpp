@@ -45,6 +45,9 @@ Result<void> node_valid(const FlowNode& node, std::size_t budgets_of_flow) {
                           std::size_t{limits::node_dependencies_max}),
                  in_range("budgets", node.policy.budgets.size() + budgets_of_flow, std::size_t{0},
                           limits::budgets_per_execution_max)}));
+  if (!node.needed && node.rest == RestAction::cancel)
+    return fail_field(Errc::invalid_input, "rest",
+                      "rest is for a node with needed: any other waits for all nodes before it");
   if (!node.needed) return {};
   if (*node.needed >= 1 && *node.needed <= node.after.size()) return {};
   return fail_field(Errc::invalid_input, "needed",
@@ -69,7 +72,7 @@ Result<void> dependencies_valid(const std::vector<FlowNode>& nodes, const Positi
     for (std::size_t j = 0; j < nodes[i].after.size(); ++j) {
       const auto path = path_of(i, j);
       const auto& name = nodes[i].after[j].node;
-      FF_TRY(at(path, present("node", name)));
+      FF_TRY(at(path, all_of({present("node", name), present("input", nodes[i].after[j].input)})));
       if (name == nodes[i].name)
         return fail_field(Errc::self_referencing_edge, path,
                           fmt::format("{}: node {} cannot depend on itself", path, name.str()));
@@ -115,9 +118,11 @@ Result<void> nodes_valid(const std::vector<FlowNode>& nodes, std::size_t budgets
                          bool may_name_earlier) {
   if (nodes.size() > limits::flow_call_nodes_max)
     return fail_field(Errc::flow_limit_exceeded, "nodes",
-                      fmt::format("nodes has {} entries, and one call takes at most {}; submit the "
-                                  "flow with building set, extend it, then seal it",
-                                  nodes.size(), limits::flow_call_nodes_max));
+                      fmt::format("nodes has {} entries, and one call takes at most {}; {}",
+                                  nodes.size(), limits::flow_call_nodes_max,
+                                  may_name_earlier ? "add them in several calls"
+                                                   : "submit the flow with building set, extend it, "
+                                                     "then seal it"));
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     FF_TRY(at(path_of(i), node_valid(nodes[i], budgets_of_flow)));

@@ -123,6 +123,23 @@ std::string_view lost_lease(OwnershipState ownership) {
   return {};
 }
 
+Async<void> add_pause(store::Store& store, const ExecutionInfo& info,
+                      std::vector<Obstacle>& obstacles) {
+  const auto reason = info.state_vector.blocking_reason;
+  if (reason != BlockingReason::paused_by_operator && reason != BlockingReason::paused_by_policy)
+    co_return Result<void>{};
+  std::string remedy = "whoever paused it has to let it go";
+  if (info.flow) {
+    const auto flow = co_await store.run(core::ReadFlow{*info.flow});
+    FF_CO_TRY(flow);
+    if (flow->state == FlowState::paused) remedy = fmt::format("ff flow resume {}", info.flow->str());
+  }
+  obstacles.push_back({.reason = reason,
+                       .detail = info.blocking_detail.value_or(""),
+                       .remedy = std::move(remedy)});
+  co_return Result<void>{};
+}
+
 // Of one that nobody has and that is not kept back by itself.
 Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const ExecutionInfo& info,
                             Why& why) {
@@ -140,11 +157,7 @@ Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const Exe
   if (info.policy.quota)
     if (auto added = co_await add_quota(store, *info.policy.quota, why.obstacles); !added)
       co_return added;
-  const auto reason = info.state_vector.blocking_reason;
-  if (reason == BlockingReason::paused_by_operator || reason == BlockingReason::paused_by_policy)
-    why.obstacles.push_back({.reason = reason,
-                             .detail = info.blocking_detail.value_or(""),
-                             .remedy = "whoever paused it has to let it go"});
+  if (auto added = co_await add_pause(store, info, why.obstacles); !added) co_return added;
   if (why.obstacles.empty())
     why.summary =
         fmt::format("nothing is in its way: it waits for its turn, and {} live {} can run it", able,

@@ -1,6 +1,8 @@
 // Flows over HTTP.
 #include <flowfabric/limits.hpp>
 
+#include <gmock/gmock.h>
+
 #include "base/text/base64.hpp"
 #include "http/server/routes.hpp"
 #include "http/server/test_support.hpp"
@@ -68,6 +70,15 @@ TEST_F(HttpFlows, WrongGraphIsRefusedWithItsPath) {
       refusal(R"([{"name":"a","kind":"k","after":["b"]},{"name":"b","kind":"k","after":["a"]}])"),
       "cycle_detected nodes[0].after[0]");
   EXPECT_EQ(refusal(R"([{"name":"a","kind":"k","before":[]}])"), "unknown_field nodes[0].before");
+}
+
+TEST_F(HttpFlows, AWrongNameOfAnInputIsCalledSo) {
+  serve();
+  const auto body = body_of(post(
+      "/v1/flows",
+      R"({"nodes":[{"name":"a","kind":"k"},{"name":"b","kind":"k","after":[{"node":"a","input":"!"}]}]})"));
+  EXPECT_EQ(text_at(body, "field"), "nodes[1].after[0].input");
+  EXPECT_THAT(text_at(body, "detail"), ::testing::HasSubstr("input '!'"));
 }
 
 TEST_F(HttpFlows, TooManyNodesAreRefusedBeforeTheyAreRead) {

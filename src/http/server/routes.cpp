@@ -253,8 +253,8 @@ Result<void> check_graph_size(const json::object& body) {
     return {};
   return fail_field(Errc::flow_limit_exceeded, "nodes",
                     fmt::format("nodes has {} entries with {} dependencies, and one call takes at "
-                                "most {} with {}; submit the flow with building set, extend it, "
-                                "then seal it",
+                                "most {} with {}; send them in several calls, of which the first "
+                                "submits the flow with building set and the last seals it",
                                 nodes->get_array().size(), edges, limits::flow_call_nodes_max,
                                 limits::flow_edges_max));
 }

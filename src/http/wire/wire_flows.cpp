@@ -12,10 +12,36 @@ namespace ff::http {
 
 // ---- The graph ----------------------------------------------------------------------------------
 
+namespace {
+
+// Follows the rule of node names, but messages are not to call it a node.
+struct InputName {
+  NodeName name;
+};
+
+}  // namespace
+
+template <>
+struct Codec<InputName> {
+  static json::value write(const InputName& input) { return Codec<NodeName>::write(input.name); }
+  static Result<InputName> read(const json::value& value, Source source) {
+    auto name = Codec<NodeName>::read(value, source);
+    if (name) return InputName{std::move(*name)};
+    auto error = std::move(name).error();
+    if (error.message.starts_with(node_rule.what))
+      error.message.replace(0, node_rule.what.size(), "input");
+    return std::unexpected(std::move(error));
+  }
+  static json::object schema(NamedSchemas& named) { return Codec<NodeName>::schema(named); }
+};
+
 void describe(Fields& fields, Dependency& dependency) {
   fields.required("node", dependency.node);
   fields.defaulted("on", dependency.on);
-  fields.optional("input", dependency.input);
+  std::optional<InputName> input;
+  if (dependency.input) input = InputName{*dependency.input};
+  fields.optional("input", input);
+  if (input) dependency.input = std::move(input->name);
 }
 
 // A dependency without more than a node is the node's name.
@@ -219,7 +245,10 @@ void describe(Fields& fields, NodeInput& input) {
   fields.unless_usual("name", input.name, {});
   fields.unless_usual("node", input.node, {});
   fields.required("state", input.state);
-  fields.bytes("result", input.result);
+  std::optional<std::string> result;
+  if (input.state == ExecutionState::completed) result = std::move(input.result);
+  fields.bytes("result", result);
+  input.result = std::move(result).value_or("");
   fields.optional("content_type", input.content_type);
 }
 

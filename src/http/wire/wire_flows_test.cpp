@@ -106,6 +106,16 @@ TEST(WireFlows, InputsAreTheSameAfterTheWay) {
   EXPECT_TRUE(to_fields(binary).contains("result_base64"));
 }
 
+TEST(WireFlows, AnInputWithoutAResultHasNone) {
+  const NodeInput failed{
+      .name = node("page"), .node = node("fetch"), .state = ExecutionState::failed};
+  EXPECT_EQ(flow_after_the_way(failed), failed);
+  EXPECT_FALSE(to_fields(failed).contains("result"));
+  NodeInput empty = failed;
+  empty.state = ExecutionState::completed;
+  EXPECT_TRUE(to_fields(empty).contains("result"));
+}
+
 TEST(WireFlows, SubmitIsTheSameAfterTheWay) {
   const SubmitFlow flow{
       .id = flow_id,

@@ -356,6 +356,7 @@ std::optional<std::unexpected<Error>> refused_for_flow(Errc code, const RefusalC
   }
   if (!context.flow) return std::nullopt;
   if (code == Errc::duplicate_mismatch) return refusals::duplicate_mismatch(id);
+  if (code == Errc::invalid_input && detail(0) == "nodes") return refusals::no_nodes(id);
   if (code == Errc::invalid_input && detail(0) == "id") return refusals::unusable(id);
   if (code == Errc::execution_not_found)
     return refusals::not_found(ExecutionId::parse(detail(0)).value_or(context.id));

@@ -14,6 +14,7 @@ commands.register('ff_flow_seal', function(KEYS, ARGV)
     return reply.refuse('flow_already_terminal', 'ended', id, state)
   end
   if state ~= 'building' then return reply.ok('', flows.shown(flow)) end
+  if flows.count(flow, 'node_count') == 0 then return reply.refuse('invalid_input', 'nodes') end
 
   local draft = flow_draft.begin(flow)
   flows.put(flow, {public_flow_state = 'running', walk = 0})
