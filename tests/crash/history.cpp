@@ -107,6 +107,7 @@ class Comparison {
 
 void History::read(std::string_view lines) {
   newest_.clear();
+  newest_flows_.clear();
   // Bytes after the last line break belong to an unfinished line.
   for (auto end = lines.find('\n'); end != std::string_view::npos; end = lines.find('\n')) {
     read_line(lines.substr(0, end));
@@ -119,6 +120,14 @@ void History::read_line(std::string_view line) {
   const auto word = take_word(rest);
   if (word == "ready") return;
   if (word == "broken") return contradictions_.emplace_back(rest), void();
+  if (word == "flow") {
+    const auto flow = FlowId::parse(take_word(rest));
+    if (!flow) return contradictions_.push_back("not understood: " + std::string(line));
+    ++acknowledged_;
+    newest_flows_.insert(*flow);
+    flows_[*flow] = number_of(rest);
+    return;
+  }
   const auto id = ExecutionId::parse(take_word(rest));
   if (!id) return contradictions_.push_back("not understood: " + std::string(line));
 
@@ -193,7 +202,60 @@ std::vector<std::string> History::verify(Engine& engine, Scope scope) const {
     if (questions.size() == at_once) answer_all();
   }
   answer_all();
+  verify_flows(engine, scope, problems);
   return problems;
+}
+
+namespace {
+
+// A node of a flow that has ended ran if all before it completed, and only then.
+void check_nodes(const std::vector<FlowNodeInfo>& nodes, std::vector<std::string>& problems) {
+  std::map<ExecutionId, ExecutionState> states;
+  for (const auto& node : nodes) states[node.id] = node.state;
+  for (const auto& node : nodes) {
+    const bool is_free = std::ranges::all_of(node.after, [&](const DependencyInfo& each) {
+      return states[each.id] == ExecutionState::completed;
+    });
+    const bool ran = node.state == ExecutionState::completed || node.attempts > 0;
+    if (!is_terminal(node.state) || (ran && !is_free) ||
+        (is_free && node.state == ExecutionState::skipped))
+      problems.push_back(fmt::format("node {} ({}) is {}, which does not follow from those before it",
+                                     node.name.str(), node.id.str(), to_string(node.state)));
+  }
+}
+
+}  // namespace
+
+void History::verify_flows(Engine& engine, Scope scope, std::vector<std::string>& problems) const {
+  constexpr Millis end_max{10'000};
+  for (const auto& [id, count] : flows_) {
+    if (scope != Scope::all_ended && !newest_flows_.contains(id)) continue;
+    const auto wait = scope == Scope::newest ? Millis{0} : end_max;
+    const auto flow = test::start(engine, GetFlow{.id = id, .wait = wait}).get();
+    const auto problem = [&](std::string_view text) {
+      problems.push_back(fmt::format("flow {} ({}): {}", id.str(),
+                                     flow ? to_string(flow->state) : "not there", text));
+    };
+    if (!flow) {
+      problem(flow.error().message);
+      continue;
+    }
+    if (flow->counts.nodes < count) problem("a node is missing");
+    if (scope == Scope::newest) continue;
+    if (!flow->ended_at) problem("has not ended");
+    std::vector<FlowNodeInfo> nodes;
+    for (std::optional<std::uint32_t> from = 0; from;) {
+      auto page = test::start(engine, ListFlowNodes{.id = id, .from = *from}).get();
+      if (!page) {
+        problem(page.error().message);
+        break;
+      }
+      std::ranges::move(page->nodes, std::back_inserter(nodes));
+      from = page->next;
+    }
+    if (nodes.size() != flow->counts.nodes) problem("not all of its nodes are there");
+    check_nodes(nodes, problems);
+  }
 }
 
 }  // namespace ff::crash

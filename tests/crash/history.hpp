@@ -45,9 +45,12 @@ class History {
 
  private:
   void read_line(std::string_view line);
+  void verify_flows(Engine& engine, Scope scope, std::vector<std::string>& problems) const;
   using Executions = std::map<ExecutionId, Told>;
 
   Executions executions_;
+  std::map<FlowId, std::uint64_t> flows_;  // with the number of their nodes
+  std::set<FlowId> newest_flows_;
   std::set<ExecutionId> newest_;
   std::map<std::string, ExecutionId> keys_;
   std::vector<std::string> contradictions_;  // in what was told

@@ -3,6 +3,7 @@
 //   line := "ready"                         the load begins
 //         | "submitted" id key              key: the idempotency key, or "-"
 //         | "brief" id                      submitted, and forgotten soon after its end
+//         | "flow" flow number              submitted or extended: it has so many nodes
 //         | "claimed" id epoch
 //         | "completed" id epoch
 //         | "retrying" id epoch             failed, and is to be tried again

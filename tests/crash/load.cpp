@@ -31,7 +31,8 @@ bool is_expected(Errc code) {
     case Errc::lease_expired:
     case Errc::lease_revoked:
     case Errc::execution_not_suspended:
-    case Errc::target_not_signalable: return true;
+    case Errc::target_not_signalable:
+    case Errc::flow_already_terminal: return true;
     default: return false;
   }
 }
@@ -48,8 +49,10 @@ class Caller {
   void run() {
     while (true) {
       const auto dice = below(100);
-      if (dice < 30)
+      if (dice < 28)
         submit();
+      else if (dice < 30)
+        submit_flow();
       else if (dice < 37)
         submit_many();
       else if (dice < 80)
@@ -62,8 +65,10 @@ class Caller {
         replay();
       else if (dice < 96)
         tag();
-      else if (dice < 99)
+      else if (dice < 98)
         meddle();
+      else if (dice < 99)
+        cancel_flow();
       else
         look();
     }
@@ -145,6 +150,67 @@ class Caller {
       if (const auto each = check(std::move(reply->results[i]))) tell_submitted(submits[i], *each);
   }
 
+  // ---- Flows --------------------------------------------------------------------------------------
+
+  FlowNode new_node(std::string name, std::vector<Dependency> after = {}) {
+    const auto lanes = all_lanes();
+    FlowNode node{.name = *NodeName::parse(std::move(name)),
+                  .lane = lanes[below(lanes.size())],
+                  .kind = *Kind::parse("crash"),
+                  .after = std::move(after)};
+    if (chance(50)) node.policy.retry = RetryPolicy{.max_retries = 5};
+    return node;
+  }
+
+  // A chain of fans: each of its nodes waits for all before it. Some are wider than one step of the engine.
+  std::vector<FlowNode> new_graph() {
+    std::vector<FlowNode> nodes{new_node("first")};
+    std::vector<Dependency> last{{.node = nodes.back().name}};
+    for (std::uint64_t stage = 0, stages = 1 + below(3); stage < stages; ++stage) {
+      std::vector<Dependency> fan;
+      for (std::uint64_t i = 0, width = chance(5) ? 130 : 1 + below(4); i < width; ++i) {
+        nodes.push_back(new_node(fmt::format("n{}-{}", stage, i), last));
+        fan.push_back({.node = nodes.back().name});
+      }
+      nodes.push_back(new_node(fmt::format("join{}", stage), fan));
+      last = {{.node = nodes.back().name}};
+    }
+    return nodes;
+  }
+
+  void submit_flow() {
+    auto nodes = new_graph();
+    const auto count = nodes.size();
+    SubmitFlow submit{.nodes = std::move(nodes), .building = chance(20)};
+    submit.on_failure = chance(30) ? FlowFailure::stop : FlowFailure::finish;
+    const bool building = submit.building;
+    const auto reply = call(std::move(submit));
+    if (!reply) return;
+    const auto id = reply->flow.id;
+    journal_.tell("flow", id.str(), count);
+    keep(flows_, id);
+    if (!building) return;
+    if (call(ExtendFlow{.id = id, .nodes = {new_node("last", {{.node = *NodeName::parse("first")}})}}))
+      journal_.tell("flow", id.str(), count + 1);
+    call(SealFlow{id});
+  }
+
+  void cancel_flow() {
+    if (flows_.empty()) return;
+    call(CancelFlow{.id = flows_[below(flows_.size())],
+                    .reason = "not needed",
+                    .policy = static_cast<CancelPolicy>(below(3))});
+  }
+
+  // No node of these flows runs again, so that those before it stay completed.
+  void check_inputs(const ExecutionId& node) {
+    const auto page = call(GetInputs{.id = node});
+    if (!page) return;
+    for (const auto& input : page->inputs)
+      if (input.state != ExecutionState::completed)
+        journal_.tell("broken", node.str(), "was claimed before", input.node.str(), "completed");
+  }
+
   // ---- Working ------------------------------------------------------------------------------------
 
   void claim_and_work() {
@@ -174,6 +240,7 @@ class Caller {
   void tell_claimed(const ClaimedExecution& execution) {
     // The thread that submitted it may not get to report it.
     if (execution.kind == brief) journal_.tell("brief", execution.id.str());
+    if (execution.flow) check_inputs(execution.id);
     journal_.tell("claimed", execution.id.str(), epoch(execution.fence));
   }
 
@@ -233,7 +300,7 @@ class Caller {
   }
   void tell_completed(const ClaimedExecution& execution) {
     journal_.tell("completed", execution.id.str(), epoch(execution.fence));
-    remember_ended(execution.id);
+    remember_ended(execution);
   }
   void complete_many(const std::vector<ClaimedExecution>& executions) {
     CompleteMany many;
@@ -250,7 +317,7 @@ class Caller {
     if (!reply) return;
     journal_.tell(reply->retry_at ? "retrying" : "failed", execution.id.str(),
                   epoch(execution.fence));
-    if (!reply->retry_at) remember_ended(execution.id);
+    if (!reply->retry_at) remember_ended(execution);
   }
 
   // ---- Meddling -----------------------------------------------------------------------------------
@@ -298,8 +365,11 @@ class Caller {
 
   static std::uint64_t epoch(const Fence& fence) { return std::to_underlying(fence.lease_epoch); }
   void remember(const ExecutionId& id) { keep(mine_, id); }
-  void remember_ended(const ExecutionId& id) { keep(ended_, id); }
-  void keep(std::vector<ExecutionId>& ids, const ExecutionId& id) {
+  void remember_ended(const ClaimedExecution& execution) {
+    if (!execution.flow) keep(ended_, execution.id);
+  }
+  template <class Id>
+  void keep(std::vector<Id>& ids, const Id& id) {
     constexpr std::size_t kept_max = 50;
     if (ids.size() < kept_max)
       ids.push_back(id);
@@ -312,7 +382,8 @@ class Caller {
   std::mt19937_64 random_;
   WorkerId worker_;
   std::vector<ExecutionId> mine_;   // submitted by this thread; only it tags them
-  std::vector<ExecutionId> ended_;  // by this thread
+  std::vector<ExecutionId> ended_;  // by this thread, and no nodes
+  std::vector<FlowId> flows_;       // submitted by this thread
   std::uint64_t tags_ = 0;
 };
 

@@ -111,6 +111,7 @@ class Place {
         continue;
       }
       resume_suspended(engine);
+      cancel_unsealed(engine);
       const auto counts = run_blocking(engine, CountExecutions{});
       if (!counts) return report("drain", {counts.error().message});
       if (std::ranges::all_of(counts->counts,
@@ -127,6 +128,15 @@ class Place {
     if (!suspended) return;
     for (const auto& each : suspended->executions)
       static_cast<void>(run_blocking(engine, Resume{.id = each.id}));
+  }
+
+  // Nothing else ends flows before their time to be sealed is over.
+  static void cancel_unsealed(Engine& engine) {
+    const auto building =
+        run_blocking(engine, ListFlows{.state = FlowState::building, .limit = 1'000});
+    if (!building) return;
+    for (const auto& each : building->flows)
+      static_cast<void>(run_blocking(engine, CancelFlow{.id = each.id}));
   }
 
   static bool complete(Engine& engine, const std::vector<ClaimedExecution>& executions) {
