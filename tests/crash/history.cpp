@@ -219,8 +219,9 @@ void check_nodes(const std::vector<FlowNodeInfo>& nodes, std::vector<std::string
     const bool ran = node.state == ExecutionState::completed || node.attempts > 0;
     if (!is_terminal(node.state) || (ran && !is_free) ||
         (is_free && node.state == ExecutionState::skipped))
-      problems.push_back(fmt::format("node {} ({}) is {}, which does not follow from those before it",
-                                     node.name.str(), node.id.str(), to_string(node.state)));
+      problems.push_back(
+          fmt::format("node {} ({}) is {}, which does not follow from those before it",
+                      node.name.str(), node.id.str(), to_string(node.state)));
   }
 }
 

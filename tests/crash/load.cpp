@@ -190,7 +190,8 @@ class Caller {
     journal_.tell("flow", id.str(), count);
     keep(flows_, id);
     if (!building) return;
-    if (call(ExtendFlow{.id = id, .nodes = {new_node("last", {{.node = *NodeName::parse("first")}})}}))
+    if (call(ExtendFlow{.id = id,
+                        .nodes = {new_node("last", {{.node = *NodeName::parse("first")}})}}))
       journal_.tell("flow", id.str(), count + 1);
     call(SealFlow{id});
   }

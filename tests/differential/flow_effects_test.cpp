@@ -26,7 +26,8 @@ class FlowEffects : public ::testing::TestWithParam<const char*> {
  protected:
   FlowEffects() {
     if (GetParam() == std::string_view("embedded")) {
-      store_ = must(embedded::open({.directory = temp_.path(), .clock = clock_, .env = env_.get()}));
+      store_ =
+          must(embedded::open({.directory = temp_.path(), .clock = clock_, .env = env_.get()}));
       return;
     }
     server_ = std::make_unique<test::ValkeyServer>();
@@ -217,9 +218,9 @@ TEST_P(FlowEffects, AFlowThatIsBeingRemovedIsGone) {
   EXPECT_EQ(error_of(core::BeginRedrive{.id = flow_, .from = last}), Errc::flow_not_found);
   EXPECT_EQ(error_of(core::BeginCancel{.id = flow_}), Errc::flow_not_found);
   EXPECT_EQ(error_of(Replay{.id = last}), Errc::execution_not_found);
-  EXPECT_EQ(error_of(core::CreateFlow{
-                .id = flow_, .partition = partition(), .submit = {}, .nodes = {}}),
-            Errc::flow_being_removed);
+  EXPECT_EQ(
+      error_of(core::CreateFlow{.id = flow_, .partition = partition(), .submit = {}, .nodes = {}}),
+      Errc::flow_being_removed);
   carry_out(removal);
   settle(removal);
   EXPECT_EQ(error_of(GetExecution{last}), Errc::execution_not_found);

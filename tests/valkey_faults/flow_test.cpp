@@ -19,7 +19,8 @@ namespace {
 using test::ValkeyServer;
 using ::testing::IsEmpty;
 
-const test::ValkeyServerOptions lasting{.append_only = true, .arguments = {"--appendfsync", "always"}};
+const test::ValkeyServerOptions lasting{.append_only = true,
+                                        .arguments = {"--appendfsync", "always"}};
 
 NodeName named(std::string text) { return *NodeName::parse(std::move(text)); }
 
@@ -43,9 +44,10 @@ std::vector<FlowNodeInfo> nodes_of(Engine& engine, const FlowId& id) {
 // Claims and completes until it is destroyed, whatever happens, and looks at the inputs of what it claims.
 class FlowWorker {
  public:
-  explicit FlowWorker(Engine& engine) : engine_(engine), thread_([this](std::stop_token stop) {
-    while (!stop.stop_requested()) work();
-  }) {}
+  explicit FlowWorker(Engine& engine)
+      : engine_(engine), thread_([this](std::stop_token stop) {
+          while (!stop.stop_requested()) work();
+        }) {}
 
   std::vector<std::string> problems() {
     const std::lock_guard lock(mutex_);
@@ -54,10 +56,8 @@ class FlowWorker {
 
  private:
   void work() {
-    const auto claimed = run_blocking(engine_, Claim{.worker = *WorkerId::parse("w"),
-                                                     .max = 20,
-                                                     .lease_ttl = 1s,
-                                                     .wait = 100ms});
+    const auto claimed = run_blocking(
+        engine_, Claim{.worker = *WorkerId::parse("w"), .max = 20, .lease_ttl = 1s, .wait = 100ms});
     if (!claimed) return std::this_thread::sleep_for(10ms);
     for (const auto& each : claimed->executions) {
       if (const auto page = run_blocking(engine_, GetInputs{.id = each.id}))
@@ -128,12 +128,12 @@ TEST(ValkeyFlowFault, TheOutboxAloneResolvesWhatADeadProgramLeft) {
       create.nodes.push_back({node_id, std::move(node)});
     }
     must(test::run(*store, std::move(create)));
-    const auto claimed = must(test::run(
-        *store, core::LeaseGrant{.id = core::node_id(id, partition, named("first")),
-                                 .worker = *WorkerId::parse("w"),
-                                 .lease_id = LeaseId{id.uuid()},
-                                 .attempt_id = AttemptId{id.uuid()},
-                                 .lease_ttl = 1min}));
+    const auto claimed =
+        must(test::run(*store, core::LeaseGrant{.id = core::node_id(id, partition, named("first")),
+                                                .worker = *WorkerId::parse("w"),
+                                                .lease_id = LeaseId{id.uuid()},
+                                                .attempt_id = AttemptId{id.uuid()},
+                                                .lease_ttl = 1min}));
     must(test::run(*store, Complete{.id = claimed.id, .fence = claimed.fence}));
   }
   server.kill();

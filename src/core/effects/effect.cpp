@@ -34,26 +34,25 @@ std::optional<std::uint32_t> count_in(std::string_view text) {
 }  // namespace
 
 std::string to_text(const Effect& effect) {
-  return std::visit(Overloaded{[](const ReleaseToken& release) {
-                                 return fmt::format("{} {} {}", release_token, release.quota.str(),
-                                                    release.token.str());
-                               },
-                               [](const ForgetSpending& forget) {
-                                 return fmt::format("{} {} {}", forget_spending,
-                                                    forget.budget.str(), forget.execution.str());
-                               },
-                               [](const AdvanceFlow& advance) {
-                                 return fmt::format("{} {}", advance_flow, advance.id.str());
-                               },
-                               [](const ResolveEdges& resolve) {
-                                 return fmt::format("{} {} {}", resolve_edges, resolve.id.str(),
-                                                    resolve.turn);
-                               },
-                               [](const CancelRest& cancel) {
-                                 return fmt::format("{} {} {}", cancel_rest, cancel.id.str(),
-                                                    cancel.run);
-                               }},
-                    effect);
+  return std::visit(
+      Overloaded{[](const ReleaseToken& release) {
+                   return fmt::format("{} {} {}", release_token, release.quota.str(),
+                                      release.token.str());
+                 },
+                 [](const ForgetSpending& forget) {
+                   return fmt::format("{} {} {}", forget_spending, forget.budget.str(),
+                                      forget.execution.str());
+                 },
+                 [](const AdvanceFlow& advance) {
+                   return fmt::format("{} {}", advance_flow, advance.id.str());
+                 },
+                 [](const ResolveEdges& resolve) {
+                   return fmt::format("{} {} {}", resolve_edges, resolve.id.str(), resolve.turn);
+                 },
+                 [](const CancelRest& cancel) {
+                   return fmt::format("{} {} {}", cancel_rest, cancel.id.str(), cancel.run);
+                 }},
+      effect);
 }
 
 std::optional<Effect> effect_from(std::string_view text) {

@@ -23,11 +23,10 @@ Execution with_token(Execution execution) {
 }
 
 TEST(Effects, AreTheSameAfterTheWayThroughText) {
-  const std::vector<Effect> all{ReleaseToken{.quota = a_quota, .token = a_token},
-                                ForgetSpending{.budget = a_budget, .execution = test_id()},
-                                AdvanceFlow{FlowId{uuid_of(4)}},
-                                ResolveEdges{.id = test_id(), .turn = 3},
-                                CancelRest{.id = test_id(), .run = 2}};
+  const std::vector<Effect> all{
+      ReleaseToken{.quota = a_quota, .token = a_token},
+      ForgetSpending{.budget = a_budget, .execution = test_id()}, AdvanceFlow{FlowId{uuid_of(4)}},
+      ResolveEdges{.id = test_id(), .turn = 3}, CancelRest{.id = test_id(), .run = 2}};
   for (const auto& effect : all) EXPECT_EQ(effect_from(to_text(effect)), effect);
 }
 

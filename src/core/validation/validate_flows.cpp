@@ -117,12 +117,13 @@ Result<void> is_acyclic(const std::vector<FlowNode>& nodes, const Positions& pos
 Result<void> nodes_valid(const std::vector<FlowNode>& nodes, std::size_t budgets_of_flow,
                          bool may_name_earlier) {
   if (nodes.size() > limits::flow_call_nodes_max)
-    return fail_field(Errc::flow_limit_exceeded, "nodes",
-                      fmt::format("nodes has {} entries, and one call takes at most {}; {}",
-                                  nodes.size(), limits::flow_call_nodes_max,
-                                  may_name_earlier ? "add them in several calls"
-                                                   : "submit the flow with building set, extend it, "
-                                                     "then seal it"));
+    return fail_field(
+        Errc::flow_limit_exceeded, "nodes",
+        fmt::format("nodes has {} entries, and one call takes at most {}; {}", nodes.size(),
+                    limits::flow_call_nodes_max,
+                    may_name_earlier ? "add them in several calls"
+                                     : "submit the flow with building set, extend it, "
+                                       "then seal it"));
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     FF_TRY(at(path_of(i), node_valid(nodes[i], budgets_of_flow)));
