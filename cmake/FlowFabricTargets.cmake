@@ -134,7 +134,7 @@ endfunction()
 # ff_test(library [SEQUENTIAL] [BATCH n] FILES …): the unit tests that stand beside a library's files, as
 # one ctest entry each.
 function(ff_test library)
-  if(FF_TESTS)
+  if(FF_TESTS AND FF_SANITIZED_TESTS)
     ff_test_program(${library}_test unit ${ARGN} LINK ${library})
   endif()
 endfunction()

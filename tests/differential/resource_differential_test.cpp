@@ -44,7 +44,7 @@ class RandomWalk {
   explicit RandomWalk(std::uint64_t seed) : source_(seed) {}
 
   void step() {
-    const auto what = below(24);
+    const auto what = below(26);
     switch (what) {
       case 0: return check("create budget", create_budget());
       case 1: return check("create quota", create_quota());
@@ -73,6 +73,8 @@ class RandomWalk {
       case 22:
         return check("timer", core::TimerFire{.id = execution(),
                                               .kind = static_cast<core::TimerKind>(below(5))});
+      case 23:
+      case 24: return cancel();
       default:
         stores_.advance(Millis{below(4) == 0 ? below(40'000) : below(3)});
         return settle_effects();
@@ -176,8 +178,9 @@ class RandomWalk {
   }
   core::Create create() {
     Submit submit{.kind = *Kind::parse("k"), .payload = "in"};
-    if (below(2) == 0) submit.policy.budgets = {budget()};
+    if (below(4) > 0) submit.policy.budgets = {budget()};
     if (below(2) == 0) submit.policy.quota = quota();
+    submit.policy.retention = Millis{1'000 * below(2)};
     return {.id = execution(), .submit = submit};
   }
 
@@ -222,6 +225,13 @@ class RandomWalk {
     if (below(2) == 0) return check("hand back", HandBack{.id = id, .fence = fence});
     check("complete", Complete{.id = id, .fence = fence});
     check("replay", Replay{.id = id, .reason = "again", .requested_by = "test"});
+  }
+
+  // Makes room for another one under the same id.
+  void cancel() {
+    const auto id = execution();
+    check("cancel", Cancel{.id = id, .reason = "enough"});
+    check("remove", core::Remove{id});
   }
 
   std::mt19937_64 source_;

@@ -1,5 +1,7 @@
 #include "tests/valkey_faults/ledger.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sdk/client/blocking.hpp"
@@ -35,46 +37,47 @@ void Ledger::submitted(const ExecutionId& id, std::string payload) {
 
 void Ledger::claimed(const ClaimedExecution& execution, Millis ttl) {
   const std::lock_guard lock(mutex_);
-  auto& leases = told_[execution.id].leases;
-  const Lease lease{.id = execution.fence.lease_id,
-                    .from = execution.lease_expires_at - ttl,
-                    .until = execution.lease_expires_at};
-  const auto [at, first] = leases.try_emplace(execution.fence.lease_epoch, lease);
-  if (!first && at->second.id != lease.id)
-    problem(execution.id, fmt::format("lease #{} was given twice",
-                                      std::to_underlying(execution.fence.lease_epoch)));
+  const auto from = execution.lease_expires_at - ttl;
+  told_[execution.id].leases.try_emplace(execution.fence.lease_id,
+                                         Lease{.epoch = execution.fence.lease_epoch,
+                                               .from = from,
+                                               .known_at = from,
+                                               .until = execution.lease_expires_at});
 }
 
-void Ledger::renewed(const ClaimedExecution& execution, TimePoint until) {
+void Ledger::renewed(const ClaimedExecution& execution, Millis ttl, TimePoint until) {
   const std::lock_guard lock(mutex_);
-  auto& lease = told_[execution.id].leases.at(execution.fence.lease_epoch);
+  auto& lease = told_[execution.id].leases.at(execution.fence.lease_id);
+  lease.known_at = std::max(lease.known_at, until - ttl);
   lease.until = std::max(lease.until, until);
 }
 
 void Ledger::given_up(const ClaimedExecution& execution) {
   const std::lock_guard lock(mutex_);
-  told_[execution.id].leases.at(execution.fence.lease_epoch).given_up = true;
+  told_[execution.id].leases.at(execution.fence.lease_id).given_up = true;
 }
 
 void Ledger::completed(const ClaimedExecution& execution, std::string result) {
   const std::lock_guard lock(mutex_);
   auto& told = told_[execution.id];
-  told.leases.at(execution.fence.lease_epoch).given_up = true;
-  told.results[execution.fence.lease_epoch] = std::move(result);
+  told.leases.at(execution.fence.lease_id).given_up = true;
+  told.results[execution.fence.lease_id] = std::move(result);
   ++completed_;
 }
 
 void Ledger::refused(const Error& error) {
   const std::lock_guard lock(mutex_);
   if (is_too_late(error.code)) return;
+  if (error.code == Errc::execution_not_found && !losses_.empty()) return;  // check() finds out
   ++troubles_;
   if (!error.retryable())
     problems_.push_back(
         fmt::format("a call failed for good: {} ({})", error.name(), error.message));
 }
 
-void Ledger::problem(const ExecutionId& id, std::string text) {
-  problems_.push_back(id.str() + ": " + std::move(text));
+void Ledger::lost_unconfirmed(TimePoint at) {
+  const std::lock_guard lock(mutex_);
+  losses_.push_back(at);
 }
 
 std::size_t Ledger::submitted_count() const {
@@ -107,13 +110,18 @@ std::vector<ExecutionId> Ledger::unfinished() const {
 }
 
 void Ledger::check(const ExecutionId& id, const Told& told, Engine& engine,
-                   std::vector<std::string>& problems) {
+                   Problems& problems) const {
   const auto problem = [&](std::string text) { problems.push_back(id.str() + ": " + text); };
   const auto info = ask(engine, GetExecution{id});
-  if (!info) return problem(fmt::format("{} ({})", info.error().name(), info.error().message));
+  const bool acknowledged = told.submitted || !told.results.empty();
+  if (!info) {
+    const bool may_be_lost = !acknowledged && !losses_.empty();
+    if (may_be_lost && info.error().code == Errc::execution_not_found) return;
+    return problem(fmt::format("{} ({})", info.error().name(), info.error().message));
+  }
+  check_leases(id, told, problems);
   if (info->state != ExecutionState::completed) {
     // A submit without a reply may be carried out at the very end.
-    const bool acknowledged = told.submitted || !told.results.empty();
     if (acknowledged) problem(fmt::format("is {} in the end", to_string(info->state)));
     return;
   }
@@ -127,12 +135,26 @@ void Ledger::check(const ExecutionId& id, const Told& told, Engine& engine,
     const auto payload = ask(engine, GetPayload{id});
     if (!payload || payload->bytes != told.payload) problem("has another payload");
   }
-  const Lease* before = nullptr;
-  for (const auto& [epoch, lease] : told.leases) {
-    if (before && !before->given_up && lease.from < before->until)
-      problem(fmt::format("lease #{} began {} ms before the one before it ended",
-                          std::to_underlying(epoch), (before->until - lease.from).count()));
-    before = &lease;
+}
+
+// A lease follows the one before it, unless that one may have been lost in between.
+void Ledger::check_leases(const ExecutionId& id, const Told& told, Problems& problems) const {
+  std::vector<Lease> leases;
+  for (const auto& [lease_id, lease] : told.leases) leases.push_back(lease);
+  std::ranges::sort(leases, {},
+                    [](const Lease& lease) { return std::pair(lease.from, lease.epoch); });
+  for (std::size_t i = 1; i < leases.size(); ++i) {
+    const auto& before = leases[i - 1];
+    const auto& lease = leases[i];
+    const auto is_between = [&](TimePoint at) { return before.known_at <= at && at <= lease.from; };
+    if (std::ranges::any_of(losses_, is_between)) continue;
+    const auto number = std::to_underlying(lease.epoch);
+    if (lease.epoch <= before.epoch)
+      problems.push_back(fmt::format("{}: lease #{} was given after #{}", id.str(), number,
+                                     std::to_underlying(before.epoch)));
+    else if (!before.given_up && lease.from < before.until)
+      problems.push_back(fmt::format("{}: lease #{} began {} ms before the one before it ended",
+                                     id.str(), number, (before.until - lease.from).count()));
   }
 }
 

@@ -15,13 +15,16 @@ class Ledger {
   void submitted(const ExecutionId& id, std::string payload);
   // Times are the server's.
   void claimed(const ClaimedExecution& execution, Millis ttl);
-  void renewed(const ClaimedExecution& execution, TimePoint until);
+  void renewed(const ClaimedExecution& execution, Millis ttl, TimePoint until);
   // The worker has no lease any more, by its own doing.
   void given_up(const ClaimedExecution& execution);
   void completed(const ClaimedExecution& execution, std::string result);
   // Error that a caller got instead of a reply. Only errors that allow another try, or that report a call
   // as too late, are in order.
   void refused(const Error& error);
+  // The server died at `at`, by its own clock, and may have lost what it had not confirmed: claims,
+  // renewals, and submits without a reply.
+  void lost_unconfirmed(TimePoint at);
 
   std::size_t submitted_count() const;
   std::size_t completed_count() const;
@@ -35,24 +38,26 @@ class Ledger {
 
  private:
   struct Lease {
-    LeaseId id;
+    LeaseEpoch epoch;
     TimePoint from;
+    TimePoint known_at;  // last claim or renewal
     TimePoint until;
     bool given_up = false;
   };
   struct Told {
     bool submitted = false;
     std::string payload = {};
-    std::map<LeaseEpoch, Lease> leases = {};
-    std::map<LeaseEpoch, std::string> results = {};
+    std::map<LeaseId, Lease> leases = {};
+    std::map<LeaseId, std::string> results = {};
   };
-  void problem(const ExecutionId& id, std::string text);
-  static void check(const ExecutionId& id, const Told& told, Engine& engine,
-                    std::vector<std::string>& problems);
+  using Problems = std::vector<std::string>;
+  void check(const ExecutionId& id, const Told& told, Engine& engine, Problems& problems) const;
+  void check_leases(const ExecutionId& id, const Told& told, Problems& problems) const;
 
   mutable std::mutex mutex_;
   std::map<ExecutionId, Told> told_;
-  std::vector<std::string> problems_;
+  std::vector<TimePoint> losses_;
+  Problems problems_;
   std::size_t submitted_ = 0;
   std::size_t completed_ = 0;
   std::size_t troubles_ = 0;

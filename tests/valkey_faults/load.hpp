@@ -18,7 +18,8 @@ inline const Kind kind = *Kind::parse("faults");
 
 // As a server has it: its own store, scanners and all.
 std::unique_ptr<LocalEngine> open_engine(
-    valkey::ClientOptions client, valkey_store::Durability durability = valkey_store::Durability::server);
+    valkey::ClientOptions client,
+    valkey_store::Durability durability = valkey_store::Durability::server);
 
 class Load {
  public:
@@ -37,7 +38,7 @@ class Load {
   // Submits no more, waits until everything that was submitted has ended, and says what does not hold.
   std::string finish(Millis limit = 15s);
 
-  const Ledger& ledger() const { return ledger_; }
+  Ledger& ledger() { return ledger_; }
 
  private:
   void submit(Engine& engine, int number);
