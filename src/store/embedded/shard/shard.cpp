@@ -142,6 +142,8 @@ void Shard::carry_out(Decided decided, Batch& batch) {
   auto& announcements = decided.waits || based_on_unsynced_ ? batch.after_sync : batch.at_once;
   batch.must_sync |= decided.waits;
   based_on_unsynced_ |= decided.waits;
+  // Not if the change frees a slot: the work may need that, and it is free only once the effect is carried out.
+  const bool offers_early = decided.waits && decided.effects.empty();
   std::optional<std::string> payload;  // of the execution that is put next
   // The first event carries the effects.
   const auto announce = [&](const std::optional<EventType>& event, PartitionIndex partition,
@@ -150,6 +152,11 @@ void Shard::carry_out(Decided decided, Batch& batch) {
     if (!event) return;
     core::ExecutionChange change = make_change(*event);
     change.effects = std::exchange(decided.effects, {});
+    if (offers_early && change.claimable) {
+      auto& offer = batch.offers.emplace_back(change);
+      offer.timer.reset();
+      change.claimable = false;
+    }
     announcements.add_event(std::move(change));
   };
   const auto announce_execution = [&](const std::optional<EventType>& event,
