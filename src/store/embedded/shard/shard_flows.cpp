@@ -15,7 +15,7 @@ ExecutionId Shard::subject_of(const FlowId& id) const {
 
 // ---- Changes -------------------------------------------------------------------------------------
 
-void Shard::put_flow(core::Flow&& next, bool waits, Batch& batch) {
+void Shard::put_flow(core::Flow&& next, BatchNumber durable_in, Batch& batch) {
   const auto subject = core::subject_of(next);
   auto& changes = batch.changes;
   const auto found = flows_.find(next.id);
@@ -32,9 +32,12 @@ void Shard::put_flow(core::Flow&& next, bool waits, Batch& batch) {
   }
   if (!before) changes.put(keys::flow_by_time(next.ns, next.created_at, subject), "");
   changes.put(keys::flow(subject), encode(next));
+  const bool same_state =
+      before && before->state == next.state && before->cancel_policy == next.cancel_policy;
   auto& hot = flows_[next.id];
   hot.changed_in = batch.number;
-  if (waits) hot.durable_in = batch.number;
+  hot.durable_in = std::max(hot.durable_in, durable_in);
+  if (!same_state) hot.state_durable_in = std::max(hot.state_durable_in, durable_in);
   hot.flow = std::move(next);
 }
 
@@ -87,8 +90,10 @@ void Shard::shrink_flows(BatchNumber written) {
 
 Result<const core::Flow*> Shard::find_flow(const FlowId& id) {
   if (const auto found = flows_.find(id); found != flows_.end()) {
-    based_on_unsynced_ |= !writer_.is_synced(found->second.durable_in);
-    return &found->second.flow;
+    const auto& hot = found->second;
+    const auto based_on = starts_execution_ ? hot.state_durable_in : hot.durable_in;
+    based_on_unsynced_ |= !writer_.is_synced(based_on);
+    return &hot.flow;
   }
   if (removed_flows_.contains(id)) return nullptr;
   const auto subject = subject_of(id);
