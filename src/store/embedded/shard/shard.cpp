@@ -329,6 +329,7 @@ void Shard::remove_execution(const core::Execution& last, Batch& batch) {
     changes.erase(keys::by_tag(last.ns, tag, value, last.created_at, id));
   ended_changed_.insert({last.ns, last.lane});
   hot_.erase(id);
+  if (last.flow) hot_edges_.erase(id);
 
   if (!last.idempotency_key) return;
   // A later execution may have the key by now.

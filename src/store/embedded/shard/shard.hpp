@@ -12,6 +12,7 @@
 #include "store/embedded/commit/batch_writer.hpp"
 #include "store/embedded/commit/mailbox.hpp"
 #include "store/embedded/disk/retention_mark.hpp"
+#include "store/embedded/shard/hot_edges.hpp"
 #include "store/embedded/shard/indexes.hpp"
 #include "store/embedded/shard/pending_effects.hpp"
 #include "store/store.hpp"
@@ -172,11 +173,14 @@ class Shard final : core::PartitionView {
   Result<std::vector<core::Attempt>> attempts_of(const HotRecord& record, Batch& batch);
   TimePoint now();
 
+  static constexpr std::size_t hot_edges_max = 50'000;
+
   Parts parts_;
   Batch* batch_ = nullptr;  // the current one
   BatchWriter writer_;
   Indexes indexes_;
   HotRecords hot_;
+  HotEdges hot_edges_{hot_edges_max};
   PendingEffects effects_;
   std::optional<TimePoint> first_retained_;  // of the entries of retention that are not written yet
   std::set<Indexes::QueueKey> ended_changed_;  // lanes whose count of ended ones must be written

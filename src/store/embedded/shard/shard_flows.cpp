@@ -63,12 +63,14 @@ void Shard::remove_flow(const core::Flow& last, Batch& batch) {
 void Shard::add_edge(const core::Edge& edge, Batch& batch) {
   batch.changes.put(keys::edge_out(edge.upstream, edge.id), "");
   unwritten_edges_of_.insert(edge.upstream);
+  hot_edges_.add(edge);
   put_edge(edge, batch);
 }
 
 void Shard::put_edge(const core::Edge& edge, Batch& batch) {
   batch.changes.put(keys::edge_in(edge.id), encode(edge));
   unwritten_edges_.insert_or_assign(edge.id, edge);
+  hot_edges_.put(edge);
 }
 
 void Shard::add_member(const core::AddMember& member, Batch& batch) {
@@ -78,6 +80,7 @@ void Shard::add_member(const core::AddMember& member, Batch& batch) {
 }
 
 void Shard::shrink_flows(BatchNumber written) {
+  hot_edges_.shrink();
   constexpr std::size_t flows_max = 4'096;
   if (flows_.size() <= flows_max) return;
   std::erase_if(flows_, [&](const auto& entry) {
@@ -126,6 +129,11 @@ Result<std::vector<ExecutionId>> Shard::find_members(const FlowId& flow, std::ui
 Result<std::vector<core::EdgeId>> Shard::find_edges_out(const ExecutionId& upstream,
                                                         const std::optional<core::EdgeId>& after,
                                                         std::size_t max) {
+  const auto* record = hot_.find(upstream);
+  if (record && record->execution.flow) {
+    auto known = hot_edges_.out_of(upstream, record->execution.flow->edges_out, after, max);
+    if (known) return std::move(*known);
+  }
   if (unwritten_edges_of_.contains(upstream)) FF_TRY(write(*batch_));
   std::vector<core::EdgeId> edges;
   Range range{.prefix = keys::belonging(upstream, core::Belonging::edge_out)};
@@ -142,6 +150,7 @@ Result<std::vector<core::EdgeId>> Shard::find_edges_out(const ExecutionId& upstr
 Result<core::Edge> Shard::find_edge(const core::EdgeId& id) {
   if (const auto found = unwritten_edges_.find(id); found != unwritten_edges_.end())
     return found->second;
+  if (const auto* known = hot_edges_.find(id)) return *known;
   const auto bytes = parts_.database.get(keys::edge_in(id));
   FF_TRY(bytes);
   return decode_edge(id, bytes->value_or("?"));  // a missing one is damage
