@@ -1,5 +1,6 @@
 // The commands of flows.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -128,15 +129,15 @@ Result<Plan<FlowInfo>> decide(PartitionView& view, AddNodes command, TimePoint n
   FF_TRY(flow);
   if (flow->state != FlowState::building) return refusals::not_building(flow->id, flow->state);
   FlowDraft draft(view, std::move(*flow), now);
+  std::set<ExecutionId> among_these;
+  for (const auto& node : command.nodes) among_these.insert(node.id);
   std::size_t added = 0;
   for (auto& node : command.nodes) {
     const auto known = view.find(node.id);
     FF_TRY(known);
     if (*known) continue;
     for (const auto& edge : edges_of(node, draft.flow)) {
-      const bool is_among_these = std::ranges::any_of(
-          command.nodes, [&](const NewNode& other) { return other.id == edge.upstream; });
-      if (is_among_these) continue;
+      if (among_these.contains(edge.upstream)) continue;
       const auto upstream = view.find(edge.upstream);
       FF_TRY(upstream);
       if (!*upstream) return refusals::node_not_found(draft.flow.id, node.node.after[edge.id.index].node);
