@@ -271,8 +271,8 @@ struct Sinks {
 
   // The events of durable changes, those of one execution in order, each once.
   std::function<void(Changes)> on_events = [](Changes) {};
-  // Durable changes as soon as they are known, for those who wait: in any order, some perhaps twice, also
-  // ones of long ago that may not have been heard of.
+  // Changes as soon as they are known, for those who wait: in any order, some perhaps twice, also ones of long
+  // ago that may not have been heard of. Durable, except new work: a reply to its claim waits for the disk.
   std::function<void(Changes)> on_changes = [](Changes) {};
   std::function<void(const Opening&)> on_opening = [](const Opening&) {};
   // Events and changes may have been missed: those who wait look for themselves.

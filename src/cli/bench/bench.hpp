@@ -6,6 +6,7 @@
 #include <flowfabric/open.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -106,8 +107,10 @@ class Payloads {
 Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t count);
 
 // Claims and completes until `count` executions are done: each worker claims up to 32 at once and
-// reports their results together. An execution counts once its result is on disk.
-Result<void> drain(Engine& engine, const Settings& settings, std::uint32_t count);
+// reports their results together. An execution counts once its result is on disk. Returns the time until the last
+// one counts; claims that still wait for work then are not part of it.
+using Seconds = std::chrono::duration<double>;
+Result<Seconds> drain(Engine& engine, const Settings& settings, std::uint32_t count);
 
 // Submits and works at the same time; how many executions end per second.
 Result<double> end_to_end_per_s(Engine& engine, const Settings& settings);

@@ -36,13 +36,13 @@ Result<Figures> lifecycle(const Settings& settings) {
   FF_TRY(meter);
   Figures figures;
 
-  auto start = std::chrono::steady_clock::now();
+  const auto start = std::chrono::steady_clock::now();
   FF_TRY(submit_all(**engine, settings, settings.tasks));
   figures["submit_per_s"] = settings.tasks / seconds_since(start);
 
-  start = std::chrono::steady_clock::now();
-  FF_TRY(drain(**engine, settings, settings.tasks));
-  figures["drain_per_s"] = settings.tasks / seconds_since(start);
+  const auto drained = drain(**engine, settings, settings.tasks);
+  FF_TRY(drained);
+  figures["drain_per_s"] = settings.tasks / drained->count();
 
   const auto before = *meter ? (*meter)->read() : ValkeyUse{};
   FF_TRY(before);

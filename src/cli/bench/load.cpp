@@ -34,6 +34,7 @@ struct Shared {
 
   Engine& engine;
   std::atomic<std::int64_t> left;
+  std::chrono::steady_clock::time_point ended = {};  // when none was left
   Payloads payloads;
   Progress progress;
   std::int64_t submit_batch = submit_batch_max;
@@ -73,7 +74,8 @@ Async<void> worker(std::shared_ptr<Shared> shared, std::uint32_t number) {
     const auto reply = co_await shared->engine.run(std::move(batch));
     FF_CO_TRY(reply);
     if (auto completed = first_error(reply->results); !completed) co_return completed;
-    shared->left -= static_cast<std::int64_t>(reply->results.size());
+    const auto done = static_cast<std::int64_t>(reply->results.size());
+    if (shared->left.fetch_sub(done) == done) shared->ended = std::chrono::steady_clock::now();
     shared->progress.add(reply->results.size());
   }
   co_return Result<void>{};
@@ -145,21 +147,22 @@ Result<void> complete_all(Engine& engine, const std::vector<ClaimedExecution>& c
   return {};
 }
 
-Result<void> drain(Engine& engine, const Settings& settings, std::uint32_t count) {
+Result<Seconds> drain(Engine& engine, const Settings& settings, std::uint32_t count) {
+  const auto start = std::chrono::steady_clock::now();
   auto shared = std::make_shared<Shared>(engine, count, 0, "working");
-  return run_coroutines(engine, settings.workers,
-                        [&](std::uint32_t number) { return worker(shared, number); });
+  FF_TRY(run_coroutines(engine, settings.workers,
+                        [&](std::uint32_t number) { return worker(shared, number); }));
+  return shared->ended - start;
 }
 
 Result<double> end_to_end_per_s(Engine& engine, const Settings& settings) {
-  const auto start = std::chrono::steady_clock::now();
   auto submitting =
       std::async(std::launch::async, [&] { return submit_all(engine, settings, settings.tasks); });
   const auto drained = drain(engine, settings, settings.tasks);
   const auto submitted = submitting.get();
   FF_TRY(submitted);
   FF_TRY(drained);
-  return settings.tasks / seconds_since(start);
+  return settings.tasks / drained->count();
 }
 
 }  // namespace ff::cli::bench

@@ -215,7 +215,7 @@ Result<SliceReply> FlowDraft::align_edges(const ExecutionId& id,
                                           const std::optional<EdgeId>& after) {
   const auto upstream = node(id);
   FF_TRY(upstream);
-  const Execution state = (*upstream)->next;
+  const Execution& state = (*upstream)->next;
   if (state.flow->edges_out == 0) return SliceReply{};
   const auto slice = budget_;
   if (slice == 0) return SliceReply{.more = true, .next = after};

@@ -140,6 +140,8 @@ Result<Plan<FlowInfo>> decide(PartitionView& view, AddNodes command, TimePoint n
   FF_TRY(flow);
   if (flow->state != FlowState::building) return refusals::not_building(flow->id, flow->state);
   FlowDraft draft(view, std::move(*flow), now);
+  std::set<ExecutionId> among_these;
+  for (const auto& node : command.nodes) among_these.insert(node.id);
   std::size_t added = 0;
   std::set<ExecutionId> among_these;
   for (const auto& node : command.nodes) among_these.insert(node.id);

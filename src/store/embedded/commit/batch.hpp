@@ -71,6 +71,8 @@ struct Batch {
   bool must_sync = false;      // holds a change that is acknowledged only when it is on disk
   Announcements at_once = {};  // what is based on nothing that is not on disk yet
   Announcements after_sync = {};
+  // Work that waiting claims hear of before it is on disk; the reply of a lease waits for that.
+  std::vector<core::ExecutionChange> offers = {};
 };
 
 }  // namespace ff::embedded

@@ -25,8 +25,11 @@ void BatchWriter::finish(Batch batch) {
   }
   // Before the committer can tell of later changes to the same executions.
   batch.at_once.release_events(parts_.sinks);
-  if (batch.must_sync || !batch.after_sync.empty())
-    parts_.committer.enqueue(std::move(batch.after_sync));
+  if (batch.must_sync)
+    last_sync_ = parts_.committer.enqueue(std::move(batch.after_sync));
+  else if (!batch.after_sync.empty())
+    parts_.committer.enqueue_after(last_sync_, std::move(batch.after_sync));
+  if (!batch.offers.empty()) parts_.sinks.on_changes(batch.offers);
   batch.at_once.release(parts_.sinks);
 }
 

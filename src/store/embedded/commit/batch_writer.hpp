@@ -46,7 +46,8 @@ class BatchWriter {
  private:
   Parts parts_;
   BatchNumber last_ = 0;
-  BatchNumber last_durable_ = 0;  // the newest batch that had to be synced
+  BatchNumber last_durable_ = 0;         // the newest batch that had to be synced
+  Committer::SyncNumber last_sync_ = 0;  // that covers it
   std::atomic<BatchNumber> synced_through_ = 0;
 };
 

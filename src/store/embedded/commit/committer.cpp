@@ -14,10 +14,22 @@ Committer::~Committer() {
   thread_.join();
 }
 
-void Committer::enqueue(Announcements announcements) {
+Committer::SyncNumber Committer::enqueue(Announcements announcements) {
+  SyncNumber sync = 0;
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(announcements));
+    sync = begun_ + 1;
+  }
+  changed_.notify_one();
+  return sync;
+}
+
+void Committer::enqueue_after(SyncNumber sync, Announcements announcements) {
+  {
+    const std::lock_guard lock(mutex_);
+    auto& group = sync > begun_ ? waiting_ : following_;
+    group.push_back(std::move(announcements));
   }
   changed_.notify_one();
 }
@@ -25,20 +37,27 @@ void Committer::enqueue(Announcements announcements) {
 void Committer::loop() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
-    auto group = std::exchange(waiting_, {});
+    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty() || !following_.empty(); });
+    if (waiting_.empty() && following_.empty()) return;
+    // Those that follow the last fsync first: it has ended.
+    const bool follows = !following_.empty();
+    auto group = std::exchange(follows ? following_ : waiting_, {});
+    if (!follows) ++begun_;
     lock.unlock();
-    commit(std::move(group));
+    if (!follows) sync();
+    release(std::move(group));
     lock.lock();
   }
 }
 
-void Committer::commit(std::vector<Announcements> group) {
+void Committer::sync() {
   // After a fault the log is not touched again: RocksDB may abort when it syncs one that it could not
   // write, and a sync that works after one that failed proves nothing.
-  if (!fault_.get())
-    if (auto synced = database_.sync(); !synced) fault_.set(synced.error());
+  if (fault_.get()) return;
+  if (auto synced = database_.sync(); !synced) fault_.set(synced.error());
+}
+
+void Committer::release(std::vector<Announcements> group) {
   const Error* fault = fault_.get();
   for (auto& announcements : group) announcements.release(sinks_, fault);
 }

@@ -16,12 +16,19 @@ class Committer {
   Committer(Database& database, Fault& fault, const store::Sinks& sinks);
   ~Committer();  // syncs and releases what is still there
 
-  // Releases the announcements after the next fsync that begins from now on.
-  void enqueue(Announcements announcements);
+  using SyncNumber = std::uint64_t;
+
+  // Releases the announcements after the next fsync that begins from now on, which has the returned number.
+  SyncNumber enqueue(Announcements announcements);
+
+  // Releases announcements that are based on nothing later than what that fsync covers: after it, and after
+  // everything that was enqueued for it.
+  void enqueue_after(SyncNumber sync, Announcements announcements);
 
  private:
   void loop();
-  void commit(std::vector<Announcements> group);
+  void sync();
+  void release(std::vector<Announcements> group);
 
   Database& database_;
   Fault& fault_;
@@ -29,7 +36,9 @@ class Committer {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Announcements> waiting_;
+  SyncNumber begun_ = 0;
+  std::vector<Announcements> waiting_;    // for the next fsync
+  std::vector<Announcements> following_;  // for the end of the last one that began
   bool stopping_ = false;
   std::thread thread_;  // last: it uses all of the above
 };

@@ -207,10 +207,23 @@ TEST_F(DiskFaultTest, TellsNoOneOfWhatMayBeLost) {
   open_faulty();
   std::atomic<int> events = 0;
   const auto count = [&](auto changes) { events += static_cast<int>(changes.size()); };
-  store_->set_sinks({.on_events = count, .on_changes = count});
+  store_->set_sinks({.on_events = count});
   disk_.fail(DiskFault::sync_fails);
   EXPECT_FALSE(run(create()));
   EXPECT_EQ(events, 0);
+}
+
+TEST_F(DiskFaultTest, WorkThatMayBeLostIsOfferedAndNotLeased) {
+  open_faulty();
+  std::promise<std::future<Result<ClaimedExecution>>> claiming;
+  store_->set_sinks({.on_changes = [&](auto changes) {
+    claiming.set_value(embedded::start(*store_, lease_grant(changes.front().event.id)));
+  }});
+  disk_.fail(DiskFault::sync_fails);
+  EXPECT_FALSE(run(create()));
+  const auto claimed = claiming.get_future().get().get();
+  ASSERT_FALSE(claimed);
+  EXPECT_EQ(claimed.error().code, Errc::store_unavailable);
 }
 
 // Of a full disk they would hear too, but for an assertion in the packaged RocksDB: it aborts when one

@@ -98,7 +98,7 @@ Result<ClaimedExecution> Shard::execute(core::LeaseGrant command, Batch& batch) 
   const auto id = command.id;
   const bool is_ready_claim = command.source == core::LeaseSource::ready;
   skip_lost_epochs(id);
-  auto claimed = change(std::move(command), batch);
+  auto claimed = start_execution(std::move(command), batch);
   if (!claimed) {
     // The failed claim returns the execution to the ready queue; if it is free, other claims can take it.
     if (is_ready_claim) static_cast<void>(execute(store::PutBack{id}, batch));
@@ -109,6 +109,14 @@ Result<ClaimedExecution> Shard::execute(core::LeaseGrant command, Batch& batch) 
   auto payload = payload_of(*record, batch);
   FF_TRY(payload);
   claimed->payload = std::move(*payload);
+  return claimed;
+}
+
+// The nodes of a flow end all the time; a lease on another one does not wait until these ends are on disk.
+Result<ClaimedExecution> Shard::start_execution(core::LeaseGrant command, Batch& batch) {
+  starts_execution_ = true;
+  auto claimed = change(std::move(command), batch);
+  starts_execution_ = false;
   return claimed;
 }
 
@@ -142,6 +150,9 @@ void Shard::carry_out(Decided decided, Batch& batch) {
   auto& announcements = decided.waits || based_on_unsynced_ ? batch.after_sync : batch.at_once;
   batch.must_sync |= decided.waits;
   based_on_unsynced_ |= decided.waits;
+  const auto durable_in = depends_on(batch);
+  // Not if the change frees a slot: the work may need that, and it is free only once the effect is carried out.
+  const bool offers_early = decided.waits && decided.effects.empty();
   std::optional<std::string> payload;  // of the execution that is put next
   // The first event carries the effects.
   const auto announce = [&](const std::optional<EventType>& event, PartitionIndex partition,
@@ -150,6 +161,11 @@ void Shard::carry_out(Decided decided, Batch& batch) {
     if (!event) return;
     core::ExecutionChange change = make_change(*event);
     change.effects = std::exchange(decided.effects, {});
+    if (offers_early && change.claimable) {
+      auto& offer = batch.offers.emplace_back(change);
+      offer.timer.reset();
+      change.claimable = false;
+    }
     announcements.add_event(std::move(change));
   };
   const auto announce_execution = [&](const std::optional<EventType>& event,
@@ -162,7 +178,7 @@ void Shard::carry_out(Decided decided, Batch& batch) {
                    [&](core::PutExecution& put) {
                      announce_execution(put.event, put.next);
                      put_execution(std::move(put.next), std::exchange(payload, std::nullopt),
-                                   decided.waits, batch);
+                                   durable_in, batch);
                    },
                    [&](const core::RemoveExecution& remove) {
                      announce_execution(remove.event, remove.last);
@@ -178,7 +194,7 @@ void Shard::carry_out(Decided decided, Batch& batch) {
                      announce(put.event, put.next.partition, [&](EventType type) {
                        return core::make_change(type, put.next, last_now_);
                      });
-                     put_flow(std::move(put.next), decided.waits, batch);
+                     put_flow(std::move(put.next), durable_in, batch);
                    },
                    [&](const core::RemoveFlow& remove) { remove_flow(remove.last, batch); },
                    [&](const core::AddMember& add) { add_member(add, batch); },
@@ -186,6 +202,13 @@ void Shard::carry_out(Decided decided, Batch& batch) {
                    [&](const core::PutEdge& put) { put_edge(put.edge, batch); },
                },
                change);
+}
+
+// The batch that must be synced before anybody hears of what the current call changes; 0: none. A change that
+// does not wait itself may be based on one that does.
+BatchNumber Shard::depends_on(const Batch& batch) const {
+  if (!based_on_unsynced_) return 0;
+  return batch.must_sync ? batch.number : writer_.last_durable();
 }
 
 void Shard::keep_effects(PartitionIndex partition, std::span<const core::Effect> effects,
@@ -197,8 +220,8 @@ void Shard::keep_effects(PartitionIndex partition, std::span<const core::Effect>
   }
 }
 
-void Shard::put_execution(core::Execution&& next, std::optional<std::string> payload, bool waits,
-                          Batch& batch) {
+void Shard::put_execution(core::Execution&& next, std::optional<std::string> payload,
+                          BatchNumber durable_in, Batch& batch) {
   const auto id = next.id;
   auto* before = hot_.find(id);
   if (before) indexes_.remove(before->execution);
@@ -210,11 +233,11 @@ void Shard::put_execution(core::Execution&& next, std::optional<std::string> pay
               .payload = std::move(payload),
               .created_in = batch.number,
               .changed_in = batch.number,
-              .durable_in = waits ? batch.number : 0});
+              .durable_in = durable_in});
   } else {
     before->execution = std::move(next);
     before->changed_in = batch.number;
-    if (waits) before->durable_in = batch.number;
+    before->durable_in = std::max(before->durable_in, durable_in);
     hot_.resized(id);
   }
 }
@@ -306,6 +329,7 @@ void Shard::remove_execution(const core::Execution& last, Batch& batch) {
     changes.erase(keys::by_tag(last.ns, tag, value, last.created_at, id));
   ended_changed_.insert({last.ns, last.lane});
   hot_.erase(id);
+  if (last.flow) hot_edges_.erase(id);
 
   if (!last.idempotency_key) return;
   // A later execution may have the key by now.

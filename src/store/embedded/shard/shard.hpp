@@ -12,6 +12,7 @@
 #include "store/embedded/commit/batch_writer.hpp"
 #include "store/embedded/commit/mailbox.hpp"
 #include "store/embedded/disk/retention_mark.hpp"
+#include "store/embedded/shard/hot_edges.hpp"
 #include "store/embedded/shard/indexes.hpp"
 #include "store/embedded/shard/pending_effects.hpp"
 #include "store/store.hpp"
@@ -87,6 +88,7 @@ class Shard final : core::PartitionView {
     return change(std::move(command), batch);
   }
   Result<ClaimedExecution> execute(core::LeaseGrant command, Batch& batch);
+  Result<ClaimedExecution> start_execution(core::LeaseGrant command, Batch& batch);
   Result<ExecutionInfo> execute(const GetExecution& query, Batch& batch);
   Result<Bytes> execute(const GetPayload& query, Batch& batch);
   Result<Bytes> execute(const store::ReadResult& query, Batch& batch);
@@ -119,14 +121,15 @@ class Shard final : core::PartitionView {
   };
   void carry_out(Decided decided, Batch& batch);
   void keep_effects(PartitionIndex partition, std::span<const core::Effect> effects, Batch& batch);
-  void put_execution(core::Execution&& next, std::optional<std::string> payload, bool waits,
-                     Batch& batch);
+  BatchNumber depends_on(const Batch& batch) const;
+  void put_execution(core::Execution&& next, std::optional<std::string> payload,
+                     BatchNumber durable_in, Batch& batch);
   std::optional<std::string> put_belonging(core::PutBelonging& put, Batch& batch);
   void put_waits(const ExecutionId& id, core::Waits waits, Batch& batch);
   void erase_belongings(const core::Execution& of, core::Belonging kind, Batch& batch);
   void erase_found(const ExecutionId& id, core::Belonging kind, Batch& batch);
   void remove_execution(const core::Execution& last, Batch& batch);
-  void put_flow(core::Flow&& next, bool waits, Batch& batch);
+  void put_flow(core::Flow&& next, BatchNumber durable_in, Batch& batch);
   void remove_flow(const core::Flow& last, Batch& batch);
   void remove_from_indexes(const core::Flow& flow, Batch& batch);
   void add_edge(const core::Edge& edge, Batch& batch);
@@ -170,11 +173,14 @@ class Shard final : core::PartitionView {
   Result<std::vector<core::Attempt>> attempts_of(const HotRecord& record, Batch& batch);
   TimePoint now();
 
+  static constexpr std::size_t hot_edges_max = 50'000;
+
   Parts parts_;
   Batch* batch_ = nullptr;  // the current one
   BatchWriter writer_;
   Indexes indexes_;
   HotRecords hot_;
+  HotEdges hot_edges_{hot_edges_max};
   PendingEffects effects_;
   std::optional<TimePoint> first_retained_;  // of the entries of retention that are not written yet
   std::set<Indexes::QueueKey> ended_changed_;  // lanes whose count of ended ones must be written
@@ -184,6 +190,7 @@ class Shard final : core::PartitionView {
     core::Flow flow;
     BatchNumber changed_in = 0;
     BatchNumber durable_in = 0;  // a reply about it waits until that batch is synced
+    BatchNumber state_durable_in = 0;  // a reply that only depends on its state, likewise
   };
   std::map<FlowId, HotFlow> flows_;  // that changed or were asked for lately
   // Of this batch, not written yet.
@@ -195,6 +202,7 @@ class Shard final : core::PartitionView {
   TimePoint epoch_floor_until_{};
   TimePoint last_now_{};            // time never runs backwards in here
   bool based_on_unsynced_ = false;  // what the current call answers must wait
+  bool starts_execution_ = false;   // the current call, which only depends on the state of a flow
   Mailbox<ShardCall> mailbox_;      // last: its thread uses all of the above
 };
 

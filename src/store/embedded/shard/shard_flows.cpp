@@ -15,7 +15,7 @@ ExecutionId Shard::subject_of(const FlowId& id) const {
 
 // ---- Changes -------------------------------------------------------------------------------------
 
-void Shard::put_flow(core::Flow&& next, bool waits, Batch& batch) {
+void Shard::put_flow(core::Flow&& next, BatchNumber durable_in, Batch& batch) {
   const auto subject = core::subject_of(next);
   auto& changes = batch.changes;
   const auto found = flows_.find(next.id);
@@ -32,9 +32,12 @@ void Shard::put_flow(core::Flow&& next, bool waits, Batch& batch) {
   }
   if (!before) changes.put(keys::flow_by_time(next.ns, next.created_at, subject), "");
   changes.put(keys::flow(subject), encode(next));
+  const bool same_state =
+      before && before->state == next.state && before->cancel_policy == next.cancel_policy;
   auto& hot = flows_[next.id];
   hot.changed_in = batch.number;
-  if (waits) hot.durable_in = batch.number;
+  hot.durable_in = std::max(hot.durable_in, durable_in);
+  if (!same_state) hot.state_durable_in = std::max(hot.state_durable_in, durable_in);
   hot.flow = std::move(next);
 }
 
@@ -60,12 +63,14 @@ void Shard::remove_flow(const core::Flow& last, Batch& batch) {
 void Shard::add_edge(const core::Edge& edge, Batch& batch) {
   batch.changes.put(keys::edge_out(edge.upstream, edge.id), "");
   unwritten_edges_of_.insert(edge.upstream);
+  hot_edges_.add(edge);
   put_edge(edge, batch);
 }
 
 void Shard::put_edge(const core::Edge& edge, Batch& batch) {
   batch.changes.put(keys::edge_in(edge.id), encode(edge));
   unwritten_edges_.insert_or_assign(edge.id, edge);
+  hot_edges_.put(edge);
 }
 
 void Shard::add_member(const core::AddMember& member, Batch& batch) {
@@ -75,6 +80,7 @@ void Shard::add_member(const core::AddMember& member, Batch& batch) {
 }
 
 void Shard::shrink_flows(BatchNumber written) {
+  hot_edges_.shrink();
   constexpr std::size_t flows_max = 4'096;
   if (flows_.size() <= flows_max) return;
   std::erase_if(flows_, [&](const auto& entry) {
@@ -87,8 +93,10 @@ void Shard::shrink_flows(BatchNumber written) {
 
 Result<const core::Flow*> Shard::find_flow(const FlowId& id) {
   if (const auto found = flows_.find(id); found != flows_.end()) {
-    based_on_unsynced_ |= !writer_.is_synced(found->second.durable_in);
-    return &found->second.flow;
+    const auto& hot = found->second;
+    const auto based_on = starts_execution_ ? hot.state_durable_in : hot.durable_in;
+    based_on_unsynced_ |= !writer_.is_synced(based_on);
+    return &hot.flow;
   }
   if (removed_flows_.contains(id)) return nullptr;
   const auto subject = subject_of(id);
@@ -121,6 +129,11 @@ Result<std::vector<ExecutionId>> Shard::find_members(const FlowId& flow, std::ui
 Result<std::vector<core::EdgeId>> Shard::find_edges_out(const ExecutionId& upstream,
                                                         const std::optional<core::EdgeId>& after,
                                                         std::size_t max) {
+  const auto* record = hot_.find(upstream);
+  if (record && record->execution.flow) {
+    auto known = hot_edges_.out_of(upstream, record->execution.flow->edges_out, after, max);
+    if (known) return std::move(*known);
+  }
   if (unwritten_edges_of_.contains(upstream)) FF_TRY(write(*batch_));
   std::vector<core::EdgeId> edges;
   Range range{.prefix = keys::belonging(upstream, core::Belonging::edge_out)};
@@ -137,6 +150,7 @@ Result<std::vector<core::EdgeId>> Shard::find_edges_out(const ExecutionId& upstr
 Result<core::Edge> Shard::find_edge(const core::EdgeId& id) {
   if (const auto found = unwritten_edges_.find(id); found != unwritten_edges_.end())
     return found->second;
+  if (const auto* known = hot_edges_.find(id)) return *known;
   const auto bytes = parts_.database.get(keys::edge_in(id));
   FF_TRY(bytes);
   return decode_edge(id, bytes->value_or("?"));  // a missing one is damage
