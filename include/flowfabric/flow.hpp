@@ -62,6 +62,14 @@ class Flow {
     // Its failure does not fail the flow.
     Node& optional();
 
+    // Runs once for each entry of the list that this node's result is; depends on that node. See MapOver.
+    struct MapOptions {
+      std::optional<std::uint32_t> max_parallel = {};
+      std::uint32_t tolerated_failures = 0;
+    };
+    Node& map(std::string node) { return map(std::move(node), MapOptions{}); }
+    Node& map(std::string node, MapOptions options);
+
     const std::string& name() const { return name_; }
 
    private:
@@ -79,6 +87,7 @@ class Flow {
     std::string kind_;
     std::string lane_ = "default";
     std::string content_type_;
+    std::string map_over_;
     FlowNode rest_;  // everything that needs no check
     std::vector<Edge> edges_;
   };
@@ -103,6 +112,9 @@ class Flow {
 
   // Fails with the node and the field that is wrong.
   Result<SubmitFlow> to_operation() const;
+
+  // Only the nodes, for a flow that has others already: dependencies may name those.
+  Result<std::vector<FlowNode>> nodes() const;
 
  private:
   std::string kind_;

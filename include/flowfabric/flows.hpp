@@ -3,6 +3,7 @@
 #pragma once
 
 #include <flowfabric/executions.hpp>
+#include <flowfabric/graph.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -10,48 +11,6 @@
 #include <vector>
 
 namespace ff {
-
-// ---- The graph ----------------------------------------------------------------------------------
-
-// The end of a node that an edge from it waits for. Any other end makes the edge impossible.
-enum class DependsOn : std::uint8_t {
-  succeeded,  // completed
-  failed,     // failed, expired or cancelled
-  finished,   // any end, also skipped
-};
-FF_NAMES(DependsOn, "succeeded", "failed", "finished");
-
-// An edge from another node of the flow.
-struct Dependency {
-  NodeName node;
-  DependsOn on = DependsOn::succeeded;
-  std::optional<NodeName> input = {};  // the name of its result for the handler; absent: the node's name
-  bool operator==(const Dependency&) const = default;
-};
-
-// The fate of the nodes before a node that starts without waiting for all of them.
-enum class RestAction : std::uint8_t {
-  let_run,
-  cancel,  // those that no other node waits for
-};
-FF_NAMES(RestAction, "let_run", "cancel");
-
-struct FlowNode {
-  NodeName name;
-  LaneId lane = default_lane();
-  Kind kind;
-  std::int32_t priority = 0;
-  std::string payload = {};
-  std::optional<ContentType> content_type = {};
-  std::optional<TimePoint> delay_until = {};  // not before, also if its dependencies allow it
-  std::optional<TimePoint> deadline = {};
-  Tags tags = {};
-  Policy policy = {};
-  std::vector<Dependency> after = {};
-  std::optional<std::uint32_t> needed = {};  // so many of `after` suffice; absent: all
-  RestAction rest = RestAction::let_run;     // with `needed`
-  bool optional = false;                     // its failure does not fail the flow
-};
 
 // ---- Flows --------------------------------------------------------------------------------------
 
@@ -141,7 +100,8 @@ struct SubmitFlow {
   bool dry_run = false;   // checks the graph; nothing is submitted
 };
 
-// Adds nodes to a flow that is being built. Nodes that the flow has already, unchanged, are passed over.
+// Adds nodes to a flow that is being built or runs; those of a flow that runs can start at once. A node that the
+// flow has already is left alone, unless it has another payload now: then it runs again with that one.
 struct ExtendFlow {
   using Reply = FlowInfo;
   static constexpr OperationRow row{.owner = Owner::flow,
@@ -149,7 +109,7 @@ struct ExtendFlow {
                                     .http = {HttpMethod::post,
                                              "/v1/flows/{id}/nodes",
                                              Role::submit,
-                                             "Add nodes to a flow that is being built",
+                                             "Add nodes to a flow",
                                              {"extended"}}};
   FlowId id;
   std::vector<FlowNode> nodes;
@@ -197,6 +157,7 @@ struct FlowNodeInfo {
   std::vector<DependencyInfo> after = {};
   std::optional<std::uint32_t> needed = {};
   bool optional = false;
+  std::optional<MapOver> map = {};
   std::uint32_t attempts = 0;
   std::optional<TimePoint> started_at = {};
   std::optional<TimePoint> ended_at = {};

@@ -1,6 +1,7 @@
 // One attempt at an execution, as its handler sees it, and the ways in which a handler can end it.
 #pragma once
 
+#include <flowfabric/flow.hpp>
 #include <flowfabric/operations.hpp>
 #include <flowfabric/suspend.hpp>
 
@@ -61,6 +62,7 @@ class Outcome {
   struct Completed {
     std::optional<std::string> result;
     std::string content_type;  // such as application/json; empty: not told
+    std::vector<FlowNode> spawn;
   };
   struct DelayedFor {
     Millis pause;
@@ -71,7 +73,9 @@ class Outcome {
   struct HandedBack {
     std::string reason;
   };
-  struct WaitingForChildren {};
+  struct WaitingForChildren {
+    std::vector<FlowNode> children;  // to be added to the flow
+  };
   struct Cancelled {
     std::string reason;
   };
@@ -79,12 +83,16 @@ class Outcome {
                            WaitingForChildren, Cancelled, SuspendOptions>;
 
   Outcome() = default;  // completed, without a result
-  Outcome(std::string result) : how_(Completed{std::move(result), {}}) {}
+  Outcome(std::string result) : how_(Completed{std::move(result), {}, {}}) {}
   Outcome(const char* result) : Outcome(std::string(result)) {}
 
   static Outcome completed(std::string result, std::string content_type) {
-    return Outcome(How(Completed{std::move(result), std::move(content_type)}));
+    return Outcome(How(Completed{std::move(result), std::move(content_type), {}}));
   }
+
+  // Adds nodes to the flow that the execution is a node of, in the same change as its end; those without
+  // dependencies depend on it. For an outcome that completes. Throws a TaskFailure if a name is wrong.
+  Outcome spawn(const Flow& nodes) &&;
 
   // Whether there is another attempt is for the execution's policy to say.
   static Outcome failed(Failure failure) { return Outcome(How(std::move(failure))); }
@@ -101,7 +109,12 @@ class Outcome {
 
   // Gives the execution back until the executions that it depends on have ended; then the same attempt
   // goes on. If there are none, it goes on at once.
-  static Outcome waiting_for_children() { return Outcome(How(WaitingForChildren{})); }
+  static Outcome waiting_for_children() { return waiting_for_children({}); }
+  // The same, with nodes that are added to its flow first: it depends on them then, however they end.
+  // Task::run_children() does this for handlers.
+  static Outcome waiting_for_children(std::vector<FlowNode> children) {
+    return Outcome(How(WaitingForChildren{std::move(children)}));
+  }
 
   // Gives the execution back until signals satisfy the condition, an operator resumes it or its timeout acts;
   // then the same attempt goes on, as task.wake() tells. If signals that have arrived before satisfy it, the
@@ -252,6 +265,10 @@ class Task {
   // completed nodes have results.
   std::vector<NodeInput> inputs(std::string_view name);
   std::vector<NodeInput> inputs();
+
+  // Adds nodes to the flow and waits for their ends, however they end; returns them in their order. Ends the handler
+  // while they run, and holds no worker then, as wait_for() does. A node that an earlier run added is not run again.
+  std::vector<NodeInput> run_children(const Flow& nodes);
 
   // Asked to stop when this attempt should end early; cancelled() says why. Callbacks run on a thread
   // of the engine and must be brief.

@@ -3,6 +3,7 @@
 
 #include <flowfabric/capabilities.hpp>
 #include <flowfabric/executions.hpp>
+#include <flowfabric/graph.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -192,6 +193,8 @@ struct Complete {
   Fence fence;
   std::optional<std::string> result = {};  // bytes, untouched
   std::optional<ContentType> content_type = {};
+  // Nodes for the flow that it is a node of, added in the same change. Those without dependencies depend on it.
+  std::vector<FlowNode> spawn = {};
 };
 
 struct CompleteManyReply {
@@ -267,7 +270,8 @@ struct HandBack {
   std::string reason = {};
 };
 
-// Gives the execution back until those it depends on have ended. If there are none, it is ready at once.
+// Gives the execution back until those it depends on have ended. If there are none, it is ready at once. A node of
+// a flow can add others in the same change: it then depends on them, however they end.
 struct WaitForChildren {
   using Reply = EndReply;
   static constexpr OperationRow row{.owner = Owner::execution,
@@ -280,6 +284,7 @@ struct WaitForChildren {
                                              {"waiting_children"}}};
   ExecutionId id;
   Fence fence;
+  std::vector<FlowNode> children = {};  // that may depend on each other, and on nothing else
 };
 
 }  // namespace ff

@@ -345,6 +345,26 @@ Refusal flow_too_large(const FlowId& id) {
               {{"flow", id.str()}});
 }
 
+Refusal not_a_child(const NodeName& node) {
+  return fail(Errc::invalid_input,
+              fmt::format("the flow has a node {} already; choose another name", node.str()),
+              {{"node", node.str()}});
+}
+
+Refusal adds_itself(const NodeName& node) {
+  return fail(Errc::invalid_input,
+              fmt::format("node {} cannot add itself; redrive it to run it again", node.str()),
+              {{"node", node.str()}});
+}
+
+Refusal not_a_node(const ExecutionId& id) {
+  return fail(Errc::invalid_input,
+              fmt::format("execution {} is not a node of a flow, so it cannot add nodes to one; submit "
+                          "them as executions or as a flow of their own",
+                          id.str()),
+              {{"id", id.str()}});
+}
+
 Refusal flow_holds(const ExecutionId& node, const FlowId& flow, FlowState state) {
   return fail(Errc::execution_not_leaseable,
               fmt::format("execution {} belongs to flow {}, which is {}", node.str(), flow.str(),

@@ -60,6 +60,9 @@ Refusal waitpoint_closed(const std::string& waitpoint);
 Refusal step_not_found(const ExecutionId& id, const StepName& name);
 Refusal too_many_steps(const ExecutionId& id);
 Refusal not_found(const FlowId& id);
+Refusal not_a_node(const ExecutionId& id);
+Refusal not_a_child(const NodeName& node);  // the flow has it already
+Refusal adds_itself(const NodeName& node);
 Refusal duplicate_mismatch(const FlowId& id);
 Refusal node_not_found(const FlowId& flow, const NodeName& node);
 Refusal unusable(const FlowId& id);       // another namespace has it, which is not to be told

@@ -36,6 +36,10 @@ void add(Digest& digest, const FlowNode& node) {
         .add(std::to_underlying(dependency.on))
         .add(dependency.input ? dependency.input->str() : "");
   digest.add(node.needed ? *node.needed : -1).add(std::to_underlying(node.rest)).add(node.optional);
+  if (!node.map) return;
+  digest.add(node.map->input.str())
+      .add(node.map->max_parallel ? *node.map->max_parallel : -1)
+      .add(node.map->tolerated_failures);
 }
 
 // Of everything that a repeated submit must have in common with the first.
@@ -106,7 +110,8 @@ std::vector<NodeName> with_dependents(const std::vector<FlowNodeInfo>& nodes,
 }  // namespace
 
 // Budgets and quotas of all nodes exist and belong to the namespace; each is asked for once.
-Async<void> LocalEngine::check_attachments(const Namespace& ns, const std::vector<BudgetId>& budgets,
+Async<void> LocalEngine::check_attachments(const Namespace& ns,
+                                           const std::vector<BudgetId>& budgets,
                                            const std::vector<FlowNode>& nodes) {
   std::set<BudgetId> all(budgets.begin(), budgets.end());
   std::set<QuotaId> quotas;
@@ -130,9 +135,10 @@ Async<void> LocalEngine::check_attachments(const Namespace& ns, const std::vecto
 Async<FlowReply> LocalEngine::handle(SubmitFlow operation) {
   FF_CO_TRY(co_await check_attachments(operation.ns, operation.budgets, operation.nodes));
   const bool minted = !operation.id && !operation.idempotency_key;
-  const auto id = operation.id                ? *operation.id
-                  : operation.idempotency_key ? core::flow_id(operation.ns, *operation.idempotency_key)
-                                              : FlowId{make_uuid(store_->now(), *options_.random)};
+  const auto id = operation.id ? *operation.id
+                  : operation.idempotency_key
+                      ? core::flow_id(operation.ns, *operation.idempotency_key)
+                      : FlowId{make_uuid(store_->now(), *options_.random)};
   const auto partition = core::partition_of(id.uuid(), store_->partition_count());
   core::CreateFlow create{.id = id,
                           .partition = partition,
@@ -175,6 +181,36 @@ Async<FlowInfo> LocalEngine::handle(ExtendFlow operation) {
       .id = operation.id, .nodes = {}, .retention_default = options_.retention_default};
   add.nodes = with_ids(std::move(operation.nodes), operation.id, partition);
   co_return co_await store_->run(std::move(add));
+}
+
+// Only with nodes to add; without, the store has all of it.
+Async<EndReply> LocalEngine::handle(Complete operation) {
+  auto nodes = std::exchange(operation.spawn, {});
+  co_return co_await grow(std::move(operation), std::move(nodes));
+}
+
+Async<EndReply> LocalEngine::handle(WaitForChildren operation) {
+  auto nodes = std::exchange(operation.children, {});
+  co_return co_await grow(std::move(operation), std::move(nodes));
+}
+
+template <class End>
+Async<EndReply> LocalEngine::grow(End end, std::vector<FlowNode> nodes) {
+  GetExecution read{end.id};
+  const auto execution = co_await store_->run(read);
+  FF_CO_TRY(execution);
+  if (!execution->flow) co_return core::refusals::not_a_node(end.id);
+  if (execution->node && std::ranges::find(nodes, *execution->node, &FlowNode::name) != nodes.end())
+    co_return core::refusals::adds_itself(*execution->node);
+  FF_CO_TRY(co_await check_attachments(execution->ns, {}, nodes));
+  core::Grow grow{.id = end.id,
+                  .flow = *execution->flow,
+                  .end = {},
+                  .nodes = {},
+                  .retention_default = options_.retention_default};
+  grow.nodes = with_ids(std::move(nodes), *execution->flow, end.id.partition());
+  grow.end = std::move(end);
+  co_return co_await store_->run(std::move(grow));
 }
 
 Async<FlowInfo> LocalEngine::handle(GetFlow operation) {

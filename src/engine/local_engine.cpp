@@ -57,7 +57,7 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
             if (options_.scan && openings_handle_) scanners_.due_in(*openings_handle_, wait);
           }),
       unblock_(*store, workers_, options_.filter),
-      outbox_(*store),
+      outbox_(*store, runtime_.executor(), options_.retention_default),
       scheduler_(*store, gate_, *options_.random),
       scanners_(
           runtime_.executor(),
@@ -158,6 +158,17 @@ asio::awaitable<void> LocalEngine::perform(EngineCall& call) {
   return call.visit([this](auto& each) { return answer(each); });
 }
 
+namespace {
+
+template <class Op>
+bool is_only_for_store(const Op&) {
+  return false;
+}
+bool is_only_for_store(const Complete& operation) { return operation.spawn.empty(); }
+bool is_only_for_store(const WaitForChildren& operation) { return operation.children.empty(); }
+
+}  // namespace
+
 // Whichever way an operation came, it is checked here before anything is done. An operation with nothing
 // more to it than the store's part has no coroutine of its own: there are many.
 template <class Op>
@@ -166,11 +177,19 @@ asio::awaitable<void> LocalEngine::answer(OperationCall<Op>& call) {
     call.refuse(std::move(valid.error()));
     return nothing();
   }
-  if constexpr (requires { handle(std::move(call.operation)); })
-    return answer_by_handling(call);
+  constexpr bool has_handler = requires { handle(std::move(call.operation)); };
+  if constexpr (!has_handler)
+    return answer_by_store(call);
+  else if constexpr (Op::row.is_stored)
+    return is_only_for_store(call.operation) ? answer_by_store(call) : answer_by_handling(call);
   else
-    return suspend_until(
-        [this, &call](Continuation resume) { pass_to_store(call, std::move(resume)); });
+    return answer_by_handling(call);
+}
+
+template <class Op>
+asio::awaitable<void> LocalEngine::answer_by_store(OperationCall<Op>& call) {
+  return suspend_until(
+      [this, &call](Continuation resume) { pass_to_store(call, std::move(resume)); });
 }
 
 template <class Op>
@@ -442,6 +461,11 @@ Async<RenewReply> LocalEngine::handle(Renew operation) {
 }
 
 Async<CompleteManyReply> LocalEngine::handle(CompleteMany operation) {
+  for (std::size_t i = 0; i < operation.executions.size(); ++i)
+    if (!operation.executions[i].spawn.empty())
+      co_return fail_field(
+          Errc::invalid_input, fmt::format("executions[{}].spawn", i),
+          "an execution that spawns nodes is completed by itself, not with others");
   auto results = co_await run_each<Complete>(std::move(operation.executions),
                                              [](Complete each) { return each; });
   co_return CompleteManyReply{std::move(results)};

@@ -79,6 +79,8 @@ class LocalEngine final : public Engine {
   template <class Op>
   asio::awaitable<void> answer_by_handling(OperationCall<Op>& call);
   template <class Op>
+  asio::awaitable<void> answer_by_store(OperationCall<Op>& call);
+  template <class Op>
   void pass_to_store(OperationCall<Op>& call, Continuation resume);
   Async<SubmitReply> handle(Submit operation);
   Async<SubmitManyReply> handle(SubmitMany operation);
@@ -95,6 +97,8 @@ class LocalEngine final : public Engine {
   Async<ClaimedExecution> handle(ClaimExecution operation);
   Async<RenewReply> handle(Renew operation);
   Async<CompleteManyReply> handle(CompleteMany operation);
+  Async<EndReply> handle(Complete operation);
+  Async<EndReply> handle(WaitForChildren operation);
   Async<CreateBudgetReply> handle(CreateBudget operation);
   Async<UsageReply> handle(ReportUsage operation);
   Async<Done> handle(DeleteBudget operation);
@@ -137,6 +141,8 @@ class LocalEngine final : public Engine {
   Async<std::vector<FlowNodeInfo>> all_nodes(FlowId id);
   Async<void> check_attachments(const Namespace& ns, const std::vector<BudgetId>& budgets,
                                 const std::vector<FlowNode>& nodes);
+  template <class End>
+  Async<EndReply> grow(End end, std::vector<FlowNode> nodes);
   Async<void> probe_store();
   template <class Id>
   void mint_if_absent(std::optional<Id>& id);
@@ -150,6 +156,7 @@ class LocalEngine final : public Engine {
   Async<std::optional<core::FoundSignal>> answer_of(const core::WaitpointClaims& claims);
   Async<AnswerReply> repeat_answer(const OpenedByToken& opened, SignalName name);
   Async<void> act_on_breach(const ReportUsage& report, const UsageReply& reply);
+  Async<void> stop_flow(FlowId id, OnHardLimit action, std::string why);
   template <class Op>
   Async<bool> may_work(const Op& operation, Millis wait);
   void on_opening(const store::Opening& opening);

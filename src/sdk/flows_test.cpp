@@ -66,6 +66,72 @@ TEST_P(SdkFlows, InputIsJsonWithItsContentType) {
   EXPECT_EQ(must(client().flow_result(ended.id, 0s)).bytes, "7 application/json read");
 }
 
+TEST_P(SdkFlows, NodeForEachEntryOfAList) {
+  Flow flow;
+  flow.add("list", "make");
+  flow.add("pages", "render").map("list", {.max_parallel = 1, .tolerated_failures = 1});
+  flow.add("join", "join").after("pages");
+  flow.result("join");
+  const auto ended =
+      run(flow,
+          {{"make", [](Task&) { return Outcome::completed(R"(["a","b",3])", "application/json"); }},
+           {"render",
+            [](Task& task) -> Outcome {
+              if (!task.json().is_string())
+                return Outcome::failed({.reason = "no text", .retryable = false});
+              return std::string(task.json().as_string()) + "!";
+            }},
+           {"join", [](Task& task) -> Outcome { return task.input("pages").bytes; }}});
+  EXPECT_EQ(ended.state, FlowState::completed);
+  EXPECT_EQ(must(client().flow_result(ended.id, 0s)).bytes, R"(["a!","b!",null])");
+}
+
+TEST_P(SdkFlows, HandlerSpawnsNodesWithItsEnd) {
+  Flow flow;
+  flow.add("first", "spawn");
+  const auto ended = run(flow, {{"spawn",
+                                 [](Task& task) {
+                                   Flow more;
+                                   more.add("left", "upper", task.payload());
+                                   more.add("right", "upper").after("left");
+                                   return Outcome("done").spawn(more);
+                                 }},
+                                {"upper", upper}});
+  EXPECT_EQ(states(ended.id), "first completed, left completed, right completed");
+}
+
+TEST_P(SdkFlows, HandlerRunsChildrenAndGoesOnWithTheirResults) {
+  Flow flow;
+  flow.add("parent", "parent");
+  flow.result("parent");
+  const auto ended = run(
+      flow,
+      {{"parent",
+        [](Task& task) -> Outcome {
+          Flow children;
+          children.add("x", "upper", "1");
+          children.add("y", "fail").optional();
+          std::string text;
+          for (const auto& child : task.run_children(children))
+            text += fmt::format("{} {} ", child.result, to_string(child.state));
+          return text + std::to_string(task.attempt_index());
+        }},
+       {"upper", upper},
+       {"fail", [](Task&) { return Outcome::failed({.reason = "broken", .retryable = false}); }}});
+  EXPECT_EQ(must(client().flow_result(ended.id, 0s)).bytes, "1! completed  failed 0");
+}
+
+TEST_P(SdkFlows, WrongNamesFailTheHandlerForGood) {
+  Flow flow;
+  flow.add("first", "spawn");
+  const auto ended = run(flow, {{"spawn", [](Task&) {
+                                   Flow more;
+                                   more.add("no name", "upper");
+                                   return Outcome("done").spawn(more);
+                                 }}});
+  EXPECT_EQ(states(ended.id), "first failed");
+}
+
 TEST_P(SdkFlows, FailureSkipsWhatDependsOnItAndRunsItsHandler) {
   Flow flow;
   flow.add("build", "fail");

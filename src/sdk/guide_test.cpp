@@ -267,7 +267,7 @@ TEST(Guide, ShowsCodeThatIsCompiled) {
   EXPECT_GT(expect_compiled_blocks("docs/cpp.md"), 10);
   EXPECT_EQ(expect_compiled_blocks("docs/starting.md"), 3);
   EXPECT_EQ(expect_compiled_blocks("docs/suspensions.md"), 3);
-  EXPECT_EQ(expect_compiled_blocks("docs/flows.md"), 2);
+  EXPECT_EQ(expect_compiled_blocks("docs/flows.md"), 5);
 }
 
 TEST(Guide, NamesEveryStateOfAnExecution) {

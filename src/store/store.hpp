@@ -243,7 +243,8 @@ using StoreOperations = Joined<
                   core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,
                   core::ForgetSpending, core::ReconcileBudgets, core::ReconcileQuotas,
                   core::AllBudgets, core::AllQuotas, core::ReadKeyRing, core::RotateKeyRing,
-                  core::CreateFlow, core::AddNodes, core::ReadFlow, core::BeginCancel,
+                  core::CreateFlow, core::AddNodes, core::Grow, core::AddItems, core::EndMap,
+                  core::ReadFlow, core::BeginCancel,
                   core::BeginRedrive, core::AdvanceFlow, core::ResolveEdges, core::CancelRest>>;
 using AnyCall = AnyCallOf<StoreOperations>;
 

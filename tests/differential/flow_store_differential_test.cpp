@@ -93,6 +93,8 @@ class FlowWalk {
         if (const auto* advance = std::get_if<core::AdvanceFlow>(&effect)) check("advance", *advance);
         if (const auto* resolve = std::get_if<core::ResolveEdges>(&effect)) check("resolve", *resolve);
         if (const auto* rest = std::get_if<core::CancelRest>(&effect)) check("cancel rest", *rest);
+        if (const auto* expand = std::get_if<core::ExpandMap>(&effect)) add_items(*expand);
+        if (const auto* collect = std::get_if<core::CollectMap>(&effect)) end_map(*collect);
         check("settle", store::SettleEffects{.partition = partition, .effects = {effect}});
       }
     }
@@ -142,13 +144,21 @@ class FlowWalk {
   ExecutionId id_of(const FlowId& id, unsigned number) const {
     return core::node_id(id, partition_of(id), name(number));
   }
-  ExecutionId node() { return id_of(flow(), below(names_max)); }
+  ExecutionId node() {
+    const auto id = flow();
+    if (below(4) > 0) return id_of(id, below(names_max));
+    const auto grown_name = fmt::format("{}{}", below(2) == 0 ? "s" : "c", below(12));
+    const auto item = fmt::format("n{}.{}", below(names_max), below(3));
+    return core::node_id(id, partition_of(id),
+                         *NodeName::parse(below(2) == 0 ? grown_name : item));
+  }
   std::string reason() { return below(2) == 0 ? "" : fmt::format("because {}", below(3)); }
 
   std::vector<core::NewNode> nodes(const FlowId& id, unsigned first, unsigned last) {
     std::vector<core::NewNode> added;
     for (auto i = first; i < last; ++i) {
       FlowNode each{.name = name(i), .kind = *Kind::parse("k"), .payload = "in"};
+      if (below(8) == 0) each.payload = "other";
       for (unsigned j = 0; j < i; ++j)
         if (below(3) == 0)
           each.after.push_back({.node = name(j), .on = static_cast<DependsOn>(below(3))});
@@ -162,6 +172,8 @@ class FlowWalk {
       if (below(8) == 0) each.deadline = stores_.now() + 15s;
       if (below(3) == 0) each.policy.retry = RetryPolicy{.max_retries = 1};
       if (below(4) == 0) each.tags = {{"a", "b"}};
+      if (!each.after.empty() && below(5) == 0)
+        each.map = MapOver{.input = each.after[0].node, .max_parallel = 1 + below(2)};
       added.push_back({id_of(id, i), std::move(each)});
     }
     return added;
@@ -185,6 +197,49 @@ class FlowWalk {
     core::AddNodes add{.id = id, .nodes = {}};
     add.nodes = nodes(id, first, std::min(first + 3, names_max));
     check("extend", add);
+  }
+  // As the engine does it, for a list of none to three entries.
+  void add_items(const core::ExpandMap& effect) {
+    const auto node = stores_.run("node of a list", GetExecution{effect.id});
+    if (!node || !node->flow || !node->node) return;
+    const auto count = below(4);
+    for (unsigned i = 0; i <= count; ++i) {
+      core::AddItems slice{.id = effect.id, .run = effect.run, .first = i, .items = {}};
+      slice.is_last = i == count;
+      if (i < count)
+        slice.items.push_back(
+            {core::node_id(*node->flow, effect.id.partition(), core::item_name(*node->node, i)),
+             std::to_string(below(3))});
+      check("items", slice);
+    }
+  }
+  void end_map(const core::CollectMap& effect) {
+    core::EndMap end{.id = effect.id, .run = effect.run};
+    if (below(3) > 0)
+      end.result = "[]";
+    else
+      end.failure = "too many failed";
+    check("end of a list", end);
+  }
+  // Of a node that a worker has.
+  void grow(const ExecutionId& id, const Fence& fence) {
+    const auto node = stores_.run("spawner", GetExecution{id});
+    if (!node || !node->flow) return;
+    core::Grow grow{.id = id, .flow = *node->flow, .end = {}, .nodes = {}};
+    if (below(2) == 0) {
+      grow.end = Complete{.id = id, .fence = fence, .result = "out"};
+      for (unsigned i = 0; i <= below(3); ++i) grow.nodes.push_back(grown(*node->flow, "s", i));
+      if (below(2) == 0) grow.nodes.back().node.after.push_back({.node = name(below(names_max))});
+    } else {
+      grow.end = WaitForChildren{.id = id, .fence = fence};
+      for (unsigned i = 0; i <= below(3); ++i) grow.nodes.push_back(grown(*node->flow, "c", i));
+    }
+    check("grow", grow);
+  }
+  core::NewNode grown(const FlowId& id, const char* prefix, unsigned number) {
+    const auto named = *NodeName::parse(fmt::format("{}{}", prefix, number + 3 * below(4)));
+    return {core::node_id(id, partition_of(id), named),
+            {.name = named, .kind = *Kind::parse("k"), .payload = below(3) == 0 ? "a" : "b"}};
   }
   void cancel() {
     if (below(3) > 0) return;
@@ -229,7 +284,9 @@ class FlowWalk {
     std::advance(held, below(static_cast<unsigned>(held_.size())));
     const auto [id, fence] = *held;
     if (below(4) > 0) held_.erase(held);
-    switch (below(10)) {
+    switch (below(13)) {
+      case 10:
+      case 11: return grow(id, fence);
       case 0: return check("hand back", HandBack{.id = id, .fence = fence});
       case 1:
         return check("delay", Delay{.id = id, .fence = fence, .until = stores_.now() + 3s});

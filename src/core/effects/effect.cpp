@@ -14,6 +14,8 @@ constexpr std::string_view forget_spending = "forget_spending";
 constexpr std::string_view advance_flow = "advance_flow";
 constexpr std::string_view resolve_edges = "resolve_edges";
 constexpr std::string_view cancel_rest = "cancel_rest";
+constexpr std::string_view expand_map = "expand_map";
+constexpr std::string_view collect_map = "collect_map";
 
 // Takes the text up to the next blank off the front.
 std::string_view take_word(std::string_view& text) {
@@ -23,12 +25,11 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-std::optional<std::uint32_t> count_in(std::string_view text) {
+std::optional<std::uint32_t> parse_count(std::string_view text) {
   std::uint32_t count = 0;
-  const auto end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, count);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return count;
+  const auto* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, count);
+  return error == std::errc{} && stopped == end ? std::optional(count) : std::nullopt;
 }
 
 }  // namespace
@@ -51,6 +52,14 @@ std::string to_text(const Effect& effect) {
                  },
                  [](const CancelRest& cancel) {
                    return fmt::format("{} {} {}", cancel_rest, cancel.id.str(), cancel.run);
+                 },
+                 [](const ExpandMap& expand) {
+                   return fmt::format("{} {} {} {}", expand_map, expand.id.str(), expand.run,
+                                      expand.input.str());
+                 },
+                 [](const CollectMap& collect) {
+                   return fmt::format("{} {} {} {} {}", collect_map, collect.id.str(), collect.run,
+                                      collect.items, collect.tolerated_failures);
                  }},
       effect);
 }
@@ -70,10 +79,22 @@ std::optional<Effect> effect_from(std::string_view text) {
     if (const auto flow = FlowId::parse(owner)) return AdvanceFlow{*flow};
   } else if (kind == resolve_edges || kind == cancel_rest) {
     const auto execution = ExecutionId::parse(owner);
-    const auto run = count_in(text);
+    const auto run = parse_count(text);
     if (!execution || !run) return std::nullopt;
     if (kind == resolve_edges) return ResolveEdges{.id = *execution, .turn = *run};
     return CancelRest{.id = *execution, .run = *run};
+  } else if (kind == expand_map || kind == collect_map) {
+    const auto execution = ExecutionId::parse(owner);
+    const auto run = parse_count(take_word(text));
+    if (!execution || !run) return std::nullopt;
+    if (kind == expand_map) {
+      auto input = NodeName::parse(std::string(text));
+      if (input) return ExpandMap{*execution, *run, std::move(*input)};
+      return std::nullopt;
+    }
+    const auto items = parse_count(take_word(text));
+    const auto tolerated = parse_count(text);
+    if (items && tolerated) return CollectMap{*execution, *run, *items, *tolerated};
   }
   return std::nullopt;
 }

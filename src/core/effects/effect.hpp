@@ -6,6 +6,8 @@
 //           | 'advance_flow' SP flow                    nodes of a flow are still to be brought in line with it
 //           | 'resolve_edges' SP execution SP turn      edges out of a node, likewise
 //           | 'cancel_rest' SP execution SP run         nodes that a node started without
+//           | 'expand_map' SP execution SP run SP input  items of a node's list are to be added
+//           | 'collect_map' SP execution SP run SP items SP tolerated  their results are to be collected
 #pragma once
 
 #include <optional>
@@ -21,7 +23,8 @@
 
 namespace ff::core {
 
-using Effect = std::variant<ReleaseToken, ForgetSpending, AdvanceFlow, ResolveEdges, CancelRest>;
+using Effect = std::variant<ReleaseToken, ForgetSpending, AdvanceFlow, ResolveEdges, CancelRest,
+                            ExpandMap, CollectMap>;
 
 // An effect is stored as its text; the text is its identity.
 std::string to_text(const Effect& effect);

@@ -95,6 +95,15 @@ struct ReplayRequest {
 };
 
 // An execution as a node of a flow, with the counts of its edges.
+// How far a node that runs once for each entry of a list has come.
+enum class MapPhase : std::uint8_t { waits, adds_items, runs_items, collects };
+struct MapState {
+  MapOver over;
+  MapPhase phase{};
+  std::uint32_t items = 0;  // that have been added
+  bool operator==(const MapState&) const = default;
+};
+
 struct Membership {
   FlowId flow;
   NodeName node = {};       // empty: it was added without a name
@@ -108,6 +117,10 @@ struct Membership {
   std::uint32_t satisfied = 0;
   std::uint32_t impossible = 0;
   std::uint32_t edges_out = 0;
+  std::uint32_t children = 0;       // edges among those in that it waits for after it began
+  std::uint32_t open_children = 0;  // and of which it still does
+  std::optional<std::uint32_t> spawned_in = {};  // the last run of its spawner that spawned it
+  std::optional<MapState> map = {};
   bool operator==(const Membership&) const = default;
 };
 

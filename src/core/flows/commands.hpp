@@ -1,6 +1,8 @@
 // Commands about flows to a store, beside the operations that are commands themselves (SealFlow, …).
 #pragma once
 
+#include <variant>
+
 #include "core/flows/flow.hpp"
 
 namespace ff::core {
@@ -25,13 +27,50 @@ struct CreateFlow {
   Millis retention_default = limits::retention_default;
 };
 
-// Adds nodes to a flow that is being built.
+// Adds nodes to a flow that is being built or runs.
 struct AddNodes {
   using Reply = FlowInfo;
   static constexpr OperationRow row{.owner = Owner::flow, .writes = Writes::durable};
   FlowId id;
   std::vector<NewNode> nodes;
   Millis retention_default = limits::retention_default;
+};
+
+// Ends a node or gives it back, and adds nodes to its flow in the same change. `end` has no nodes in it.
+struct Grow {
+  using Reply = EndReply;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::durable};
+  ExecutionId id;
+  FlowId flow;
+  std::variant<Complete, WaitForChildren> end;
+  std::vector<NewNode> nodes;
+  Millis retention_default = limits::retention_default;
+};
+
+// Adds items to a node that runs once for each entry of a list. Safe to repeat.
+struct AddItems {
+  using Reply = Done;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
+  struct Item {
+    ExecutionId id;
+    std::string payload;
+  };
+  ExecutionId id;
+  std::uint32_t run = 0;    // of the node; nothing is added to a later one
+  std::uint32_t first = 0;  // the index of the first item
+  std::vector<Item> items;
+  bool is_last = false;
+  Millis retention_default = limits::retention_default;
+};
+
+// Ends such a node, with the results of its items or without. Safe to repeat.
+struct EndMap {
+  using Reply = Done;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
+  ExecutionId id;
+  std::uint32_t run = 0;
+  std::optional<std::string> result = {};  // JSON; absent: it failed
+  std::string failure = {};
 };
 
 struct ReadFlow {
@@ -94,6 +133,22 @@ struct CancelRest {
   std::uint32_t run = 0;  // of the node, which started; it does nothing to a later one
   std::optional<EdgeId> after = {};
   bool operator==(const CancelRest&) const = default;
+};
+
+// Work on a node with a list that is the engine's, not the store's: the items of its list are to be added, or their
+// results to be collected.
+struct ExpandMap {
+  ExecutionId id;
+  std::uint32_t run = 0;
+  NodeName input;  // whose result is the list
+  bool operator==(const ExpandMap&) const = default;
+};
+struct CollectMap {
+  ExecutionId id;
+  std::uint32_t run = 0;
+  std::uint32_t items = 0;
+  std::uint32_t tolerated_failures = 0;
+  bool operator==(const CollectMap&) const = default;
 };
 
 }  // namespace ff::core

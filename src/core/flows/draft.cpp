@@ -6,6 +6,7 @@
 
 #include "base/assert.hpp"
 #include "base/try.hpp"
+#include "core/refusals.hpp"
 #include "core/transitions/ending.hpp"
 
 namespace ff::core {
@@ -92,14 +93,29 @@ void FlowDraft::note_end(const Node& node) {
 }
 
 void FlowDraft::settle(Node& node) {
+  const auto phase_of = [&] {
+    const auto& map = node.next.flow->map;
+    return map ? map->phase : MapPhase::waits;
+  };
   const bool was_blocked = std::holds_alternative<WaitingChildren>(node.next.state);
+  const auto phase = phase_of();
   const auto event = core::settle(node.next, flow, now_);
+  if (phase_of() != phase) {
+    const auto& next = node.next;
+    const auto& map = *next.flow->map;
+    if (map.phase == MapPhase::adds_items)
+      effects_.emplace_back(ExpandMap{next.id, next.replay_count, map.over.input});
+    if (map.phase == MapPhase::collects)
+      effects_.emplace_back(
+          CollectMap{next.id, next.replay_count, map.items, map.over.tolerated_failures});
+  }
   if (!event) return;
   node.event = event;
   if (has_ended(node.next)) return note_end(node);
   const auto& edges = *node.next.flow;
   const bool starts = was_blocked && !std::holds_alternative<WaitingChildren>(node.next.state);
-  if (starts && edges.cancel_rest && edges.satisfied + edges.impossible < edges.edges_in)
+  const auto decided = edges.satisfied + edges.impossible + edges.children;
+  if (starts && edges.cancel_rest && decided < edges.edges_in)
     to_cancel_rest_.push_back(node.next.id);
 }
 
@@ -122,17 +138,72 @@ Result<void> FlowDraft::take(const Execution* before, PutExecution put) {
   return {};
 }
 
-Result<void> FlowDraft::add(Execution created, std::string payload, std::vector<Edge> edges) {
+void FlowDraft::set_result(const ExecutionId& id, std::string result) {
+  nodes_.at(id).result = std::move(result);
+}
+
+void FlowDraft::add(Execution created, std::string payload, std::vector<Edge> edges) {
   created.flow->edges_in = static_cast<std::uint32_t>(edges.size());
   const auto* delayed = std::get_if<Delayed>(&created.state);
   created.state = WaitingChildren{delayed ? std::optional(delayed->until) : std::nullopt};
-  insert({.next = std::move(created),
-          .event = EventType::submitted,
-          .payload = std::move(payload)});
+  insert(
+      {.next = std::move(created), .event = EventType::submitted, .payload = std::move(payload)});
   flow.counts.nodes += 1;
-  flow.edges += static_cast<std::uint32_t>(edges.size());
-  for (auto& each : edges) new_edges_.push_back(std::move(each));
+  for (auto& each : edges) add_edge(std::move(each));
+}
+
+void FlowDraft::add_edge(Edge edge) {
+  flow.edges += 1;
+  new_edges_.emplace(edge.upstream, edge.id);
+  edges_.emplace(edge.id, std::move(edge));
+}
+
+Result<bool> FlowDraft::add_again(Again again) {
+  const auto stored = view_.find(again.id);
+  FF_TRY(stored);
+  if (!*stored) return false;
+  const auto found = node(again.id);
+  FF_TRY(found);
+  auto& next = (*found)->next;
+  if (again.spawned_in) next.flow->spawned_in = again.spawned_in;
+  if (next.request_digest == again.digest) return true;
+  next.request_digest = again.digest;
+  next.content_type = std::move(again.content_type);
+  (*found)->payload = std::move(again.payload);
+  if (!std::holds_alternative<WaitingChildren>(next.state)) {
+    start_anew(**found, {.reason = "added with another payload", .requested_by = {}, .at = now_});
+    settle(**found);
+  }
+  return true;
+}
+
+Result<void> FlowDraft::add_child(const ExecutionId& parent, const ExecutionId& child) {
+  const auto upstream = node(child);
+  FF_TRY(upstream);
+  if ((*upstream)->before) {
+    const auto edges = view_.find_edges_out(child, std::nullopt, flow_step_max);
+    FF_TRY(edges);
+    if (std::ranges::any_of(*edges, [&](const EdgeId& id) { return id.downstream == parent; }))
+      return {};
+    return refusals::not_a_child((*upstream)->next.flow->node);  // it may wait for its parent
+  }
+  const auto found = node(parent);
+  FF_TRY(found);
+  auto& counts = *(*found)->next.flow;
+  add_edge({.id = {parent, counts.edges_in},
+            .upstream = child,
+            .role = EdgeRole::child,
+            .on = DependsOn::finished});
+  counts.edges_in += 1;
+  counts.children += 1;
+  counts.open_children += 1;
   return {};
+}
+
+Result<Execution*> FlowDraft::change(const ExecutionId& id) {
+  const auto found = node(id);
+  FF_TRY(found);
+  return &(*found)->next;
 }
 
 void FlowDraft::start_anew(Node& node, const ReplayRequest& request) {
@@ -143,6 +214,7 @@ void FlowDraft::start_anew(Node& node, const ReplayRequest& request) {
                    {.at = now_, .outcome = AttemptOutcome::cancelled, .reason = reason});
   begin_replay(next, request);
   next.flow->is_cancelled_as_rest = false;
+  if (auto& map = next.flow->map) *map = {.over = map->over};
   next.state = WaitingChildren{};
   node.event = EventType::reset;
   node.starts_anew = true;
@@ -185,29 +257,59 @@ Result<void> FlowDraft::advance() {
 
 // ---- Edges ---------------------------------------------------------------------------------------
 
+namespace {
+
+EdgeState target_of(const Edge& edge, const Execution& upstream, const Membership& downstream) {
+  if (edge.role == EdgeRole::turn && edge.state == EdgeState::satisfied) return edge.state;
+  if (!has_ended(upstream)) return EdgeState::pending;
+  const bool spawned =
+      edge.role != EdgeRole::spawn || downstream.spawned_in == upstream.replay_count;
+  return spawned ? decided_by(edge.on, public_state(upstream)) : EdgeState::impossible;
+}
+
+// An edge that was in one state is in another one.
+void recount(Membership& node, const Edge& edge, EdgeState target) {
+  if (edge.role == EdgeRole::child) {
+    if (edge.state != EdgeState::pending) node.open_children += 1;
+    if (target != EdgeState::pending) node.open_children -= 1;
+    return;
+  }
+  const auto count_of = [&](EdgeState state) -> std::uint32_t& {
+    return state == EdgeState::satisfied ? node.satisfied : node.impossible;
+  };
+  if (edge.state != EdgeState::pending) count_of(edge.state) -= 1;
+  if (target != EdgeState::pending) count_of(target) += 1;
+}
+
+}  // namespace
+
 Result<void> FlowDraft::align(Edge& edge, const Execution& upstream) {
-  const auto end = public_state(upstream);
-  const auto target = has_ended(upstream) ? decided_by(edge.on, end) : EdgeState::pending;
-  const bool by_this_run = edge.state == EdgeState::pending || edge.run == upstream.replay_count;
-  if (edge.state == target && by_this_run) return {};
   const auto found = node(edge.id.downstream);
   FF_TRY(found);
   auto& downstream = **found;
-  auto& counts = *downstream.next.flow;
-  const auto count_of = [&](EdgeState state) -> std::uint32_t& {
-    return state == EdgeState::satisfied ? counts.satisfied : counts.impossible;
-  };
-  if (edge.state != EdgeState::pending) {
-    count_of(edge.state) -= 1;
-    const bool waits = std::holds_alternative<WaitingChildren>(downstream.next.state);
-    if (!waits)
-      start_anew(downstream,
-                 {.reason = name_of(upstream) + " runs again", .requested_by = {}, .at = now_});
-  }
-  if (target != EdgeState::pending) count_of(target) += 1;
+  const auto target = target_of(edge, upstream, *downstream.next.flow);
+  const bool by_this_run = edge.state == EdgeState::pending || edge.role == EdgeRole::turn ||
+                           edge.run == upstream.replay_count;
+  if (edge.state == target && by_this_run) return {};
+  recount(*downstream.next.flow, edge, target);
+  const bool was_decided = edge.state != EdgeState::pending;
+  if (was_decided && !std::holds_alternative<WaitingChildren>(downstream.next.state))
+    start_anew(downstream,
+               {.reason = name_of(upstream) + " runs again", .requested_by = {}, .at = now_});
   edge.state = target;
   edge.run = upstream.replay_count;
   settle(downstream);
+  return {};
+}
+
+Result<void> FlowDraft::align_new_edges(const ExecutionId& upstream) {
+  const auto state = node(upstream);
+  FF_TRY(state);
+  if (!has_ended((*state)->next)) return {};
+  const Execution& ended = (*state)->next;
+  for (auto each = new_edges_.lower_bound({upstream, {}});
+       each != new_edges_.end() && each->first == upstream; ++each)
+    FF_TRY(align(edges_.at(each->second), ended));
   return {};
 }
 
@@ -216,7 +318,8 @@ Result<SliceReply> FlowDraft::align_edges(const ExecutionId& id,
   const auto upstream = node(id);
   FF_TRY(upstream);
   const Execution& state = (*upstream)->next;
-  if (state.flow->edges_out == 0) return SliceReply{};
+  if (!after) FF_TRY(align_new_edges(id));
+  if (!(*upstream)->before || (*upstream)->before->flow->edges_out == 0) return SliceReply{};
   const auto slice = budget_;
   if (slice == 0) return SliceReply{.more = true, .next = after};
   const auto edges = view_.find_edges_out(id, after, slice);
@@ -304,25 +407,35 @@ Result<void> FlowDraft::align_queued() {
 
 // ---- The plan ------------------------------------------------------------------------------------
 
-Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>& effects,
-                               std::optional<EventType> event) {
-  // Edges are counted at their upstream nodes, which may be new as well.
-  for (const auto& each : new_edges_) {
-    const auto upstream = node(each.upstream);
-    FF_TRY(upstream);
-    (*upstream)->next.flow->edges_out += 1;
-    other_changes_.emplace_back(AddEdge{each});
+// With their edges from nodes that have ended, and from each other.
+Result<void> FlowDraft::settle_new_nodes() {
+  std::set<ExecutionId> upstreams;
+  for (const auto& [upstream, edge] : new_edges_) {
+    const auto found = node(upstream);
+    FF_TRY(found);
+    (*found)->next.flow->edges_out += 1;
+    upstreams.insert(upstream);
   }
+  for (const auto& upstream : upstreams) FF_TRY(align_new_edges(upstream));
   for (const auto& id : std::vector(order_)) {
     auto& each = nodes_.at(id);
     if (each.before) continue;
     other_changes_.emplace_back(
         AddMember{.flow = flow.id, .index = each.next.flow->index, .node = id});
-    const auto submitted = each.event;
     settle(each);
-    if (!has_ended(each.next)) each.event = submitted;
+    if (!has_ended(each.next)) each.event = EventType::submitted;
   }
+  return {};
+}
+
+Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>& effects,
+                               std::optional<EventType> event) {
+  FF_TRY(settle_new_nodes());
   FF_TRY(align_queued());
+  if (settled_last_) {
+    settle(nodes_.at(*settled_last_));
+    FF_TRY(align_queued());
+  }
   // A walk that begins anew has an effect of its own: the one before it may be settled at any time.
   const bool begins_walk = flow.walk == 0u && before_.walk != 0u;
   if (begins_walk && !flow.is_removing) {
@@ -338,6 +451,7 @@ Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>
                     .next = std::move(each.next),
                     .event = each.event,
                     .payload = std::move(each.payload),
+                    .result = std::move(each.result),
                     .drop_result = each.starts_anew,
                     .start_anew = each.starts_anew};
     auto plan = plan_of(each.before ? &*each.before : nullptr, std::move(step));
@@ -345,8 +459,13 @@ Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>
     for (auto& effect : plan.effects)  // those of the command's own execution are there already
       if (std::ranges::find(effects, effect) == effects.end()) effects.push_back(std::move(effect));
   }
-  for (const auto& [id, each] : edges_)
-    if (each != edges_before_.at(id)) changes.emplace_back(PutEdge{each});
+  for (const auto& [id, each] : edges_) {
+    const auto before = edges_before_.find(id);
+    if (before == edges_before_.end())
+      changes.emplace_back(AddEdge{each});
+    else if (each != before->second)
+      changes.emplace_back(PutEdge{each});
+  }
   std::ranges::move(other_changes_, std::back_inserter(changes));
   std::ranges::move(effects_, std::back_inserter(effects));
 
@@ -363,12 +482,28 @@ Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>
   return {};
 }
 
-Result<void> add_consequences(PartitionView& view, std::vector<Change>& changes,
-                              std::vector<Effect>& effects, TimePoint now) {
-  const auto found = std::ranges::find_if(changes, [](const Change& change) {
+namespace {
+
+auto find_node(std::vector<Change>& changes) {
+  return std::ranges::find_if(changes, [](const Change& change) {
     const auto* put = std::get_if<PutExecution>(&change);
     return put && put->next.flow;
   });
+}
+
+}  // namespace
+
+PutExecution take_put(std::vector<Change>& changes) {
+  const auto found = find_node(changes);
+  FF_ASSERT(found != changes.end());
+  auto put = std::move(std::get<PutExecution>(*found));
+  changes.erase(found);
+  return put;
+}
+
+Result<void> add_consequences(PartitionView& view, std::vector<Change>& changes,
+                              std::vector<Effect>& effects, TimePoint now) {
+  const auto found = find_node(changes);
   if (found == changes.end()) return {};
   const auto& next = std::get<PutExecution>(*found).next;
   const auto before = view.find(next.id);
@@ -378,7 +513,7 @@ Result<void> add_consequences(PartitionView& view, std::vector<Change>& changes,
                        std::holds_alternative<Granted>(next.state) ||
                        std::holds_alternative<Suspended>(next.state);
   if (is_held || (had_ended && has_ended(next))) return {};
-  auto put = std::move(std::get<PutExecution>(*found));
+  auto put = take_put(changes);
   const auto flow = flow_of(view, put.next);
   FF_TRY(flow);
   FlowDraft draft(view, **flow, now);
@@ -387,7 +522,6 @@ Result<void> add_consequences(PartitionView& view, std::vector<Change>& changes,
     reopen(draft.flow);
   }
   FF_TRY(draft.take(*before, std::move(put)));
-  changes.erase(found);
   return draft.finish(changes, effects);
 }
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "core/flows/commands.hpp"
@@ -25,8 +26,31 @@ class FlowDraft {
   // Takes over an execution that a command of its own changed; `before` is null if it is new.
   Result<void> take(const Execution* before, PutExecution put);
 
-  // Adds a node that nothing has yet, with its edges. Edges out of nodes before it are counted there.
-  Result<void> add(Execution node, std::string payload, std::vector<Edge> edges);
+  // The result of a node that ends in this change.
+  void set_result(const ExecutionId& id, std::string result);
+
+  // Adds a node that nothing has yet, with its edges from nodes that are there, or are added as well.
+  void add(Execution node, std::string payload, std::vector<Edge> edges);
+
+  // A node that is added once more runs again if its payload is another one now. `spawned_in` is the run of its
+  // spawner, if it has one. False: the flow has no such node.
+  struct Again {
+    ExecutionId id;
+    std::string payload;
+    std::optional<ContentType> content_type = {};
+    std::uint64_t digest = 0;  // of the payload
+    std::optional<std::uint32_t> spawned_in = {};
+  };
+  Result<bool> add_again(Again again);
+
+  // A node that began depends on a new one as well, or on one that it depended on before.
+  Result<void> add_child(const ExecutionId& parent, const ExecutionId& child);
+
+  // A node that the draft works on, for changes beside those above.
+  Result<Execution*> change(const ExecutionId& id);
+
+  // Such a node is settled after everything else.
+  void settle_last(const ExecutionId& id) { settled_last_ = id; }
 
   // Runs a node once more, and opens the edges out of it.
   Result<void> reset(const ExecutionId& id, const ReplayRequest& request);
@@ -49,13 +73,17 @@ class FlowDraft {
     Execution next;
     std::optional<EventType> event = {};
     std::optional<std::string> payload = {};
+    std::optional<std::string> result = {};
     bool starts_anew = false;  // what it left of its last run is erased
   };
 
   Node& insert(Node node);
   Result<Node*> node(const ExecutionId& id);
   Result<Edge*> edge(const EdgeId& id);
+  void add_edge(Edge edge);
   Result<void> align(Edge& edge, const Execution& upstream);
+  Result<void> align_new_edges(const ExecutionId& upstream);
+  Result<void> settle_new_nodes();
   Result<void> align_queued();
   void settle(Node& node);
   void note_end(const Node& node);
@@ -67,13 +95,14 @@ class FlowDraft {
   Flow before_;
   std::map<ExecutionId, Node> nodes_;
   std::vector<ExecutionId> order_;  // of `nodes_`, in which events tell of them: causes first
-  std::map<EdgeId, Edge> edges_;         // read, and perhaps changed
+  std::map<EdgeId, Edge> edges_;         // read, and perhaps changed, or new
   std::map<EdgeId, Edge> edges_before_;  // as they are stored
-  std::vector<Edge> new_edges_;
+  std::set<std::pair<ExecutionId, EdgeId>> new_edges_;  // with their upstream nodes
   std::vector<Change> other_changes_;
   std::vector<Effect> effects_;
   std::deque<ExecutionId> to_align_;        // nodes that ended or run again
   std::deque<ExecutionId> to_cancel_rest_;  // nodes that started without all before them
+  std::optional<ExecutionId> settled_last_ = {};
   std::size_t budget_ = flow_step_max;
 };
 
@@ -82,6 +111,9 @@ std::string reason_of_rest(const std::string& started);
 
 // The flow that an execution is a node of; store_damaged if there is none.
 Result<const Flow*> flow_of(PartitionView& view, const Execution& execution);
+
+// Takes the change of one execution out of a plan.
+PutExecution take_put(std::vector<Change>& changes);
 
 // Adds what a change of a node means for its flow and for the nodes after it.
 Result<void> add_consequences(PartitionView& view, std::vector<Change>& changes,

@@ -91,6 +91,10 @@ ExecutionId node_id(const FlowId& flow, PartitionIndex partition, const NodeName
   return {partition, named_uuid(flow.uuid(), name.str())};
 }
 
+NodeName item_name(const NodeName& node, std::uint32_t index) {
+  return NodeName::parse(node.str() + '.' + std::to_string(index)).value();
+}
+
 EdgeState decided_by(DependsOn on, ExecutionState end) {
   FF_ASSERT(is_terminal(end));
   const bool failed = end == ExecutionState::failed || end == ExecutionState::expired ||
@@ -102,11 +106,26 @@ EdgeState decided_by(DependsOn on, ExecutionState end) {
 }
 
 Verdict verdict(const Membership& node) {
-  FF_ASSERT(node.satisfied + node.impossible <= node.edges_in);
-  const auto needed = node.needed.value_or(node.edges_in);
-  if (node.satisfied >= needed) return Verdict::ready;
-  return node.edges_in - node.impossible < needed ? Verdict::skip : Verdict::wait;
+  FF_ASSERT(node.children <= node.edges_in && node.open_children <= node.children);
+  const auto dependencies = node.edges_in - node.children;
+  FF_ASSERT(node.satisfied + node.impossible <= dependencies);
+  const auto needed = node.needed.value_or(dependencies);
+  if (dependencies - node.impossible < needed) return Verdict::skip;
+  return node.satisfied < needed || node.open_children > 0 ? Verdict::wait : Verdict::ready;
 }
+
+namespace {
+
+// A node with a list is never claimed: it waits while its items are added, run and collected. False if the engine
+// is at work on it already.
+bool advance_map(MapState& map) {
+  const auto before = map.phase;
+  if (before == MapPhase::waits) map.phase = MapPhase::adds_items;
+  if (before == MapPhase::runs_items) map.phase = MapPhase::collects;
+  return map.phase != before;
+}
+
+}  // namespace
 
 std::optional<EventType> settle(Execution& next, const Flow& flow, TimePoint now) {
   FF_ASSERT(next.flow);
@@ -128,6 +147,10 @@ std::optional<EventType> settle(Execution& next, const Flow& flow, TimePoint now
       }
       case Verdict::ready: break;
     }
+  }
+  if (auto& map = next.flow->map; map && blocked) {
+    const bool advances = flow.state != FlowState::paused && advance_map(*map);
+    return advances ? std::optional(EventType::waiting_children) : std::nullopt;
   }
   const bool was_held = is_held_by_flow(next);
   if (blocked) make_free(next, blocked->delay_until, now);
@@ -230,6 +253,7 @@ FlowNodeInfo node_info(const Execution& node) {
           .state = info.state,
           .needed = node.flow->needed,
           .optional = node.flow->is_optional,
+          .map = node.flow->map ? std::optional(node.flow->map->over) : std::nullopt,
           .attempts = node.attempt_count,
           .started_at = node.started_at,
           .ended_at = info.completed_at,

@@ -50,9 +50,16 @@ struct EdgeId {
   std::uint32_t index = 0;  // among the edges into it
   auto operator<=>(const EdgeId&) const = default;
 };
+enum class EdgeRole : std::uint8_t {
+  dependency,
+  spawn,  // from the node that spawned it: impossible if a later run of that node does not spawn it again
+  child,  // to a node that began before: it does not go on before the end of its child
+  turn,   // between items of a list: the later one starts after the other, which may run again alone
+};
 struct Edge {
   EdgeId id;
   ExecutionId upstream;
+  EdgeRole role{};
   DependsOn on{};
   std::optional<NodeName> input = {};
   EdgeState state{};
@@ -68,6 +75,9 @@ FlowId flow_id(const Namespace& ns, const IdempotencyKey& key);
 
 // The execution of a node: a UUID (version 5) made of the flow's and the node's name.
 ExecutionId node_id(const FlowId& flow, PartitionIndex partition, const NodeName& name);
+
+// The name of an item of a node that runs once for each entry of a list.
+NodeName item_name(const NodeName& node, std::uint32_t index);
 
 // How an edge is decided by the end of its upstream node.
 EdgeState decided_by(DependsOn on, ExecutionState end);

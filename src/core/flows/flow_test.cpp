@@ -85,6 +85,8 @@ class RandomFlow {
         added.node.rest = static_cast<RestAction>(below(2));
       }
       added.node.optional = below(5) == 0;
+      if (!after.empty() && below(5) == 0)
+        added.node.map = MapOver{.input = after[0].node, .max_parallel = 1 + below(2)};
       nodes.push_back(std::move(added));
     }
     auto create = create_flow(std::move(nodes));
@@ -95,7 +97,7 @@ class RandomFlow {
 
   void step() {
     now_ += 1s;
-    const auto node = id_of(name(below(flow().counts.nodes)));
+    const auto node = any_node();
     const auto state = public_state(view_.executions().at(node));
     const auto random = below(20);
     if (random == 0) {
@@ -115,6 +117,8 @@ class RandomFlow {
       static_cast<void>(view_.run(Cancel{.id = node, .reason = "why"}, now_));
     } else if (random == 6) {
       static_cast<void>(view_.run(Replay{.id = node, .reason = "why"}, now_));
+    } else if (random == 7 && may_grow()) {
+      static_cast<void>(view_.run(AddNodes{.id = flow_of_tests, .nodes = more_nodes()}, now_));
     } else if (state == ExecutionState::active) {
       end(node);
     } else {
@@ -140,6 +144,43 @@ class RandomFlow {
   }
   static std::string name(std::uint32_t index) { return fmt::format("n{}", index); }
   const Flow& flow() { return view_.flow(flow_of_tests); }
+  ExecutionId any_node() {
+    const auto& all = view_.executions();
+    return std::next(all.begin(), below(static_cast<std::uint32_t>(all.size())))->first;
+  }
+  bool may_grow() { return flow().counts.nodes < 40; }
+
+  // After nodes that are there, in any state, and each other.
+  std::vector<NewNode> more_nodes() {
+    std::vector<NewNode> nodes;
+    for (auto count = 1 + below(3); count > 0; --count) {
+      std::vector<Dependency> after;
+      if (below(2) == 0)
+        after.push_back({.node = view_.executions().at(any_node()).flow->node,
+                         .on = static_cast<DependsOn>(below(3))});
+      if (!nodes.empty() && below(2) == 0) after.push_back({.node = nodes.back().node.name});
+      nodes.push_back(new_node(fmt::format("m{}", grown_++), after));
+      nodes.back().node.payload = fmt::format("{}", below(2));
+    }
+    return nodes;
+  }
+  // Each run of a node may spawn other nodes, and some of them once more.
+  std::vector<NewNode> spawned_by(const ExecutionId& id) {
+    auto nodes = more_nodes();
+    const auto& name = view_.executions().at(id).flow->node;
+    for (std::uint32_t i = 0; i < 3; ++i)
+      if (below(2) == 0) {
+        nodes.push_back(new_node(fmt::format("{}-s{}", name.str(), i)));
+        nodes.back().node.payload = fmt::format("{}", below(2));
+      }
+    return nodes;
+  }
+  std::vector<NewNode> children() {
+    std::vector<NewNode> nodes;
+    for (auto count = 1 + below(3); count > 0; --count)
+      nodes.push_back(new_node(fmt::format("c{}", grown_++)));
+    return nodes;
+  }
 
   void claim(const ExecutionId& id) {
     auto command = core::claim(1);
@@ -158,8 +199,28 @@ class RandomFlow {
     if (below(4) == 0)
       must(view_.run(Fail{.id = id, .fence = fence, .reason = "broke", .category = "permanent"},
                      now_));
+    else if (const Complete complete{.id = id, .fence = fence}; below(3) == 0 && may_grow())
+      must(view_.run(
+          Grow{.id = id, .flow = flow_of_tests, .end = complete, .nodes = spawned_by(id)}, now_));
+    else if (below(4) == 0 && may_grow())
+      must(view_.run(Grow{.id = id,
+                          .flow = flow_of_tests,
+                          .end = WaitForChildren{.id = id, .fence = fence},
+                          .nodes = children()},
+                     now_));
     else
-      must(view_.run(Complete{.id = id, .fence = fence}, now_));
+      must(view_.run(complete, now_));
+  }
+
+  // Counted anew; the state of a turn is its own.
+  EdgeState expected(const Edge& edge) {
+    const auto& upstream = view_.executions().at(edge.upstream);
+    const auto& downstream = view_.executions().at(edge.id.downstream);
+    if (edge.role == EdgeRole::turn && edge.state == EdgeState::satisfied) return edge.state;
+    if (!has_ended(upstream)) return EdgeState::pending;
+    if (edge.role == EdgeRole::spawn && downstream.flow->spawned_in != upstream.replay_count)
+      return EdgeState::impossible;
+    return decided_by(edge.on, public_state(upstream));
   }
 
   void check() {
@@ -168,20 +229,23 @@ class RandomFlow {
     for (const auto& [id, node] : view_.executions()) {
       std::uint32_t satisfied = 0;
       std::uint32_t impossible = 0;
+      std::uint32_t open_children = 0;
       for (const auto& [edge_id, edge] : view_.edges()) {
         if (edge_id.downstream != id) continue;
-        const auto& upstream = view_.executions().at(edge.upstream);
-        const auto expected = has_ended(upstream) ? decided_by(edge.on, public_state(upstream))
-                                                  : EdgeState::pending;
-        EXPECT_EQ(static_cast<int>(edge.state), static_cast<int>(expected));
-        satisfied += expected == EdgeState::satisfied ? 1 : 0;
-        impossible += expected == EdgeState::impossible ? 1 : 0;
+        const auto state = expected(edge);
+        EXPECT_EQ(static_cast<int>(edge.state), static_cast<int>(state));
+        const bool is_child = edge.role == EdgeRole::child;
+        satisfied += !is_child && state == EdgeState::satisfied ? 1 : 0;
+        impossible += !is_child && state == EdgeState::impossible ? 1 : 0;
+        open_children += is_child && state == EdgeState::pending ? 1 : 0;
       }
       EXPECT_EQ(node.flow->satisfied, satisfied);
       EXPECT_EQ(node.flow->impossible, impossible);
+      EXPECT_EQ(node.flow->open_children, open_children);
       if (has_ended(node)) count_end(recounted, node, 1);
       const bool waits = std::holds_alternative<WaitingChildren>(node.state);
-      EXPECT_TRUE(!waits || verdict(*node.flow) == Verdict::wait) << show(node);
+      const bool is_list = node.flow->map.has_value();  // which waits also for its turn
+      EXPECT_TRUE(!waits || is_list || verdict(*node.flow) == Verdict::wait) << show(node);
       const bool starts = std::holds_alternative<Active>(node.state) ||
                           std::holds_alternative<Waiting>(node.state);
       EXPECT_TRUE(!starts || verdict(*node.flow) == Verdict::ready) << show(node);
@@ -195,6 +259,7 @@ class RandomFlow {
   }
 
   std::minstd_rand random_;
+  std::uint32_t grown_ = 0;
   MemoryPartition view_;
   TimePoint now_ = t0;
 };

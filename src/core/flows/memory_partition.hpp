@@ -30,6 +30,10 @@ class MemoryPartition final : public PartitionView {
       std::visit(Overloaded{
                      [](const ReleaseToken&) {},
                      [](const ForgetSpending&) {},
+                     [&](const ExpandMap& effect) { expand(effect, now); },
+                     [&](const CollectMap& effect) {
+                       must(run(EndMap{.id = effect.id, .run = effect.run, .result = "[]"}, now));
+                     },
                      [&](auto slice) {
                        for (auto reply = must(run(slice, now)); reply.more;
                             reply = must(run(slice, now)))
@@ -37,6 +41,20 @@ class MemoryPartition final : public PartitionView {
                      },
                  },
                  Effect(effects_.front()));
+  }
+
+  // As the engine does it: a list of none to three entries, other ones in each run, in two slices.
+  void expand(const ExpandMap& effect, TimePoint now) {
+    const auto& node = *executions_.at(effect.id).flow;
+    const auto count = (node.index + effect.run) % 4;
+    for (std::uint32_t i = 0; i <= count; ++i) {
+      AddItems slice{.id = effect.id, .run = effect.run, .first = i, .items = {}};
+      slice.is_last = i == count;
+      if (i < count)
+        slice.items.push_back({node_id(node.flow, effect.id.partition(), item_name(node.node, i)),
+                               std::to_string(effect.run)});
+      must(run(std::move(slice), now));
+    }
   }
 
   const std::map<ExecutionId, Execution>& executions() const { return executions_; }

@@ -1,11 +1,11 @@
 // The commands of flows.
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "base/try.hpp"
 #include "core/flows/draft.hpp"
+#include "core/flows/growth.hpp"
 #include "core/refusals.hpp"
 #include "core/transitions/ending.hpp"
 
@@ -46,55 +46,6 @@ Plan<FlowInfo> unchanged(const Flow& flow) { return {.reply = info_of(flow)}; }
 
 // ---- Making flows --------------------------------------------------------------------------------
 
-Submit submit_of(const FlowNode& node, const Flow& flow) {
-  Submit submit{.ns = flow.ns,
-                .lane = node.lane,
-                .kind = node.kind,
-                .priority = node.priority,
-                .content_type = node.content_type,
-                .delay_until = node.delay_until,
-                .deadline = node.deadline,
-                .tags = node.tags,
-                .policy = node.policy};
-  for (const auto& budget : flow.budgets)
-    if (std::ranges::find(submit.policy.budgets, budget) == submit.policy.budgets.end())
-      submit.policy.budgets.push_back(budget);
-  return submit;
-}
-
-std::vector<Edge> edges_of(const NewNode& added, const Flow& flow) {
-  std::vector<Edge> edges;
-  for (const auto& dependency : added.node.after)
-    edges.push_back({.id = {added.id, static_cast<std::uint32_t>(edges.size())},
-                     .upstream = node_id(flow.id, flow.partition, dependency.node),
-                     .on = dependency.on,
-                     .input = dependency.input});
-  return edges;
-}
-
-Result<void> add_node(FlowDraft& draft, NewNode added, Millis retention_default, TimePoint now) {
-  auto& node = added.node;
-  const auto edges = edges_of(added, draft.flow);
-  const bool is_finalizer = !edges.empty() && std::ranges::none_of(edges, [](const Edge& edge) {
-    return edge.on == DependsOn::succeeded;
-  });
-  auto step = apply(nullptr,
-                    Create{.id = added.id,
-                           .submit = submit_of(node, draft.flow),
-                           .retention_default = retention_default},
-                    now);
-  FF_TRY(step);
-  auto& created = *step->next;
-  created.flow = Membership{.flow = draft.flow.id,
-                            .node = node.name,
-                            .index = draft.flow.counts.nodes,
-                            .is_optional = node.optional,
-                            .is_finalizer = is_finalizer,
-                            .cancel_rest = node.rest == RestAction::cancel,
-                            .needed = node.needed};
-  return draft.add(std::move(created), std::move(node.payload), edges);
-}
-
 }  // namespace
 
 Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoint now) {
@@ -127,8 +78,8 @@ Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoin
                    .revision = 1,
                    .state = submit.building ? FlowState::building : FlowState::running},
                   now);
-  for (auto& node : command.nodes)
-    FF_TRY(add_node(draft, std::move(node), command.retention_default, now));
+  FF_TRY(add_nodes(view, draft, std::move(command.nodes), {.retention = command.retention_default},
+                   now));
   auto plan = finish(draft, FlowReply{}, EventType::flow_submitted);
   FF_TRY(plan);
   plan->reply.flow = info_of(draft.flow);
@@ -138,31 +89,10 @@ Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoin
 Result<Plan<FlowInfo>> decide(PartitionView& view, AddNodes command, TimePoint now) {
   auto flow = load(view, command.id);
   FF_TRY(flow);
-  if (flow->state != FlowState::building) return refusals::not_building(flow->id, flow->state);
+  if (is_terminal(flow->state)) return refusals::already_terminal(flow->id, flow->state);
   FlowDraft draft(view, std::move(*flow), now);
-  std::set<ExecutionId> among_these;
-  for (const auto& node : command.nodes) among_these.insert(node.id);
-  std::size_t added = 0;
-  std::set<ExecutionId> among_these;
-  for (const auto& node : command.nodes) among_these.insert(node.id);
-  for (auto& node : command.nodes) {
-    const auto known = view.find(node.id);
-    FF_TRY(known);
-    if (*known) continue;
-    for (const auto& edge : edges_of(node, draft.flow)) {
-      if (among_these.contains(edge.upstream)) continue;
-      const auto upstream = view.find(edge.upstream);
-      FF_TRY(upstream);
-      if (!*upstream) return refusals::node_not_found(draft.flow.id, node.node.after[edge.id.index].node);
-    }
-    ++added;
-    FF_TRY(add_node(draft, std::move(node), command.retention_default, now));
-  }
-  if (draft.flow.counts.nodes > limits::flow_nodes_max ||
-      draft.flow.edges > limits::flow_edges_max)
-    return refusals::flow_too_large(draft.flow.id);
-  if (added == 0) return unchanged(draft.flow);
-  draft.flow.revision += 1;
+  FF_TRY(add_nodes(view, draft, std::move(command.nodes), {.retention = command.retention_default},
+                   now));
   auto plan = finish(draft, FlowInfo{});
   FF_TRY(plan);
   plan->reply = info_of(draft.flow);

@@ -162,6 +162,9 @@ Result<Plan<EndReply>> decide(PartitionView& view, Replay command, TimePoint now
 
 Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoint now);
 Result<Plan<FlowInfo>> decide(PartitionView& view, AddNodes command, TimePoint now);
+Result<Plan<EndReply>> decide(PartitionView& view, Grow command, TimePoint now);
+Result<Plan<Done>> decide(PartitionView& view, AddItems command, TimePoint now);
+Result<Plan<Done>> decide(PartitionView& view, EndMap command, TimePoint now);
 Result<Plan<FlowInfo>> decide(PartitionView& view, const SealFlow& command, TimePoint now);
 Result<Plan<FlowInfo>> decide(PartitionView& view, PauseFlow command, TimePoint now);
 Result<Plan<FlowInfo>> decide(PartitionView& view, const ResumeFlow& command, TimePoint now);

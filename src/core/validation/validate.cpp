@@ -259,14 +259,6 @@ Result<void> validate(const UpdateProgress& operation, PartitionIndex partition_
   });
 }
 
-Result<void> validate(const Complete& operation, PartitionIndex partition_count) {
-  return all_of({
-      validate_id(operation.id, partition_count),
-      present("content_type", operation.content_type),
-      fits("result", operation.result ? operation.result->size() : 0, limits::result_bytes_max),
-  });
-}
-
 Result<void> validate(const CompleteMany& operation, PartitionIndex) {
   return batch_valid(operation.executions,
                      [](const Complete& each) { return each.result ? each.result->size() : 0; });

@@ -27,6 +27,7 @@ Result<void> validate(const Complete& operation, PartitionIndex partition_count)
 Result<void> validate(const CompleteMany& operation, PartitionIndex partition_count);
 Result<void> validate(const Fail& operation, PartitionIndex partition_count);
 Result<void> validate(const Delay& operation, PartitionIndex partition_count);
+Result<void> validate(const WaitForChildren& operation, PartitionIndex partition_count);
 Result<void> validate(const HandBack& operation, PartitionIndex partition_count);
 Result<void> validate(const Cancel& operation, PartitionIndex partition_count);
 Result<void> validate(const RevokeLease& operation, PartitionIndex partition_count);

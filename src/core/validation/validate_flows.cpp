@@ -12,9 +12,17 @@ namespace {
 // Nodes of one call by their names.
 using Positions = std::unordered_map<std::string, std::size_t>;
 
-std::string path_of(std::size_t node) { return fmt::format("nodes[{}]", node); }
-std::string path_of(std::size_t node, std::size_t dependency) {
-  return fmt::format("nodes[{}].after[{}]", node, dependency);
+// A list of nodes in an operation, by the name of its field.
+struct NodeList {
+  std::string_view field;
+  const std::vector<FlowNode>& nodes;
+};
+
+std::string path_of(const NodeList& list, std::size_t node) {
+  return fmt::format("{}[{}]", list.field, node);
+}
+std::string path_of(const NodeList& list, std::size_t node, std::size_t dependency) {
+  return fmt::format("{}[{}].after[{}]", list.field, node, dependency);
 }
 
 // Names the place in the graph where something is wrong.
@@ -28,6 +36,31 @@ Result<void> at(const std::string& path, Result<void> checked) {
   else
     field->value = path + '.' + field->value;
   return std::unexpected(std::move(error));
+}
+
+Result<void> map_valid(const FlowNode& node) {
+  const auto& map = *node.map;
+  FF_TRY(all_of({present("map.over", map.input),
+                 in_range("map.max_parallel", map.max_parallel.value_or(1), 1u,
+                          limits::flow_nodes_max)}));
+  const bool is_known = std::ranges::any_of(node.after, [&](const Dependency& dependency) {
+    return dependency.input.value_or(dependency.node) == map.input &&
+           dependency.on == DependsOn::succeeded;
+  });
+  if (!is_known)
+    return fail_field(Errc::invalid_input, "map.over",
+                      fmt::format("map.over names {}, which is no input of this node; it must be "
+                                  "that of a dependency on success",
+                                  map.input.str()));
+  if (!node.payload.empty())
+    return fail_field(Errc::invalid_input, "payload",
+                      "a node with map has no payload of its own: each item gets its entry of the list");
+  // The longest name of an item still has to be a name.
+  constexpr std::size_t name_max = node_rule.bytes_max - sizeof ".99999" + 1;
+  if (node.name.str().size() > name_max)
+    return fail_field(Errc::invalid_input, "name",
+                      fmt::format("the name of a node with map has at most {} bytes", name_max));
+  return {};
 }
 
 Result<void> node_valid(const FlowNode& node, std::size_t budgets_of_flow) {
@@ -45,6 +78,7 @@ Result<void> node_valid(const FlowNode& node, std::size_t budgets_of_flow) {
                           std::size_t{limits::node_dependencies_max}),
                  in_range("budgets", node.policy.budgets.size() + budgets_of_flow, std::size_t{0},
                           limits::budgets_per_execution_max)}));
+  if (node.map) FF_TRY(map_valid(node));
   if (!node.needed && node.rest == RestAction::cancel)
     return fail_field(Errc::invalid_input, "rest",
                       "rest is for a node with needed: any other waits for all nodes before it");
@@ -56,21 +90,23 @@ Result<void> node_valid(const FlowNode& node, std::size_t budgets_of_flow) {
                                 *node.needed, node.after.size()));
 }
 
-Result<Positions> positions_of(const std::vector<FlowNode>& nodes) {
+Result<Positions> positions_of(const NodeList& list) {
+  const auto& nodes = list.nodes;
   Positions positions;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (!positions.emplace(nodes[i].name.str(), i).second)
-      return fail_field(Errc::invalid_input, path_of(i) + ".name",
-                        fmt::format("{}.name: another node is called {} already", path_of(i),
+      return fail_field(Errc::invalid_input, path_of(list, i) + ".name",
+                        fmt::format("{}.name: another node is called {} already", path_of(list, i),
                                     nodes[i].name.str()));
   return positions;
 }
 
-Result<void> dependencies_valid(const std::vector<FlowNode>& nodes, const Positions& positions,
+Result<void> dependencies_valid(const NodeList& list, const Positions& positions,
                                 bool may_name_earlier) {
+  const auto& nodes = list.nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (std::size_t j = 0; j < nodes[i].after.size(); ++j) {
-      const auto path = path_of(i, j);
+      const auto path = path_of(list, i, j);
       const auto& name = nodes[i].after[j].node;
       FF_TRY(at(path, all_of({present("node", name), present("input", nodes[i].after[j].input)})));
       if (name == nodes[i].name)
@@ -84,7 +120,8 @@ Result<void> dependencies_valid(const std::vector<FlowNode>& nodes, const Positi
 }
 
 // Takes off nodes whose dependencies are all taken off; a cycle is left.
-Result<void> is_acyclic(const std::vector<FlowNode>& nodes, const Positions& positions) {
+Result<void> is_acyclic(const NodeList& list, const Positions& positions) {
+  const auto& nodes = list.nodes;
   std::vector<std::size_t> open(nodes.size(), 0);
   std::vector<std::vector<std::size_t>> dependents(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -105,7 +142,7 @@ Result<void> is_acyclic(const std::vector<FlowNode>& nodes, const Positions& pos
     for (std::size_t j = 0; open[i] > 0 && j < nodes[i].after.size(); ++j) {
       const auto found = positions.find(nodes[i].after[j].node.str());
       if (found == positions.end() || open[found->second] == 0) continue;
-      const auto path = path_of(i, j);
+      const auto path = path_of(list, i, j);
       return fail_field(
           Errc::cycle_detected, path,
           fmt::format("{}: {} and {} depend on each other, directly or through others", path,
@@ -114,26 +151,26 @@ Result<void> is_acyclic(const std::vector<FlowNode>& nodes, const Positions& pos
   return {};
 }
 
-Result<void> nodes_valid(const std::vector<FlowNode>& nodes, std::size_t budgets_of_flow,
-                         bool may_name_earlier) {
+Result<void> nodes_valid(const NodeList& list, std::size_t budgets_of_flow, bool may_name_earlier) {
+  const auto& nodes = list.nodes;
   if (nodes.size() > limits::flow_call_nodes_max)
     return fail_field(
-        Errc::flow_limit_exceeded, "nodes",
-        fmt::format("nodes has {} entries, and one call takes at most {}; {}", nodes.size(),
-                    limits::flow_call_nodes_max,
+        Errc::flow_limit_exceeded, std::string(list.field),
+        fmt::format("{} has {} entries, and one call takes at most {}; {}", list.field,
+                    nodes.size(), limits::flow_call_nodes_max,
                     may_name_earlier ? "add them in several calls"
                                      : "submit the flow with building set, extend it, "
                                        "then seal it"));
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    FF_TRY(at(path_of(i), node_valid(nodes[i], budgets_of_flow)));
+    FF_TRY(at(path_of(list, i), node_valid(nodes[i], budgets_of_flow)));
     bytes += nodes[i].payload.size();
   }
-  FF_TRY(fits("nodes", bytes, limits::flow_call_bytes_max));
-  const auto positions = positions_of(nodes);
+  FF_TRY(fits(list.field, bytes, limits::flow_call_bytes_max));
+  const auto positions = positions_of(list);
   FF_TRY(positions);
-  FF_TRY(dependencies_valid(nodes, *positions, may_name_earlier));
-  return is_acyclic(nodes, *positions);
+  FF_TRY(dependencies_valid(list, *positions, may_name_earlier));
+  return is_acyclic(list, *positions);
 }
 
 Result<void> has_nodes(const std::vector<FlowNode>& nodes) {
@@ -155,7 +192,7 @@ Result<void> validate(const SubmitFlow& operation, PartitionIndex) {
                  tags_valid("tags", operation.tags),
                  in_range("budgets", operation.budgets.size(), std::size_t{0},
                           limits::budgets_per_execution_max),
-                 nodes_valid(operation.nodes, operation.budgets.size(), false)}));
+                 nodes_valid({"nodes", operation.nodes}, operation.budgets.size(), false)}));
   if (!operation.result || operation.building) return {};
   const bool known = std::ranges::any_of(
       operation.nodes, [&](const FlowNode& node) { return node.name == *operation.result; });
@@ -165,7 +202,24 @@ Result<void> validate(const SubmitFlow& operation, PartitionIndex) {
 }
 
 Result<void> validate(const ExtendFlow& operation, PartitionIndex) {
-  return all_of({has_nodes(operation.nodes), nodes_valid(operation.nodes, 0, true)});
+  return all_of({has_nodes(operation.nodes), nodes_valid({"nodes", operation.nodes}, 0, true)});
+}
+
+Result<void> validate(const Complete& operation, PartitionIndex partition_count) {
+  FF_TRY(all_of({
+      validate_id(operation.id, partition_count),
+      present("content_type", operation.content_type),
+      fits("result", operation.result ? operation.result->size() : 0, limits::result_bytes_max),
+  }));
+  return operation.spawn.empty() ? Result<void>{}
+                                 : nodes_valid({"spawn", operation.spawn}, 0, true);
+}
+
+// What its children depend on must not wait for it in turn.
+Result<void> validate(const WaitForChildren& operation, PartitionIndex partition_count) {
+  FF_TRY(validate_id(operation.id, partition_count));
+  return operation.children.empty() ? Result<void>{}
+                                    : nodes_valid({"children", operation.children}, 0, false);
 }
 
 Result<void> validate(const GetFlow& operation, PartitionIndex) {

@@ -17,12 +17,13 @@ void Outbox::carry_out(PartitionIndex partition, std::vector<core::Effect> effec
   for (auto& effect : effects)
     std::visit(
         [&]<class Command>(const Command& command) {
-          using Reply = typename Command::Reply;
-          if constexpr (std::same_as<Reply, core::SliceReply>)
+          if constexpr (store::OneOf<Command, core::ExpandMap, core::CollectMap>)
+            carry_out_map(partition, command);
+          else if constexpr (std::same_as<typename Command::Reply, core::SliceReply>)
             carry_out_slice(partition, command, command, calls);
           else
             calls.push_back(store::Call<Command>{
-                command, [this, partition, command](const Result<Reply>& reply) {
+                command, [this, partition, command](const Result<typename Command::Reply>& reply) {
                   if (reply) note_done(partition, command);
                 }});
         },
@@ -68,6 +69,14 @@ Async<ff::Done> Outbox::carry_out_all(Command slice) {
   }
 }
 
+template <class Effect>
+void Outbox::carry_out_map(PartitionIndex partition, Effect effect) {
+  coroutines_.spawn(executor_, [this, partition, effect]() -> asio::awaitable<void> {
+    const auto done = co_await maps_.run(effect);
+    if (done) note_done(partition, effect);
+  });
+}
+
 // Settling does not hurry: an effect that is carried out twice does nothing the second time.
 void Outbox::note_done(PartitionIndex partition, core::Effect effect) {
   Done done;
@@ -100,6 +109,7 @@ void Outbox::close() {
     done.swap(done_);
   }
   settle(std::move(done));
+  coroutines_.wait();
 }
 
 // The spender's id may belong to another execution by now, whose spending is not to be forgotten.
@@ -142,6 +152,10 @@ Async<Scan> Outbox::run_once() {
       advanced.push_back(co_await carry_out_all(*flow));
     else if (const auto* edges = std::get_if<core::ResolveEdges>(&each.effect))
       advanced.push_back(co_await carry_out_all(*edges));
+    else if (const auto* expand = std::get_if<core::ExpandMap>(&each.effect))
+      advanced.push_back(co_await maps_.run(*expand));
+    else if (const auto* collect = std::get_if<core::CollectMap>(&each.effect))
+      advanced.push_back(co_await maps_.run(*collect));
     else
       advanced.push_back(co_await carry_out_all(std::get<core::CancelRest>(each.effect)));
   }

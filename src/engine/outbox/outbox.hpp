@@ -5,6 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/async/coroutine_group.hpp"
+#include "engine/outbox/map_runner.hpp"
 #include "engine/scanner.hpp"
 #include "store/store.hpp"
 
@@ -15,7 +17,8 @@ namespace ff {
 // one, left behind. All effects are safe to repeat. Thread-safe.
 class Outbox final : public Scanner {
  public:
-  explicit Outbox(store::Store& store) : store_(store) {}
+  Outbox(store::Store& store, asio::any_io_executor executor, Millis retention_default)
+      : store_(store), executor_(std::move(executor)), maps_(store, retention_default) {}
 
   // Starts them and does not wait. An effect that fails is left for run_once().
   void carry_out(PartitionIndex partition, std::vector<core::Effect> effects);
@@ -23,7 +26,8 @@ class Outbox final : public Scanner {
   std::string_view name() const override { return "outbox"; }
   Async<Scan> run_once() override;
 
-  // Starts to settle everything that was carried out; later effects are left for another process.
+  // Starts to settle everything that was carried out; later effects are left for another process. Waits for work
+  // on lists, which breaks off as soon as the store's next answer is there.
   void close();
 
  private:
@@ -38,11 +42,17 @@ class Outbox final : public Scanner {
                        std::vector<store::AnyCall>& calls);
   template <class Command>
   Async<ff::Done> carry_out_all(Command slice);
+  // Work on lists takes many calls, one after the other.
+  template <class Effect>
+  void carry_out_map(PartitionIndex partition, Effect effect);
   asio::awaitable<std::vector<Result<ff::Done>>> forget(std::vector<core::ForgetSpending> forgets);
   void note_done(PartitionIndex partition, core::Effect effect);
   void settle(Done done);
 
   store::Store& store_;
+  asio::any_io_executor executor_;
+  MapRunner maps_;
+  CoroutineGroup coroutines_;
   std::mutex mutex_;
   Done done_;
   std::size_t done_count_ = 0;

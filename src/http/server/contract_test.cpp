@@ -221,7 +221,7 @@ class ContractTest : public HttpTest {
       return {{"nodes", json::array{flow_node("other")}}, {"idempotency_key", "taken"}};
     }
     if (operation == "ExtendFlow")
-      return {{"id", flow()}, {"nodes", json::array{flow_node("b")}}};
+      return {{"id", completed_flow()}, {"nodes", json::array{flow_node("b")}}};
     if (operation == "SealFlow") return {{"id", cancelled_flow(true)}};
     if (operation == "RedriveFlow") return {{"id", flow()}, {"from", "a"}};
     return {{"id", completed_flow()}};
@@ -478,6 +478,7 @@ class FieldsTest : public ContractTest {
                    prefix + "no_such_field");
     for (const auto& property : schema.at("properties").as_object()) {
       const std::string name(property.key());
+      if (prefix == "executions[0]." && name == "spawn") continue;  // not in a batch, whatever it says
       const auto& inner = check_.resolve(property.value().as_object());
       const auto put = [&](const json::value& value) { return make(with(valid, name, value)); };
       const bool takes_anything = !inner.contains("type") && !inner.contains("oneOf");
@@ -503,10 +504,13 @@ class FieldsTest : public ContractTest {
     return check_.resolve(schema.as_object()).contains("properties");
   }
   static json::object member(const json::object& fields, const std::string& name) {
-    return fields.contains(name) ? fields.at(name).as_object() : json::object{};
+    const auto least = name == "map" ? json::object{{"over", "list"}} : json::object{};
+    return fields.contains(name) ? fields.at(name).as_object() : least;
   }
   static json::object first(const json::object& fields, const std::string& name) {
-    return fields.contains(name) ? fields.at(name).as_array().at(0).as_object() : json::object{};
+    const bool is_node = name == "spawn" || name == "children";
+    const auto least = is_node ? flow_node() : json::object{};
+    return fields.contains(name) ? fields.at(name).as_array().at(0).as_object() : least;
   }
 
   void expect_refused(Call call, json::object fields, const std::string& code,

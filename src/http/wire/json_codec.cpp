@@ -9,7 +9,7 @@
 #include "base/text/rfc3339.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
-#include "http/wire/json_parts.hpp"
+#include "base/text/json_parts.hpp"
 
 namespace ff::http {
 namespace {

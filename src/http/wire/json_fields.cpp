@@ -8,7 +8,7 @@
 #include "base/text/base64.hpp"
 #include "base/text/utf8.hpp"
 #include "http/wire/json_codec.hpp"
-#include "http/wire/json_parts.hpp"
+#include "base/text/json_parts.hpp"
 
 namespace ff::http {
 namespace {

@@ -182,6 +182,7 @@ void describe(Fields& fields, WaitpointKeyList& value);
 // Flows (wire_flows.cpp)
 void describe(Fields& fields, Dependency& value);
 void describe(Fields& fields, FlowNode& value);
+void describe(Fields& fields, MapOver& value);
 void describe(Fields& fields, NodeCounts& value);
 void describe(Fields& fields, FlowInfo& value);
 void describe(Fields& fields, FlowReply& value);

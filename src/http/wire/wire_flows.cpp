@@ -107,6 +107,12 @@ void describe_needed(Fields& fields, std::optional<std::uint32_t>& needed) {
 
 }  // namespace
 
+void describe(Fields& fields, MapOver& map) {
+  fields.required("over", map.input);
+  fields.optional("max_parallel", map.max_parallel);
+  fields.defaulted("tolerated_failures", map.tolerated_failures);
+}
+
 void describe(Fields& fields, FlowNode& node) {
   fields.required("name", node.name);
   fields.defaulted("lane", node.lane);
@@ -121,6 +127,7 @@ void describe(Fields& fields, FlowNode& node) {
   describe_needed(fields, node.needed);
   fields.defaulted("rest", node.rest);
   fields.defaulted("optional", node.optional);
+  fields.optional("map", node.map);
 }
 
 // ---- Flows --------------------------------------------------------------------------------------
@@ -217,6 +224,7 @@ void describe(Fields& fields, FlowNodeInfo& node) {
   fields.required("after", node.after);
   describe_needed(fields, node.needed);
   fields.required("optional", node.optional);
+  fields.optional("map", node.map);
   fields.required("attempts", node.attempts);
   fields.optional("started_at_ms", node.started_at);
   fields.optional("ended_at_ms", node.ended_at);

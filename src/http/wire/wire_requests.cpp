@@ -108,6 +108,7 @@ void describe(Fields& fields, Complete& complete) {
   fields.required("id", complete.id);
   fields.fence(complete.fence);
   fields.typed_bytes("result", complete.result, complete.content_type);
+  fields.defaulted("spawn", complete.spawn);
 }
 
 void describe(Fields& fields, CompleteMany& many) {
@@ -136,6 +137,7 @@ void describe(Fields& fields, HandBack& back) {
 void describe(Fields& fields, WaitForChildren& wait) {
   fields.required("id", wait.id);
   fields.fence(wait.fence);
+  fields.defaulted("children", wait.children);
 }
 
 void describe(Fields& fields, Cancel& cancel) {

@@ -94,8 +94,20 @@ Flow::Node& Flow::Node::optional() {
   return *this;
 }
 
+Flow::Node& Flow::Node::map(std::string node, MapOptions options) {
+  map_over_ = node;
+  rest_.map = MapOver{.input = {},
+                      .max_parallel = options.max_parallel,
+                      .tolerated_failures = options.tolerated_failures};
+  return after(std::move(node));
+}
+
 Result<FlowNode> Flow::Node::to_node() const {
   auto node = rest_;
+  if (node.map) {
+    auto over = parse_into(map_over_, node.map->input);
+    if (!over) return in_node(name_, std::move(over.error()));
+  }
   for (auto parsed : {parse_into(name_, node.name), parse_into(kind_, node.kind),
                       parse_into(lane_, node.lane), parse_into(content_type_, node.content_type)})
     if (!parsed) return in_node(name_, std::move(parsed.error()));
@@ -154,6 +166,16 @@ Flow& Flow::retention(Millis time) {
   return *this;
 }
 
+Result<std::vector<FlowNode>> Flow::nodes() const {
+  std::vector<FlowNode> made;
+  for (const auto& each : nodes_) {
+    auto node = each.to_node();
+    FF_TRY(node);
+    made.push_back(std::move(*node));
+  }
+  return made;
+}
+
 Result<SubmitFlow> Flow::to_operation() const {
   auto submit = rest_;
   for (auto parsed : {parse_into(kind_, submit.kind), parse_into(ns_, submit.ns),
@@ -170,17 +192,16 @@ Result<SubmitFlow> Flow::to_operation() const {
     return fail_field(Errc::node_not_found, "result",
                       fmt::format("the result is that of node '{}', and the flow has no such node",
                                   printable(result_)));
-  for (const auto& node : nodes_) {
+  for (const auto& node : nodes_)
     for (const auto& edge : node.edges_)
       if (!names.contains(edge.node))
         return fail_field(
             Errc::node_not_found, "after",
             fmt::format("node '{}' depends on node '{}', and the flow has no such node",
                         printable(node.name_), printable(edge.node)));
-    auto made = node.to_node();
-    FF_TRY(made);
-    submit.nodes.push_back(std::move(*made));
-  }
+  auto made = nodes();
+  FF_TRY(made);
+  submit.nodes = std::move(*made);
   return submit;
 }
 

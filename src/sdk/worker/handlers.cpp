@@ -14,6 +14,8 @@ Outcome outcome_of(const Handler& handler, Task& task) {
     return handler(task);
   } catch (SuspendHandler& wait) {
     return Outcome::suspended(std::move(wait.options));
+  } catch (RunChildren& wait) {
+    return Outcome::waiting_for_children(std::move(wait.children));
   } catch (const TaskCancelled& cancelled) {
     if (cancelled.reason() == CancelReason::timed_out)
       return Outcome::failed({.reason = "the attempt's time is over", .category = "timeout"});

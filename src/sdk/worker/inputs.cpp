@@ -1,12 +1,14 @@
 // The inputs of a task that is a node of a flow.
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include <fmt/format.h>
 #include <boost/json.hpp>
 
 #include "base/text/utf8.hpp"
 #include "sdk/worker/task_call.hpp"
+#include "sdk/worker/task_run.hpp"
 
 namespace ff {
 
@@ -35,6 +37,26 @@ Bytes Task::input(std::string_view name) {
   if (all.empty()) fail_for_good(fmt::format("there is no input '{}'", printable(name)));
   fail_for_good(fmt::format("the input '{}' has no result: node {} is {}", printable(name),
                             all.front().node.str(), to_string(all.front().state)));
+}
+
+Outcome Outcome::spawn(const Flow& nodes) && {
+  auto* completed = std::get_if<Completed>(&how_);
+  if (!completed) fail_for_good("only an outcome that completes can spawn nodes");
+  completed->spawn = or_fail(nodes.nodes());
+  return std::move(*this);
+}
+
+std::vector<NodeInput> Task::run_children(const Flow& nodes) {
+  auto children = or_fail(nodes.nodes());
+  std::map<NodeName, NodeInput> ended;
+  for (auto& input : inputs())
+    if (is_terminal(input.state)) ended.insert_or_assign(input.node, std::move(input));
+  std::vector<NodeInput> results;
+  for (const auto& child : children)
+    if (const auto found = ended.find(child.name); found != ended.end())
+      results.push_back(std::move(found->second));
+  if (results.size() < children.size()) throw RunChildren{std::move(children)};
+  return results;
 }
 
 boost::json::value Task::input_json(std::string_view name) {

@@ -44,6 +44,7 @@ Report to_report(const Held& held, Outcome::Completed completed) {
     if (!type) return to_fail(held, {.reason = type.error().message});
     complete.content_type = std::move(*type);
   }
+  complete.spawn = std::move(completed.spawn);
   if (auto valid = core::validate(complete, core::any_partition); !valid)
     return to_fail(held, {.reason = valid.error().message});
   return complete;
@@ -80,8 +81,8 @@ Report to_report(const Held& held, const Outcome::How& how, Random& random) {
             return HandBack{held.id, held.fence,
                             to_valid_utf8(back.reason, limits::reason_bytes_max)};
           },
-          [&](const Outcome::WaitingForChildren&) -> Report {
-            return WaitForChildren{held.id, held.fence};
+          [&](const Outcome::WaitingForChildren& waiting) -> Report {
+            return WaitForChildren{held.id, held.fence, waiting.children};
           },
           [&](const Outcome::Cancelled& cancelled) -> Report {
             return Cancel{held.id, to_valid_utf8(cancelled.reason, limits::reason_bytes_max),
@@ -149,6 +150,11 @@ asio::awaitable<std::optional<Wake>> Reports::report(std::shared_ptr<Held> held,
 }
 
 Reports::Sent Reports::send(Complete completion) {
+  if (!completion.spawn.empty()) {
+    const auto grown = co_await engine_.run(std::move(completion));
+    FF_CO_TRY(grown);
+    co_return std::nullopt;
+  }
   const auto reply = co_await completions_.complete(std::move(completion));
   FF_CO_TRY(reply);
   co_return std::nullopt;

@@ -15,6 +15,11 @@ struct SuspendHandler {
   SuspendOptions options;
 };
 
+// Likewise, by Task::run_children().
+struct RunChildren {
+  std::vector<FlowNode> children;
+};
+
 class Task::Run {
  public:
   std::mutex mutex;  // of the next two, which are read once

@@ -136,6 +136,7 @@ Result<NodeInputs> read_inputs(const Database& database, const GetInputs& query)
   FF_TRY(edges);
   std::size_t bytes = 0;
   for (const auto& edge : *edges) {
+    if (edge.role == core::EdgeRole::turn) continue;
     const auto looked_at = edge.id.index - query.from;
     if (looked_at == limits::inputs_page_max || bytes >= limits::inputs_page_bytes_max) {
       page.next = edge.id.index;

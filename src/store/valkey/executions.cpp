@@ -133,7 +133,9 @@ keys::Address Executions::address_of(const Op& operation) const {
 template <class Op>
 RefusalContext Executions::refusal_context_of(const Op& operation) const {
   if constexpr (std::is_same_v<Op, core::AddNodes>)
-    return flow_context(subject_of(operation), operation);
+    return flow_context(subject_of(operation), operation.id, operation.nodes);
+  else if constexpr (std::is_same_v<Op, core::Grow>)
+    return flow_context(operation.id, operation.flow, operation.nodes);
   else if constexpr (Op::row.owner == Owner::flow)
     return flow_context(subject_of(operation));
   else
@@ -151,7 +153,7 @@ Executions::Traits Executions::traits_of(const Command& command) const {
                 .in_background = store::OneOf<Command, core::LeaseGrant, core::GrantIssue,
                                               core::TimerFire, core::Unblock, core::Remove,
                                               core::AdvanceFlow, core::ResolveEdges,
-                                              core::CancelRest>,
+                                              core::CancelRest, core::AddItems, core::EndMap>,
                 .publishes = !store::OneOf<Command, Renew, PutStep>,
                 .tells_timer = is_renewal || std::is_same_v<Command, core::TimerFire>,
                 .waits_for_disk = store::waits_for_disk<Command>};

@@ -110,6 +110,7 @@ std::string encode(const core::Edge& edge) {
   if (edge.input) out.set_input(edge.input->str());
   out.set_state(std::to_underlying(edge.state));
   out.set_run(edge.run);
+  out.set_role(std::to_underlying(edge.role));
   return out.SerializeAsString();
 }
 
@@ -117,10 +118,12 @@ Result<core::Edge> decode_edge(const core::EdgeId& id, std::string_view bytes) {
   proto::Edge stored;
   RecordReader read;
   constexpr auto states = std::to_underlying(core::EdgeState::impossible);
-  if (!parse(stored, bytes) || stored.state() > states)
+  constexpr auto roles = std::to_underlying(core::EdgeRole::turn);
+  if (!parse(stored, bytes) || stored.state() > states || stored.role() > roles)
     return damaged_flow("an edge into execution", id.downstream);
   core::Edge edge{.id = id,
                   .upstream = {id.downstream.partition(), read.uuid(stored.upstream())},
+                  .role = static_cast<core::EdgeRole>(stored.role()),
                   .on = read.named<DependsOn>(stored.on()),
                   .state = static_cast<core::EdgeState>(stored.state()),
                   .run = stored.run()};

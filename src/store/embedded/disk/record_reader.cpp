@@ -177,6 +177,17 @@ core::State RecordReader::waiting_children(const proto::Execution::WaitingChildr
   return waiting;
 }
 
+core::MapState RecordReader::map_state(const proto::Execution::Membership::Map& stored) {
+  constexpr auto phases = std::to_underlying(core::MapPhase::collects);
+  ok_ &= stored.phase() <= phases;
+  core::MapState map{.over = {.input = text<NodeName>(stored.input()),
+                              .tolerated_failures = stored.tolerated_failures()},
+                     .phase = static_cast<core::MapPhase>(stored.phase()),
+                     .items = stored.items()};
+  if (stored.has_max_parallel()) map.over.max_parallel = stored.max_parallel();
+  return map;
+}
+
 core::Membership RecordReader::membership(const proto::Execution::Membership& stored) {
   core::Membership node{.flow = FlowId{uuid(stored.flow())},
                         .index = stored.index(),
@@ -187,10 +198,15 @@ core::Membership RecordReader::membership(const proto::Execution::Membership& st
                         .edges_in = stored.edges_in(),
                         .satisfied = stored.satisfied(),
                         .impossible = stored.impossible(),
-                        .edges_out = stored.edges_out()};
+                        .edges_out = stored.edges_out(),
+                        .children = stored.children(),
+                        .open_children = stored.open_children()};
   if (!stored.node().empty()) node.node = text<NodeName>(stored.node());
   if (stored.has_needed()) node.needed = stored.needed();
-  ok_ &= node.satisfied + node.impossible <= node.edges_in;
+  if (stored.has_spawned_in()) node.spawned_in = stored.spawned_in();
+  if (stored.has_map()) node.map = map_state(stored.map());
+  ok_ &= node.children <= node.edges_in && node.open_children <= node.children &&
+         node.satisfied + node.impossible <= node.edges_in - node.children;
   return node;
 }
 

@@ -44,6 +44,7 @@ class RecordReader {
   core::State ended(const proto::Execution::Ended& stored);
   core::State blocked(const proto::Execution::Blocked& stored);
   core::State waiting_children(const proto::Execution::WaitingChildren& stored);
+  core::MapState map_state(const proto::Execution::Membership::Map& stored);
   core::Membership membership(const proto::Execution::Membership& stored);
 
   // Format 1 had no attempts; what is known of the newest one is put together.

@@ -168,6 +168,16 @@ void write(const core::Membership& node, proto::Execution::Membership& out) {
   out.set_satisfied(node.satisfied);
   out.set_impossible(node.impossible);
   out.set_edges_out(node.edges_out);
+  out.set_children(node.children);
+  out.set_open_children(node.open_children);
+  if (node.spawned_in) out.set_spawned_in(*node.spawned_in);
+  if (!node.map) return;
+  auto& map = *out.mutable_map();
+  map.set_input(node.map->over.input.str());
+  if (node.map->over.max_parallel) map.set_max_parallel(*node.map->over.max_parallel);
+  map.set_tolerated_failures(node.map->over.tolerated_failures);
+  map.set_phase(std::to_underlying(node.map->phase));
+  map.set_items(node.map->items);
 }
 
 void write(const Progress& progress, proto::Progress& out) {

@@ -236,6 +236,7 @@ void Shard::put_execution(core::Execution&& next, std::optional<std::string> pay
               .durable_in = durable_in});
   } else {
     before->execution = std::move(next);
+    if (payload) before->payload = std::move(payload);
     before->changed_in = batch.number;
     before->durable_in = std::max(before->durable_in, durable_in);
     hot_.resized(id);

@@ -346,6 +346,9 @@ std::optional<std::unexpected<Error>> refused_for_flow(Errc code, const RefusalC
       const auto edge = parse_number<std::size_t>(detail(1)).value_or(0);
       return refusals::node_not_found(id, context.dependencies.at(at).at(edge));
     }
+    case Errc::invalid_input:
+      if (detail(0) != "child") return std::nullopt;
+      return refusals::not_a_child(NodeName::parse(detail(1)).value_or(NodeName{}));
     case Errc::execution_not_leaseable:
       if (detail(0) != "flow") return std::nullopt;
       return refusals::flow_holds(context.id, id, flow_state_in(detail(2)));

@@ -1,5 +1,6 @@
 #include "store/valkey/calls/flow_calls.hpp"
 
+#include "base/overloaded.hpp"
 #include "base/try.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/event_message.hpp"
@@ -38,7 +39,8 @@ char letter_of(DependsOn on) {
 
 DependsOn on_from(char letter) {
   if (letter == 'f') return DependsOn::failed;
-  return letter == 'a' ? DependsOn::finished : DependsOn::succeeded;
+  const bool is_finished = letter == 'a' || letter == 'c' || letter == 't';
+  return is_finished ? DependsOn::finished : DependsOn::succeeded;
 }
 
 // ---- Nodes as arguments ---------------------------------------------------------------------------
@@ -58,6 +60,13 @@ std::string inputs_of(const FlowNode& node) {
     if (const auto& name = node.after[i].input)
       inputs += fmt::format("{}{}={}", inputs.empty() ? "" : "\x1f", i, name->str());
   return inputs;
+}
+
+std::string map_of(const FlowNode& node) {
+  if (!node.map) return {};
+  return fmt::format("{}\x1f{}\x1f{}", node.map->input.str(),
+                     node.map->max_parallel ? std::to_string(*node.map->max_parallel) : "",
+                     node.map->tolerated_failures);
 }
 
 std::string flags_of(const FlowNode& node) {
@@ -103,7 +112,7 @@ void add_node(std::vector<std::string>& arguments, core::NewNode& added, std::st
         text_or_none(policy.attempt_timeout), text_or_none(policy.execution_deadline), budgets,
         text_or_none(policy.quota), usual_signals ? std::string() : std::to_string(policy.max_signals),
         node.needed ? std::to_string(*node.needed) : std::string(), flags_of(node),
-        edges_of(node, terms.flow), inputs_of(node)})
+        edges_of(node, terms.flow), inputs_of(node), map_of(node)})
     arguments.push_back(text);
   arguments[payload_at] = std::move(payload);
   add_tags(arguments, node.tags);
@@ -266,6 +275,41 @@ FunctionCall call_for(core::AddNodes& command) {
   return {"ff_flow_add_nodes", std::move(arguments)};
 }
 
+FunctionCall call_for(core::Grow& command) {
+  auto arguments = std::visit(
+      Overloaded{[](Complete& end) {
+                   return with_fence(end.fence, std::string("complete"),
+                                     std::string(end.result ? "1" : "0"),
+                                     std::move(end.result).value_or(""),
+                                     text_or_none(end.content_type));
+                 },
+                 [](WaitForChildren& end) {
+                   return with_fence(end.fence, std::string("wait"), std::string("0"),
+                                     std::string(), std::string());
+                 }},
+      command.end);
+  const NodeTerms terms{.flow = command.flow, .retention_default = command.retention_default};
+  for (auto& node : command.nodes)
+    add_node(arguments, node, "=" + std::move(node.node.payload), terms);
+  return {"ff_flow_grow", std::move(arguments)};
+}
+
+FunctionCall call_for(core::AddItems& command) {
+  std::vector<std::string> arguments{std::to_string(command.run), std::to_string(command.first),
+                                     command.is_last ? "1" : "0"};
+  for (auto& item : command.items) {
+    arguments.push_back(bytes_of(item.id));
+    arguments.push_back(std::move(item.payload));
+  }
+  return {"ff_map_items", std::move(arguments)};
+}
+
+FunctionCall call_for(core::EndMap& command) {
+  return {"ff_map_end",
+          {std::to_string(command.run), command.result ? "1" : "0",
+           std::move(command.result).value_or(""), std::move(command.failure)}};
+}
+
 FunctionCall call_for(SealFlow&) { return {"ff_flow_seal"}; }
 FunctionCall call_for(PauseFlow& command) { return {"ff_flow_pause", {std::move(command.reason)}}; }
 FunctionCall call_for(ResumeFlow&) { return {"ff_flow_resume"}; }
@@ -308,6 +352,11 @@ FlowReply read_answer(const core::CreateFlow& command, Answer& answer) {
 FlowInfo read_answer(const core::AddNodes&, Answer& answer) {
   return core::info_of(read_flow(answer));
 }
+EndReply read_answer(const core::Grow&, Answer& answer) {
+  return {answer.word<ExecutionState>()};
+}
+Done read_answer(const core::AddItems&, Answer&) { return {}; }
+Done read_answer(const core::EndMap&, Answer&) { return {}; }
 FlowInfo read_answer(const SealFlow&, Answer& answer) { return core::info_of(read_flow(answer)); }
 FlowInfo read_answer(const PauseFlow&, Answer& answer) { return core::info_of(read_flow(answer)); }
 FlowInfo read_answer(const ResumeFlow&, Answer& answer) { return core::info_of(read_flow(answer)); }
@@ -392,9 +441,10 @@ RefusalContext flow_context(const ExecutionId& subject) {
   return {.id = subject, .flow = FlowId{subject.uuid()}};
 }
 
-RefusalContext flow_context(const ExecutionId& subject, const core::AddNodes& command) {
-  auto context = flow_context(subject);
-  for (const auto& [id, node] : command.nodes) {
+RefusalContext flow_context(const ExecutionId& subject, const FlowId& flow,
+                            const std::vector<core::NewNode>& nodes) {
+  RefusalContext context{.id = subject, .flow = flow};
+  for (const auto& [id, node] : nodes) {
     auto& names = context.dependencies.emplace_back();
     for (const auto& dependency : node.after) names.push_back(dependency.node);
   }

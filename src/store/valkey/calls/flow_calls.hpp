@@ -9,6 +9,9 @@ namespace ff::valkey_store {
 bool sends_payload_ahead(const core::CreateFlow& command, const core::NewNode& node);
 FunctionCall call_for(core::CreateFlow& command);
 FunctionCall call_for(core::AddNodes& command);
+FunctionCall call_for(core::Grow& command);
+FunctionCall call_for(core::AddItems& command);
+FunctionCall call_for(core::EndMap& command);
 FunctionCall call_for(SealFlow& command);
 FunctionCall call_for(PauseFlow& command);
 FunctionCall call_for(ResumeFlow& command);
@@ -20,6 +23,9 @@ FunctionCall call_for(core::CancelRest& command);
 
 FlowReply read_answer(const core::CreateFlow& command, Answer& answer);
 FlowInfo read_answer(const core::AddNodes& command, Answer& answer);
+EndReply read_answer(const core::Grow& command, Answer& answer);
+Done read_answer(const core::AddItems& command, Answer& answer);
+Done read_answer(const core::EndMap& command, Answer& answer);
 FlowInfo read_answer(const SealFlow& command, Answer& answer);
 FlowInfo read_answer(const PauseFlow& command, Answer& answer);
 FlowInfo read_answer(const ResumeFlow& command, Answer& answer);
@@ -44,6 +50,8 @@ Result<core::Flow> read_flow(std::vector<Reply> fields, std::vector<Reply> tags)
 
 // Of a command whose owner is a flow; `subject` stands for it.
 RefusalContext flow_context(const ExecutionId& subject);
-RefusalContext flow_context(const ExecutionId& subject, const core::AddNodes& command);
+// Of a command that adds nodes.
+RefusalContext flow_context(const ExecutionId& subject, const FlowId& flow,
+                            const std::vector<core::NewNode>& nodes);
 
 }  // namespace ff::valkey_store

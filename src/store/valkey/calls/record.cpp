@@ -246,6 +246,18 @@ std::optional<core::Membership> membership_of(Fields& fields) {
     return fields.optional_number<std::uint32_t>(name).value_or(
         static_cast<std::uint32_t>(fields.text(records).size() / bytes));
   };
+  std::optional<core::MapState> map;
+  if (auto input = fields.optional_id<NodeName>("map_over")) {
+    const auto phase = fields.text("map_phase");
+    map = {.over = {.input = std::move(*input),
+                    .max_parallel = fields.optional_number<std::uint32_t>("map_parallel"),
+                    .tolerated_failures = fields.number<std::uint32_t>("map_tolerated")},
+           .phase = phase == "a"   ? core::MapPhase::adds_items
+                    : phase == "r" ? core::MapPhase::runs_items
+                    : phase == "c" ? core::MapPhase::collects
+                                   : core::MapPhase::waits,
+           .items = fields.number<std::uint32_t>("map_items")};
+  }
   return core::Membership{.flow = *flow,
                           .node = fields.optional_id<NodeName>("node").value_or(NodeName{}),
                           .index = fields.number<std::uint32_t>("node_index"),
@@ -257,7 +269,11 @@ std::optional<core::Membership> membership_of(Fields& fields) {
                           .edges_in = count("edges_in", "from", edge_in_bytes),
                           .satisfied = fields.number<std::uint32_t>("satisfied"),
                           .impossible = fields.number<std::uint32_t>("impossible"),
-                          .edges_out = count("edges_out", "to", edge_out_bytes)};
+                          .edges_out = count("edges_out", "to", edge_out_bytes),
+                          .children = fields.number<std::uint32_t>("children"),
+                          .open_children = fields.number<std::uint32_t>("open_children"),
+                          .spawned_in = fields.optional_number<std::uint32_t>("spawned_in"),
+                          .map = std::move(map)};
 }
 
 core::Execution read_execution(const ExecutionId& id, Fields& fields) {

@@ -3,6 +3,7 @@
 --   order      the nodes that were read, each once; x.event is the event of a change
 --   effects    work that is left for further calls
 --   event      of the flow
+--   settled_last  a node that is settled after everything else
 local flow_draft = {}
 
 local step_max = 100  -- edges that one call looks at
@@ -54,12 +55,15 @@ end
 flow_draft.note_end = note_end
 
 local function settle(draft, x)
-  local was_blocked = flows.is_blocked(x)
+  local was_blocked, phase = flows.is_blocked(x), x.f.map_phase
   local event = flows.settle(x, draft.flow)
+  if x.f.map_phase ~= phase then draft.effects[#draft.effects + 1] = flows.effect_of_map(x) end
   if not event then return end
   x.event = event
   if flows.has_ended(x) then return note_end(draft, x) end
-  local open = execution.count(x, 'satisfied') + execution.count(x, 'impossible') < flow_edges.count_in(x.f)
+  local count = execution.count
+  local decided = count(x, 'satisfied') + count(x, 'impossible') + count(x, 'children')
+  local open = decided < flow_edges.count_in(x.f)
   if was_blocked and not flows.is_blocked(x) and x.f.cancel_rest and open then
     draft.to_cancel_rest[#draft.to_cancel_rest + 1] = x.id
   end
@@ -81,6 +85,7 @@ local function take(draft, x)
     settle(draft, x)
   end
 end
+flow_draft.take = take
 
 -- Runs a node once more.
 local function start_anew(draft, x, reason)
@@ -96,15 +101,18 @@ local function start_anew(draft, x, reason)
   replaying.start(x, reason, '')
   execution.become_waiting_children(x)
   execution.drop(x, 'as_rest', 'lost_as', 'attempt_left_ms', 'current_suspension_id', 'current_waitpoint_id',
-    'suspension_timeout_at')
+    'suspension_timeout_at', 'map_phase', 'map_items')
   x.event, x.flow_outcome = 'reset', nil
   draft.to_align[#draft.to_align + 1] = x.id
 end
 
-function flow_draft.reset(draft, id, reason)
-  local x = node(draft, id)
+function flow_draft.start_anew(draft, x, reason)
   start_anew(draft, x, reason)
   settle(draft, x)
+end
+
+function flow_draft.reset(draft, id, reason)
+  flow_draft.start_anew(draft, node(draft, id), reason)
 end
 
 local function remove_node(draft, id)
@@ -141,31 +149,66 @@ end
 -- ---- Edges ----------------------------------------------------------------------------------------
 
 local count_of = {s = 'satisfied', i = 'impossible'}
+local any_end = {completed = true, failed = true, expired = true, cancelled = true, skipped = true}
 local satisfied_by = {
-  s = {completed = true},
-  f = flows.is_failure,
-  a = {completed = true, failed = true, expired = true, cancelled = true, skipped = true},
+  s = {completed = true}, g = {completed = true}, f = flows.is_failure, a = any_end, c = any_end, t = any_end,
 }
 
-local function align(draft, x, index, upstream)
-  local ended = flows.has_ended(upstream)
-  local edge = flow_edges.get(x, index)
-  local target = not ended and 'p' or satisfied_by[edge.on][upstream.f.public_state] and 's' or 'i'
-  local run = execution.count(upstream, 'replay_count')
-  if edge.state == target and (target == 'p' or edge.run == run) then return end
-  local counted = count_of[edge.state]
-  if counted then
-    execution.put(x, {[counted] = execution.count(x, counted) - 1})
-    if not flows.is_blocked(x) then
-      start_anew(draft, x, (upstream.f.node or upstream.id) .. ' runs again')
-    end
+local function target_of(edge, upstream, x)
+  if edge.on == 't' and edge.state == 's' then return 's' end
+  if not flows.has_ended(upstream) then return 'p' end
+  if edge.on == 'g' and tonumber(x.f.spawned_in) ~= execution.count(upstream, 'replay_count') then return 'i' end
+  return satisfied_by[edge.on][upstream.f.public_state] and 's' or 'i'
+end
+
+local function add_to_count(x, field, by)
+  execution.put(x, {[field] = execution.count(x, field) + by})
+end
+
+-- An edge that was in one state is in another one.
+local function recount(x, edge, target)
+  if edge.on == 'c' then
+    add_to_count(x, 'open_children', (target == 'p' and 1 or 0) - (edge.state == 'p' and 1 or 0))
+    return
   end
-  if target ~= 'p' then
-    execution.put(x, {[count_of[target]] = execution.count(x, count_of[target]) + 1})
+  if edge.state ~= 'p' then add_to_count(x, count_of[edge.state], -1) end
+  if target ~= 'p' then add_to_count(x, count_of[target], 1) end
+end
+
+local function align(draft, x, index, upstream)
+  local edge = flow_edges.get(x, index)
+  local target = target_of(edge, upstream, x)
+  local run = execution.count(upstream, 'replay_count')
+  if edge.state == target and (target == 'p' or edge.on == 't' or edge.run == run) then return end
+  recount(x, edge, target)
+  if edge.state ~= 'p' and not flows.is_blocked(x) then
+    start_anew(draft, x, (upstream.f.node or upstream.id) .. ' runs again')
   end
   edge.state, edge.run = target, run
   flow_edges.put(x, index, edge)
   settle(draft, x)
+end
+
+-- Edges of a new node, from nodes that may have ended before.
+function flow_draft.align_new(draft, x)
+  for index = 0, flow_edges.count_in(x.f) - 1 do
+    local upstream = node(draft, created.id_of(draft.flow.tag, flow_edges.get(x, index).uuid))
+    if upstream and flows.has_ended(upstream) then align(draft, x, index, upstream) end
+  end
+end
+
+-- A node that began depends on a new one as well, or on one that it depended on before.
+function flow_draft.add_child(draft, parent, child)
+  local tag, index = draft.flow.tag, flow_edges.count_in(parent.f)
+  for _, id in ipairs((flow_edges.out(child, 0, step_max))) do
+    if id == parent.id then return end
+  end
+  flow_edges.add_from(parent, flow_edges.pack_from(created.raw_of(tag, child.id), 'c'))
+  flow_edges.add_to(child, flow_edges.pack_to(created.raw_of(tag, parent.id), index))
+  add_to_count(parent, 'children', 1)
+  add_to_count(parent, 'open_children', 1)
+  flows.put(draft.flow, {edge_count = flows.count(draft.flow, 'edge_count') + 1})
+  if flows.has_ended(child) then align(draft, parent, index, child) end
 end
 
 -- Set by lib/contract_edges.lua: the same for the edges that programs of the contract made.
@@ -277,6 +320,10 @@ function flow_draft.finish(draft, event)
   local flow = draft.flow
   draft.event = event
   align_queued(draft)
+  if draft.settled_last then
+    settle(draft, draft.settled_last)
+    align_queued(draft)
+  end
   -- A walk that begins anew has an effect of its own: the one before it may be settled at any time.
   if tonumber(flow.f.walk) == 0 and draft.walk_before ~= 0 then
     if not flow.f.is_removing then

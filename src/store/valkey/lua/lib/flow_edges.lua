@@ -1,8 +1,10 @@
 -- Edges of a flow, as records of one size. An edge stands with the node that it leads to, which has its state,
 -- and with the node that it comes from:
 --   from := (uuid:16 on:1 state:1 run:be32)*   of the node before; on is s(ucceeded), f(ailed) or
---                                              a(ny end), state p(ending), s(atisfied) or i(mpossible),
---                                              run the one of the node before that decided it
+--                                              a(ny end), or, of edges that came later (core::EdgeRole):
+--                                              g (it spawned this node), c (a child) or t (a turn);
+--                                              state p(ending), s(atisfied) or i(mpossible), run the one
+--                                              of the node before that decided it
 --   to   := (uuid:16 index:be32)*              of the node after, and the edge's place among those into it
 -- Few of them are fields of the core, small enough that a hash stays compact; more are texts beside it, and the core
 -- has their number: edges_in, edges_out.
@@ -22,10 +24,11 @@ end
 
 -- Whether a node can start: ready, skip or wait.
 function flow_edges.verdict(f)
-  local edges_in = flow_edges.count_in(f)
-  local needed = tonumber(f.needed or edges_in)
-  if tonumber(f.satisfied or 0) >= needed then return 'ready' end
-  return edges_in - tonumber(f.impossible or 0) < needed and 'skip' or 'wait'
+  local dependencies = flow_edges.count_in(f) - tonumber(f.children or 0)
+  local needed = tonumber(f.needed or dependencies)
+  if dependencies - tonumber(f.impossible or 0) < needed then return 'skip' end
+  local open = tonumber(f.satisfied or 0) < needed or tonumber(f.open_children or 0) > 0
+  return open and 'wait' or 'ready'
 end
 
 function flow_edges.pack_from(uuid, on)
@@ -125,15 +128,16 @@ function flow_edges.out(x, first, max)
   return ids, indexes
 end
 
--- Gives a new node its edges: packed records.
+-- Adds edges into a node: packed records.
 function flow_edges.add_from(x, records)
-  local count = #records / from_bytes
-  if count == 0 then return end
+  local count = flow_edges.count_in(x.f) + #records / from_bytes
+  if records == '' then return end
   if count <= from_in_core_max then
-    execution.put(x, {from = records})
+    execution.put(x, {from = (x.f.from or '') .. records})
   else
+    server.call('APPEND', beside(x, 'edges_from'), (x.f.from or '') .. records)
+    execution.drop(x, 'from')
     execution.put(x, {edges_in = count})
-    server.call('SET', beside(x, 'edges_from'), records)
   end
 end
 

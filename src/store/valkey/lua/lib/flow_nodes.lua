@@ -10,12 +10,13 @@ local edge_bytes = 17  -- of an argument: UUID of the node before, and `on`
 --   retention_ms, content_type, policy (JSON, without budgets), required_capabilities (CSV),
 --   attempt_timeout_ms, execution_deadline_ms, budget_ids (CSV), quota_policy_id, max_signals, needed, flags
 --   (o: optional, f: finalizer, r: cancel the rest), edges (17 bytes each: UUID of the node before, on), inputs
---   (index=name, joined by byte 31), count of tags, then key and value of each tag
-local fields_of_node = 22
+--   (index=name, joined by byte 31), map (input, max_parallel, tolerated_failures, joined by byte 31), count of
+--   tags, then key and value of each tag
+local fields_of_node = 23
 local names = {
   'uuid', 'node', 'lane', 'kind', 'priority', 'payload', 'delay_until', 'deadline', 'retention_ms', 'content_type',
   'policy', 'required_capabilities', 'attempt_timeout_ms', 'execution_deadline_ms', 'budget_ids',
-  'quota_policy_id', 'max_signals', 'needed', 'flags', 'edges', 'inputs', 'tag_count',
+  'quota_policy_id', 'max_signals', 'needed', 'flags', 'edges', 'inputs', 'map', 'tag_count',
 }
 
 -- The nodes in the arguments from a place on.
@@ -87,7 +88,15 @@ local function new_node(flow, added, index, created_at)
     budget_ids = added.all_budgets, quota_policy_id = added.quota_policy_id, max_signals = added.max_signals,
     has_tags = added.tags[1] and 1, flow_id = flow.id, node = added.node, node_index = index,
     is_optional = flag('o'), is_finalizer = flag('f'), cancel_rest = flag('r'), needed = added.needed,
+    spawned_in = added.spawned_in,
   })
+  if added.map then
+    local over, parallel, tolerated = string.match(added.map, '^([^\31]*)\31([^\31]*)\31([^\31]*)$')
+    execution.put(x, {
+      map_over = over, map_parallel = parallel ~= '' and parallel or nil,
+      map_tolerated = tolerated ~= '0' and tolerated or nil,
+    })
+  end
   local due = tonumber(added.delay_until)
   execution.become_waiting_children(x, 'pending_first_attempt', due and due > flow.now and due or nil)
   x.event = 'submitted'
@@ -115,7 +124,7 @@ local function write_beside(x, added)
   elseif #added.payload > 1 then
     server.call('SET', payload_key, string.sub(added.payload, 2))
   end
-  local policy_json = policy_with(added.policy, added.all_budgets)
+  local policy_json = added.whole_policy or policy_with(added.policy, added.all_budgets)
   if policy_json ~= '' then server.call('SET', keys.of_execution(x.tag, x.id, 'policy'), policy_json) end
   creation.set_tags(x, added.tags, 1)
   if added.inputs then
@@ -154,12 +163,87 @@ function flow_nodes.is_too_large(flow, list)
   return flows.count(flow, 'node_count') + #list > flow_nodes_max or edges > flow_edges_max
 end
 
+-- Refuses an edge from a node that is neither there nor among these: its place among the arguments, from 0.
+local function check_edges(tag, list, fresh)
+  local known = {}
+  for _, added in ipairs(list) do known[added.uuid] = true end
+  for _, added in ipairs(fresh) do
+    for i = 1, #added.edges, edge_bytes do
+      local uuid = string.sub(added.edges, i, i + 15)
+      if known[uuid] == nil then
+        known[uuid] = server.call('EXISTS', keys.of_execution(tag, created.id_of(tag, uuid), 'core')) == 1
+      end
+      if not known[uuid] then
+        return reply.refuse('node_not_found', tostring(added.place), tostring((i - 1) / edge_bytes))
+      end
+    end
+  end
+end
+
+-- Tells the nodes that the flow does not have yet from the others, and refuses what cannot be added.
+-- Returns both lists, and the refusal.
+function flow_nodes.sort(flow, list)
+  local fresh, known = {}, {}
+  for place, added in ipairs(list) do
+    added.place = place - 1
+    local into = server.call('EXISTS', added.key) == 1 and known or fresh
+    into[#into + 1] = added
+  end
+  local refused = check_edges(flow.tag, list, fresh)
+  if not refused and flow_nodes.is_too_large(flow, fresh) then refused = reply.refuse('flow_limit_exceeded') end
+  return fresh, known, refused
+end
+
+-- Refuses children that the flow has already and that are not those of this node: they may wait for it.
+function flow_nodes.check_children(known, parent)
+  for _, added in ipairs(known) do
+    local child, is_child = execution.load(added.key, parent.now), false
+    for _, id in ipairs((flow_edges.out(child, 0, 100))) do is_child = is_child or id == parent.id end
+    if not is_child then return reply.refuse('invalid_input', 'child', added.node) end
+  end
+end
+
+-- A node that is added once more runs again if its payload is another one now.
+local function add_again(draft, added)
+  local x = flow_draft.node(draft, added.id)
+  local payload_key = keys.of_execution(x.tag, x.id, 'payload')
+  if added.spawned_in then execution.put(x, {spawned_in = added.spawned_in}) end
+  local payload = string.sub(added.payload, 2)
+  if (server.call('GET', payload_key) or '') == payload then return end
+  server.call('SET', payload_key, payload)
+  execution.put(x, {content_type = added.content_type})
+  if not added.content_type then execution.drop(x, 'content_type') end
+  if not flows.is_blocked(x) then flow_draft.start_anew(draft, x, 'added with another payload') end
+end
+
+-- Nodes that another one spawns depend on it, if on nothing else.
+function flow_nodes.mark_spawned(list, spawner)
+  local uuid, run = created.raw_of(spawner.tag, spawner.id), execution.count(spawner, 'replay_count')
+  for _, added in ipairs(list) do
+    added.spawned_in = run
+    if added.edges == '' then added.edges = uuid .. 'g' end
+    for i = 1, #added.edges, edge_bytes do
+      if string.sub(added.edges, i, i + 16) == uuid .. 's' then
+        added.edges = string.sub(added.edges, 1, i + 15) .. 'g' .. string.sub(added.edges, i + 17)
+      end
+    end
+  end
+end
+
+function flow_nodes.add_all(draft, fresh, known)
+  for _, added in ipairs(known) do add_again(draft, added) end
+  if #fresh == 0 then return end
+  flows.put(draft.flow, {graph_revision = flows.count(draft.flow, 'graph_revision') + 1})
+  flow_nodes.add(draft, fresh)
+end
+
 -- Adds nodes that nothing has yet; those before them are there, or are among them.
 function flow_nodes.add(draft, list)
   local flow = draft.flow
   if #list == 0 then return end
   local count, edges = flows.count(flow, 'node_count'), flows.count(flow, 'edge_count')
   local created_at = created.next_time(flow, flow.f.namespace)
+  local may_have_ended = count > 0 and flow.f.public_flow_state ~= 'building'  -- nodes before these
   local leading = {}
   for i, added in ipairs(list) do
     local x = new_node(flow, added, count + i - 1, created_at)
@@ -174,6 +258,7 @@ function flow_nodes.add(draft, list)
   flows.put(flow, {node_count = count + #list, edge_count = edges})
   for _, added in ipairs(list) do
     local x = added.x
+    if may_have_ended then flow_draft.align_new(draft, x) end
     flow_draft.settle(draft, x)
     if not flows.has_ended(x) then x.event = 'submitted' end
     -- The same as created_at.

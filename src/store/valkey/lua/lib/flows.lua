@@ -135,6 +135,22 @@ function flows.members(flow, first, max)
   return ids
 end
 
+-- The UUID in a flow's id, as 16 bytes.
+function flows.raw_of(id)
+  return created.raw_of('', ':' .. id)
+end
+
+-- The UUID of a node as core::node_id makes it: version 5, of the flow's and the node's name.
+function flows.node_uuid(flow_uuid, name)
+  local hex = string.sub(server.sha1hex(flow_uuid .. name), 1, 32)
+  local raw = string.gsub(hex, '%x%x', function(pair) return string.char(tonumber(pair, 16)) end)
+  local function with_bits(place, keep, set)
+    return string.char(string.byte(raw, place) % keep + set)
+  end
+  return string.sub(raw, 1, 6) .. with_bits(7, 16, 0x50) .. string.sub(raw, 8, 8) .. with_bits(9, 64, 0x80)
+    .. string.sub(raw, 10)
+end
+
 -- For a reply: the fields of the core, with its partition, and the tags, both flat.
 function flows.shown(flow)
   local flat = {'partition', string.match(flow.tag, '%d+')}
@@ -312,6 +328,31 @@ local function cancel_reason(x, f)
   if f.is_stopping and not x.f.is_finalizer then return because('flow stopped') end
 end
 
+-- A node with a list is never claimed: it waits while its items are added, run and collected. Its fields are
+--   map_over, map_parallel, map_tolerated   as it was submitted
+--   map_phase                               a(dds items), r(uns them) or c(ollects); absent: it waits
+--   map_items                               how many have been added
+local function advance_map(x)
+  local next_phase = not x.f.map_phase and 'a' or x.f.map_phase == 'r' and 'c'
+  if not next_phase then return nil end
+  execution.put(x, {map_phase = next_phase})
+  return 'waiting_children'
+end
+
+-- The work that its phase means for an engine.
+function flows.effect_of_map(x)
+  local f, run = x.f, execution.count(x, 'replay_count')
+  if f.map_phase == 'a' then return string.format('expand_map %s %d %s', x.id, run, f.map_over) end
+  return string.format('collect_map %s %d %d %d', x.id, run, execution.count(x, 'map_items'),
+    execution.count(x, 'map_tolerated'))
+end
+
+-- Whether a node is in this run of its list, and in this phase of it if one is given.
+function flows.is_in_map(x, run, phase)
+  return x.f.map_over ~= nil and not flows.has_ended(x) and execution.count(x, 'replay_count') == tonumber(run)
+    and (not phase or x.f.map_phase == phase)
+end
+
 -- A node that has not ended waits, or goes on, as its edges and its flow demand. Returns the event; nil if
 -- nothing changed.
 function flows.settle(x, flow)
@@ -335,6 +376,9 @@ function flows.settle(x, flow)
       execution.become_waiting_children(x, nil, x.f.delay_until)
       return 'waiting_children'
     end
+  end
+  if blocked and x.f.map_over then
+    return f.public_flow_state ~= 'paused' and advance_map(x) or nil
   end
   local was_held = is_held_by_flow(x)
   if blocked then flows.make_free(x) end

@@ -17,11 +17,12 @@ server.register_function{
     local stop = math.min(count, first + looks_max)
     local inputs = keys.of_execution(x.tag, x.id, 'inputs')
     while place < stop and bytes < bytes_max do
-      local id = created.id_of(x.tag, flow_edges.get(x, place).uuid)
+      local edge = flow_edges.get(x, place)
+      local id = created.id_of(x.tag, edge.uuid)
       local before = server.call('HMGET', keys.of_execution(x.tag, id, 'core'), 'node', 'public_state',
         'result_content_type')
       local name = server.call('HGET', inputs, place) or before[1] or ''
-      if before[2] and (not wanted or wanted == name) then
+      if before[2] and edge.on ~= 't' and (not wanted or wanted == name) then
         local result = before[2] == 'completed' and server.call('GET', keys.of_execution(x.tag, id, 'result')) or ''
         local n = #found
         found[n + 1], found[n + 2], found[n + 3] = name, before[1] or '', before[2]

@@ -1,10 +1,10 @@
-#include "http/wire/json_parts.hpp"
+#include "base/text/json_parts.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace ff::http {
+namespace ff {
 namespace {
 
 // Each in angle brackets.
@@ -31,4 +31,4 @@ TEST(JsonParts, OfNothingAreNone) {
 }
 
 }  // namespace
-}  // namespace ff::http
+}  // namespace ff

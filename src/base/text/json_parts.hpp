@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace ff::http {
+namespace ff {
 
 // The texts of the values in a JSON object or list, one after the other. The text must be valid JSON and outlive
 // this.
@@ -22,4 +22,4 @@ class JsonParts {
   std::string_view rest_;
 };
 
-}  // namespace ff::http
+}  // namespace ff

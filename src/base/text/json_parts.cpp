@@ -1,8 +1,8 @@
-#include "http/wire/json_parts.hpp"
+#include "base/text/json_parts.hpp"
 
 #include <algorithm>
 
-namespace ff::http {
+namespace ff {
 namespace {
 
 constexpr std::string_view space = " \t\r\n";
@@ -62,4 +62,4 @@ void JsonParts::skip_all(std::string_view characters) {
   skip(std::min(rest_.find_first_not_of(characters), rest_.size()));
 }
 
-}  // namespace ff::http
+}  // namespace ff

@@ -1,0 +1,238 @@
+#include "core/flows/growth.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text/digest.hpp"
+#include "base/try.hpp"
+#include "core/refusals.hpp"
+#include "core/transitions/ending.hpp"
+
+namespace ff::core {
+namespace {
+
+Submit submit_of(const FlowNode& node, const Flow& flow) {
+  Submit submit{.ns = flow.ns,
+                .lane = node.lane,
+                .kind = node.kind,
+                .priority = node.priority,
+                .content_type = node.content_type,
+                .delay_until = node.delay_until,
+                .deadline = node.deadline,
+                .tags = node.tags,
+                .policy = node.policy};
+  for (const auto& budget : flow.budgets)
+    if (std::ranges::find(submit.policy.budgets, budget) == submit.policy.budgets.end())
+      submit.policy.budgets.push_back(budget);
+  return submit;
+}
+
+std::vector<Edge> edges_of(const NewNode& added, const Flow& flow, const NodeTerms& terms) {
+  std::vector<Edge> edges;
+  for (const auto& dependency : added.node.after)
+    edges.push_back({.id = {added.id, static_cast<std::uint32_t>(edges.size())},
+                     .upstream = node_id(flow.id, flow.partition, dependency.node),
+                     .role = terms.list ? EdgeRole::turn : EdgeRole::dependency,
+                     .on = dependency.on,
+                     .input = dependency.input});
+  const auto* spawner = terms.spawner;
+  if (!spawner) return edges;
+  if (edges.empty()) edges.push_back({.id = {added.id, 0}, .upstream = spawner->id});
+  for (auto& edge : edges)
+    if (edge.upstream == spawner->id && edge.on == DependsOn::succeeded)
+      edge.role = EdgeRole::spawn;
+  return edges;
+}
+
+bool is_finalizer(const FlowNode& node) {
+  return !node.after.empty() && std::ranges::none_of(node.after, [](const Dependency& dependency) {
+    return dependency.on == DependsOn::succeeded;
+  });
+}
+
+std::uint64_t digest_of(const std::string& payload) { return Digest().add(payload).value(); }
+
+Result<void> add_node(FlowDraft& draft, NewNode added, std::vector<Edge> edges,
+                      const NodeTerms& terms, TimePoint now) {
+  auto& node = added.node;
+  auto step = apply(nullptr,
+                    Create{.id = added.id,
+                           .submit = submit_of(node, draft.flow),
+                           .retention_default = terms.retention},
+                    now);
+  FF_TRY(step);
+  auto& created = *step->next;
+  created.request_digest = digest_of(node.payload);
+  created.flow =
+      Membership{.flow = draft.flow.id,
+                 .node = node.name,
+                 .index = draft.flow.counts.nodes,
+                 .is_optional = node.optional,
+                 .is_finalizer = terms.list ? terms.list->flow->is_finalizer : is_finalizer(node),
+                 .cancel_rest = node.rest == RestAction::cancel,
+                 .needed = node.needed};
+  if (terms.spawner) created.flow->spawned_in = terms.spawner->replay_count;
+  if (node.map) created.flow->map = MapState{.over = *node.map};
+  draft.add(std::move(created), std::move(node.payload), std::move(edges));
+  return {};
+}
+
+Result<bool> add_again(FlowDraft& draft, NewNode& added, const NodeTerms& terms) {
+  const auto digest = digest_of(added.node.payload);
+  const auto run = terms.spawner ? std::optional(terms.spawner->replay_count) : std::nullopt;
+  return draft.add_again({.id = added.id,
+                          .payload = added.node.payload,
+                          .content_type = added.node.content_type,
+                          .digest = digest,
+                          .spawned_in = run});
+}
+
+}  // namespace
+
+Result<void> add_nodes(PartitionView& view, FlowDraft& draft, std::vector<NewNode> nodes,
+                       const NodeTerms& terms, TimePoint now) {
+  const auto nodes_before = draft.flow.counts.nodes;
+  const bool is_new_flow = draft.flow.revision == 1 && nodes_before == 0;
+  std::set<ExecutionId> known;
+  for (const auto& node : nodes) known.insert(node.id);
+  for (auto& added : nodes) {
+    if (!is_new_flow) {
+      const auto is_there = add_again(draft, added, terms);
+      FF_TRY(is_there);
+      if (*is_there) continue;
+    }
+    auto edges = edges_of(added, draft.flow, terms);
+    for (const auto& edge : edges) {
+      if (known.contains(edge.upstream)) continue;
+      const auto upstream = view.find(edge.upstream);
+      FF_TRY(upstream);
+      if (!*upstream)
+        return refusals::node_not_found(draft.flow.id, added.node.after[edge.id.index].node);
+      known.insert(edge.upstream);
+    }
+    FF_TRY(add_node(draft, std::move(added), std::move(edges), terms, now));
+  }
+  if (draft.flow.counts.nodes > limits::flow_nodes_max || draft.flow.edges > limits::flow_edges_max)
+    return refusals::flow_too_large(draft.flow.id);
+  if (!is_new_flow && draft.flow.counts.nodes > nodes_before) draft.flow.revision += 1;
+  return {};
+}
+
+// ---- Growth at run time --------------------------------------------------------------------------
+
+Result<Plan<EndReply>> decide(PartitionView& view, Grow command, TimePoint now) {
+  const auto before = view.find(command.id);
+  FF_TRY(before);
+  if (!*before) return refusals::not_found(command.id);
+  if (!(*before)->flow) return refusals::not_a_node(command.id);
+  auto step =
+      std::visit([&](auto& end) { return apply(**before, std::move(end), now); }, command.end);
+  FF_TRY(step);
+  auto plan = plan_of(*before, std::move(*step));
+  if (plan.changes.empty()) return plan;  // it was told before
+  const auto flow = flow_of(view, **before);
+  FF_TRY(flow);
+  FlowDraft draft(view, **flow, now);
+  FF_TRY(draft.take(*before, take_put(plan.changes)));
+  const bool waits = std::holds_alternative<WaitForChildren>(command.end);
+  std::vector<ExecutionId> added;
+  for (const auto& node : command.nodes) added.push_back(node.id);
+  const auto spawner = **before;
+  FF_TRY(add_nodes(view, draft, std::move(command.nodes),
+                   {.retention = command.retention_default, .spawner = waits ? nullptr : &spawner},
+                   now));
+  if (waits) {
+    const auto parent = draft.change(command.id);
+    FF_TRY(parent);
+    for (const auto& child : added) FF_TRY(draft.add_child(command.id, child));
+    if ((*parent)->flow->open_children > 0) (*parent)->state = WaitingChildren{};
+    plan.reply.state = public_state(**parent);
+  }
+  plan.has_consequences = true;
+  FF_TRY(draft.finish(plan.changes, plan.effects));
+  return plan;
+}
+
+namespace {
+
+// The node, if it is still in this run.
+Result<const Execution*> map_in(PartitionView& view, const ExecutionId& id, std::uint32_t run) {
+  const auto node = view.find(id);
+  FF_TRY(node);
+  const bool is_current = *node && (*node)->flow && (*node)->flow->map && !has_ended(**node) &&
+                          (*node)->replay_count == run;
+  return is_current ? *node : nullptr;
+}
+
+FlowNode item_of(const Execution& node, std::uint32_t index, std::string payload) {
+  const auto& over = node.flow->map->over;
+  FlowNode item{.name = item_name(node.flow->node, index),
+                .lane = node.lane,
+                .kind = node.kind,
+                .priority = node.priority,
+                .payload = std::move(payload),
+                .content_type = ContentType::parse("application/json").value(),
+                .deadline = node.deadline,
+                .tags = node.tags,
+                .policy = node.policy,
+                .optional = true};
+  if (over.max_parallel && index >= *over.max_parallel)
+    item.after.push_back({.node = item_name(node.flow->node, index - *over.max_parallel),
+                          .on = DependsOn::finished});
+  return item;
+}
+
+}  // namespace
+
+Result<Plan<Done>> decide(PartitionView& view, AddItems command, TimePoint now) {
+  const auto node = map_in(view, command.id, command.run);
+  FF_TRY(node);
+  if (!*node || (*node)->flow->map->phase != MapPhase::adds_items ||
+      (*node)->flow->map->items != command.first)
+    return Plan<Done>{};
+  const auto flow = flow_of(view, **node);
+  FF_TRY(flow);
+  const Execution parent = **node;
+  FlowDraft draft(view, **flow, now);
+  std::vector<ExecutionId> ids;
+  std::vector<NewNode> items;
+  for (auto& each : command.items) {
+    const auto index = command.first + static_cast<std::uint32_t>(ids.size());
+    ids.push_back(each.id);
+    items.push_back({each.id, item_of(parent, index, std::move(each.payload))});
+  }
+  FF_TRY(add_nodes(view, draft, std::move(items),
+                   {.retention = command.retention_default, .list = &parent}, now));
+  for (const auto& id : ids) FF_TRY(draft.add_child(command.id, id));
+  const auto next = draft.change(command.id);
+  FF_TRY(next);
+  auto& map = *(*next)->flow->map;
+  map.items += static_cast<std::uint32_t>(ids.size());
+  if (command.is_last) map.phase = MapPhase::runs_items;
+  draft.settle_last(command.id);  // some of the items may run again
+  Plan<Done> plan{.reply = {}, .has_consequences = true};
+  FF_TRY(draft.finish(plan.changes, plan.effects));
+  return plan;
+}
+
+Result<Plan<Done>> decide(PartitionView& view, EndMap command, TimePoint now) {
+  const auto before = map_in(view, command.id, command.run);
+  FF_TRY(before);
+  if (!*before) return Plan<Done>{};
+  const auto flow = flow_of(view, **before);
+  FF_TRY(flow);
+  FlowDraft draft(view, **flow, now);
+  PutExecution put{.next = **before,
+                   .event = command.result ? EventType::completed : EventType::failed};
+  if (command.result)
+    end_execution(put.next, now, Completed{ContentType::parse("application/json").value()});
+  else
+    end_execution(put.next, now, Failed{std::move(command.failure), "map"});
+  FF_TRY(draft.take(*before, std::move(put)));
+  if (command.result) draft.set_result(command.id, std::move(*command.result));
+  Plan<Done> plan{.reply = {}, .has_consequences = true};
+  FF_TRY(draft.finish(plan.changes, plan.effects));
+  return plan;
+}
+
+}  // namespace ff::core

@@ -1,0 +1,142 @@
+#include "engine/outbox/map_runner.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "base/text/json_parts.hpp"
+#include "base/text/utf8.hpp"
+#include "base/try.hpp"
+
+namespace ff {
+namespace {
+
+namespace json = boost::json;
+
+bool is_json(const std::string& text) {
+  boost::system::error_code error;
+  json::parse(text, error);
+  return !error;
+}
+
+bool is_json_list(const std::string& text) {
+  return text.find_first_not_of(" \t\r\n") != std::string::npos &&
+         text[text.find_first_not_of(" \t\r\n")] == '[' && is_json(text);
+}
+
+// Absent: the node is gone, or was never one of a flow.
+Async<std::optional<ExecutionInfo>> find_node(store::Store& store, ExecutionId id) {
+  GetExecution read{id};
+  auto node = co_await store.run(read);
+  if (!node && node.error().code == Errc::execution_not_found)
+    co_return std::optional<ExecutionInfo>{};
+  FF_CO_TRY(node);
+  if (!node->flow || !node->node) co_return std::optional<ExecutionInfo>{};
+  co_return std::optional(std::move(*node));
+}
+
+// The index of an item, if the name is one of an item of this node.
+std::optional<std::uint32_t> item_index(const NodeName& node, const NodeName& name) {
+  std::string_view text = name.str();
+  if (!text.starts_with(node.str() + '.')) return std::nullopt;
+  text.remove_prefix(node.str().size() + 1);
+  std::uint32_t index = 0;
+  const auto* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, index);
+  return error == std::errc{} && stopped == end ? std::optional(index) : std::nullopt;
+}
+
+// A result as JSON: text that is none becomes a string.
+std::string as_json(NodeInput& input) {
+  if (input.result.empty()) return "null";
+  const bool says_json =
+      input.content_type && input.content_type->str().find("json") != std::string::npos;
+  if (says_json && is_json(input.result)) return std::move(input.result);
+  return json::serialize(to_valid_utf8(input.result, limits::result_bytes_max));
+}
+
+}  // namespace
+
+Async<Done> MapRunner::run(core::ExpandMap effect) {
+  const auto node = co_await find_node(store_, effect.id);
+  FF_CO_TRY(node);
+  if (!*node) co_return Done{};
+  GetInputs read{.id = effect.id, .name = effect.input};
+  auto inputs = co_await store_.run(read);
+  FF_CO_TRY(inputs);
+  const bool has_list = !inputs->inputs.empty() && is_json_list(inputs->inputs.front().result);
+  if (has_list) co_return co_await add_items(effect, **node, inputs->inputs.front().result);
+  core::EndMap end{
+      .id = effect.id,
+      .run = effect.run,
+      .failure = fmt::format("the result of {} is not a JSON list", effect.input.str())};
+  co_return co_await store_.run(std::move(end));
+}
+
+Async<Done> MapRunner::add_items(const core::ExpandMap& effect, const ExecutionInfo& node,
+                                 const std::string& list) {
+  JsonParts parts(list);
+  std::uint32_t count = 0;
+  auto part = parts.next();
+  while (true) {
+    core::AddItems slice{.id = effect.id,
+                         .run = effect.run,
+                         .first = count,
+                         .items = {},
+                         .retention_default = retention_default_};
+    for (; !part.empty() && slice.items.size() < limits::flow_call_nodes_max; part = parts.next()) {
+      const auto name = core::item_name(*node.node, count++);
+      slice.items.push_back(
+          {core::node_id(*node.flow, effect.id.partition(), name), std::string(part)});
+    }
+    slice.is_last = part.empty();
+    const bool is_last = slice.is_last;
+    const auto added = co_await store_.run(std::move(slice));
+    if (!added && !added.error().retryable()) {
+      core::EndMap end{.id = effect.id, .run = effect.run, .failure = added.error().message};
+      co_return co_await store_.run(std::move(end));
+    }
+    FF_CO_TRY(added);
+    if (is_last) co_return Done{};
+  }
+}
+
+Async<Done> MapRunner::run(core::CollectMap effect) {
+  const auto node = co_await find_node(store_, effect.id);
+  FF_CO_TRY(node);
+  if (!*node) co_return Done{};
+  std::vector<std::string> results(effect.items, "null");
+  std::size_t bytes = 2 + effect.items * 5;  // brackets, commas and every null
+  std::uint32_t completed = 0;
+  GetInputs page{.id = effect.id};
+  while (true) {
+    auto inputs = co_await store_.run(page);
+    FF_CO_TRY(inputs);
+    for (auto& input : inputs->inputs) {
+      const auto index = item_index(*(*node)->node, input.node);
+      if (!index || *index >= effect.items || input.state != ExecutionState::completed) continue;
+      completed += 1;
+      results[*index] = as_json(input);
+      bytes += results[*index].size();
+    }
+    if (!inputs->next || bytes > limits::result_bytes_max) break;
+    page.from = *inputs->next;
+  }
+  core::EndMap end{.id = effect.id, .run = effect.run};
+  const auto failed = effect.items - completed;
+  if (bytes > limits::result_bytes_max)
+    end.failure = fmt::format(
+        "the results of its items are more than {} bytes together; let them "
+        "return references to what they made",
+        limits::result_bytes_max);
+  else if (failed > effect.tolerated_failures)
+    end.failure = fmt::format("{} of {} items did not complete, and {} are tolerated", failed,
+                              effect.items, effect.tolerated_failures);
+  else
+    end.result = fmt::format("[{}]", fmt::join(results, ","));
+  co_return co_await store_.run(std::move(end));
+}
+
+}  // namespace ff
