@@ -29,8 +29,16 @@ enum class OnHardLimit : std::uint8_t {
   suspend,  // it is given back, and goes on when the budget has room again
   reject,   // the report is refused; the handler is told and decides
   warn,     // the usage is counted beyond the limit; the handler is told
+  deny_child,   // its flow is paused; the handler is told. Outside a flow as `reject`
+  close_scope,  // its flow is cancelled, and so is it. Outside a flow as `fail`
 };
-FF_NAMES(OnHardLimit, "fail", "suspend", "reject", "warn");
+FF_NAMES(OnHardLimit, "fail", "suspend", "reject", "warn", "deny_child", "close_scope");
+
+// Whether the execution whose report broke the limit is no longer its worker's.
+constexpr bool ends_attempt(OnHardLimit action) {
+  return action == OnHardLimit::fail || action == OnHardLimit::suspend ||
+         action == OnHardLimit::close_scope;
+}
 
 enum class OnSoftLimit : std::uint8_t { warn, ignore };
 FF_NAMES(OnSoftLimit, "warn", "ignore");

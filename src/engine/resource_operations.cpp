@@ -47,25 +47,42 @@ Async<void> LocalEngine::act_on_breach(const ReportUsage& report, const UsageRep
   const auto& id = *report.execution;
   const auto why = fmt::format("budget {} exceeded: {} {}/{}", report.id.str(), breach.dimension,
                                breach.usage, breach.limit);
-  switch (*reply.action) {
-    case OnHardLimit::reject:
-    case OnHardLimit::warn: break;
-    case OnHardLimit::fail: {
-      Fail failure{.id = id, .fence = *report.fence, .reason = why, .category = "budget_exceeded"};
-      FF_CO_TRY(co_await store_->run(std::move(failure)));
-      break;
-    }
-    case OnHardLimit::suspend:
-      if (reply.resume_at) {
-        Delay pause{.id = id, .fence = *report.fence, .until = *reply.resume_at};
-        FF_CO_TRY(co_await store_->run(std::move(pause)));
-      } else {
-        HandBack back{.id = id, .fence = *report.fence, .reason = why};
-        FF_CO_TRY(co_await store_->run(std::move(back)));
-      }
-      break;
+  auto action = *reply.action;
+  if (action == OnHardLimit::deny_child || action == OnHardLimit::close_scope) {
+    GetExecution read{id};
+    const auto execution = co_await store_->run(read);
+    FF_CO_TRY(execution);
+    if (execution->flow) co_return co_await stop_flow(*execution->flow, action, why);
+    action = action == OnHardLimit::close_scope ? OnHardLimit::fail : OnHardLimit::reject;
+  }
+  if (action == OnHardLimit::fail) {
+    Fail failure{.id = id, .fence = *report.fence, .reason = why, .category = "budget_exceeded"};
+    FF_CO_TRY(co_await store_->run(std::move(failure)));
+  } else if (action == OnHardLimit::suspend && reply.resume_at) {
+    Delay pause{.id = id, .fence = *report.fence, .until = *reply.resume_at};
+    FF_CO_TRY(co_await store_->run(std::move(pause)));
+  } else if (action == OnHardLimit::suspend) {
+    HandBack back{.id = id, .fence = *report.fence, .reason = why};
+    FF_CO_TRY(co_await store_->run(std::move(back)));
   }
   co_return Result<void>{};
+}
+
+// A flow that is paused or ends already needs no more.
+Async<void> LocalEngine::stop_flow(FlowId id, OnHardLimit action, std::string why) {
+  Result<void> stopped;
+  if (action == OnHardLimit::deny_child) {
+    PauseFlow pause{.id = id, .reason = std::move(why)};
+    const auto paused = co_await store_->run(std::move(pause));
+    if (!paused) stopped = std::unexpected(paused.error());
+  } else {
+    core::BeginCancel cancel{
+        .id = id, .reason = std::move(why), .policy = CancelPolicy::cancel_all};
+    const auto cancelled = co_await store_->run(std::move(cancel));
+    if (!cancelled) stopped = std::unexpected(cancelled.error());
+  }
+  if (!stopped && stopped.error().code == Errc::flow_already_terminal) co_return Result<void>{};
+  co_return stopped;
 }
 
 // ---- Quotas -------------------------------------------------------------------------------------

@@ -194,6 +194,46 @@ TEST_P(BudgetUsage, ABreachSuspendsUntilThereIsRoom) {
   EXPECT_EQ(second.fence.attempt_id, first.fence.attempt_id);
 }
 
+// Two nodes that spend from one budget; the first has begun.
+TEST_P(BudgetUsage, ABreachPausesTheFlowOfANode) {
+  const auto id = budget(OnHardLimit::deny_child);
+  const FlowNode first{.name = *NodeName::parse("a"), .kind = greet};
+  const FlowNode second{.name = *NodeName::parse("b"), .kind = greet};
+  const auto flow = must(run(SubmitFlow{.nodes = {first, second}, .budgets = {id}})).flow.id;
+  const auto running = claim();
+  EXPECT_EQ(must(run(report(id, 11, running))).action, OnHardLimit::deny_child);
+  const auto paused = must(run(GetFlow{.id = flow}));
+  EXPECT_EQ(paused.state, FlowState::paused);
+  EXPECT_THAT(paused.reason, HasSubstr("exceeded: tokens 0/10"));
+  EXPECT_EQ(claimable(), 0u);
+  must(run(report(id, 11, running)));  // it is paused already
+  must(run(complete(running)));
+  must(run(ResumeFlow{flow}));
+  EXPECT_EQ(claimable(), 1u);
+}
+
+TEST_P(BudgetUsage, ABreachCancelsTheFlowOfANode) {
+  const auto id = budget(OnHardLimit::close_scope);
+  const FlowNode first{.name = *NodeName::parse("a"), .kind = greet};
+  const FlowNode second{.name = *NodeName::parse("b"), .kind = greet};
+  const auto flow = must(run(SubmitFlow{.nodes = {first, second}, .budgets = {id}})).flow.id;
+  EXPECT_EQ(must(run(report(id, 11, claim()))).action, OnHardLimit::close_scope);
+  const auto ended = must(run(GetFlow{.id = flow}));
+  EXPECT_EQ(ended.state, FlowState::cancelled);
+  EXPECT_EQ(ended.counts.cancelled, 2u);
+}
+
+TEST_P(BudgetUsage, OutsideAFlowABreachFailsOrIsTold) {
+  const auto strict = budget(OnHardLimit::close_scope);
+  const auto failed = submit(spending({strict}));
+  must(run(report(strict, 11, claim())));
+  EXPECT_EQ(state_of(failed), ExecutionState::failed);
+  const auto mild = budget(OnHardLimit::deny_child);
+  const auto told = submit(spending({mild}));
+  must(run(report(mild, 11, claim())));
+  EXPECT_EQ(state_of(told), ExecutionState::active);
+}
+
 TEST_P(BudgetUsage, ExecutionPausesWhenItsReportExceedsTheRemainingBudget) {
   const auto id = budget(OnHardLimit::suspend);
   must(run(report(id, 8)));

@@ -104,7 +104,8 @@ TEST(WireResources, WordsThatAreNotKnownAreRefused) {
   EXPECT_EQ(refusal_message<CreateBudget>(R"({"enforcement_mode":"lax"})"),
             "enforcement_mode must be one of strict, advisory, got 'lax'");
   EXPECT_EQ(refusal_message<CreateBudget>(R"({"on_hard_limit":"explode"})"),
-            "on_hard_limit must be one of fail, suspend, reject, warn, got 'explode'");
+            "on_hard_limit must be one of fail, suspend, reject, warn, deny_child, close_scope, "
+            "got 'explode'");
 }
 
 TEST(WireResources, AmountsAreWholeNumbers) {

@@ -87,8 +87,7 @@ Result<UsageReply> Task::report_usage(const BudgetId& budget, Amounts amounts) {
     if (const auto loss = lease_loss(reply.error())) context_->cancel(*loss);
     return reply;
   }
-  const bool ended = reply->action == OnHardLimit::fail || reply->action == OnHardLimit::suspend;
-  if (ended) context_->cancel(CancelReason::budget_exceeded);
+  if (reply->action && ends_attempt(*reply->action)) context_->cancel(CancelReason::budget_exceeded);
   return reply;
 }
 

@@ -49,7 +49,7 @@ TEST(ResourceCalls, ASlotTellsWhoHoldsItSinceWhen) {
 
 TEST(ResourceCalls, ABudgetOfOtherProgramsIsReadAsStrict) {
   auto answer = answer_of({list({"created_at", "5", "enforcement_mode", "hard", "on_hard_limit",
-                                 "close_scope", "on_soft_limit", "shout", "last_breach_at", ""}),
+                                 "reroute_fallback", "on_soft_limit", "shout", "last_breach_at", ""}),
                            list({"hard:tokens", "10", "soft:tokens", "0", "hard:cost", ""}),
                            list({"tokens", "3", "breached_at", "7", "_init", "x"}), Reply{""}});
   const auto info = read_answer(GetBudget{*BudgetId::parse(uuid)}, answer);
