@@ -81,9 +81,12 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
 LocalEngine::~LocalEngine() {
   constexpr Millis patience{1'000};
   closing_ = true;
+  outbox_.stop_lists();
   if (!scanners_.stop_within(patience)) store_->break_off();
   scanners_.stop();
   outbox_.close();
+  if (!outbox_.ended_within(patience)) store_->break_off();
+  outbox_.wait();
 }
 
 void LocalEngine::add_scanners() {

@@ -185,6 +185,44 @@ TEST_P(FlowGrowthConformance, AChildThatRunsAgainLetsItsParentRunAgain) {
   EXPECT_EQ(states(grown), "p=waiting c=completed");
 }
 
+TEST_P(FlowGrowthConformance, AParentThatWantsAChildOnceMoreStaysInItsAttempt) {
+  const auto grown = submit_flow({node("p")});
+  const auto first = claim_node(grown, "p");
+  auto c = node("c");
+  must(run(waiting_for(first, {c})));
+  complete_node(grown, "c");
+  const auto second = claim_node(grown, "p");
+  c.payload = "another";
+  EXPECT_EQ(must(run(waiting_for(second, {c}))).state, ExecutionState::waiting_children);
+  EXPECT_EQ(states(grown), "p=waiting_children c=waiting");
+  complete_node(grown, "c");
+  const auto third = claim_node(grown, "p");
+  EXPECT_TRUE(third.resumed);
+  EXPECT_EQ(third.attempt_index, first.attempt_index);
+  // All of them have ended.
+  EXPECT_EQ(must(run(waiting_for(third, {c}))).state, ExecutionState::waiting);
+}
+
+TEST_P(FlowGrowthConformance, AParentWithAnotherPayloadRunsFromTheStart) {
+  const auto grown = submit_flow({node("p")});
+  must(run(waiting_for(claim_node(grown, "p"), {node("c")})));
+  auto p = node("p");
+  p.payload = "another";
+  must(run(ExtendFlow{.id = grown.id, .nodes = {p}}));
+  complete_node(grown, "c");
+  const auto again = claim_node(grown, "p");
+  EXPECT_FALSE(again.resumed);
+  EXPECT_EQ(again.payload, "another");
+}
+
+TEST_P(FlowGrowthConformance, AWorkerCannotReplaceTheNodesOfOthers) {
+  const auto grown = submit_flow({node("a"), node("b")});
+  auto b = node("b");
+  b.payload = "another";
+  EXPECT_EQ(error_of(spawning(claim_node(grown, "a"), {b})), Errc::invalid_input);
+  EXPECT_EQ(payload_of(grown, "b"), "b");
+}
+
 // ---- Nodes that others add -----------------------------------------------------------------------
 
 TEST_P(FlowGrowthConformance, ARunningFlowCanBeExtended) {
@@ -306,6 +344,43 @@ TEST_P(FlowGrowthConformance, AListThatChangedRunsWhatIsNew) {
   EXPECT_EQ(pages_in(next_claim()), "[10,15]");
 }
 
+TEST_P(FlowGrowthConformance, AListThatChangesWhileItsItemsRunIsReadAgain) {
+  const auto mapped = submit_map();
+  complete_json(mapped, "list", "[0,1]");
+  auto items = next_items(2);
+  complete_with(items.at("pages.0"), "10");
+  must(run(RedriveFlow{.id = mapped.id, .from = node_name("list")}));
+  complete_json(mapped, "list", "[0,5]");
+  const auto changed = next_claim();
+  EXPECT_EQ(changed.payload, "5");
+  complete_with(changed, "15");
+  EXPECT_EQ(pages_in(next_claim()), "[10,15]");
+}
+
+TEST_P(FlowGrowthConformance, ARedriveOfAFlowThatStoppedRunsTheItemThatFailed) {
+  auto pages = node("pages", {dependency("list")});
+  pages.payload.clear();
+  pages.map = MapOver{.input = node_name("list")};
+  const auto mapped =
+      submit_flow(SubmitFlow{.nodes = {node("list"), pages}, .on_failure = FlowFailure::stop});
+  std::string list = "[0";
+  constexpr std::uint32_t count = 130;
+  for (std::uint32_t i = 1; i < count; ++i) list += fmt::format(",{}", i);
+  complete_json(mapped, "list", list + "]");
+  const auto items = next_items(count);
+  for (const auto& [name, item] : items)
+    if (name == "pages.129")
+      must(run(failure(item, "broke", "permanent")));
+    else
+      complete_with(item, "1");
+  EXPECT_EQ(must(run(GetFlow{.id = mapped.id, .wait = wake_up_max})).state, FlowState::failed);
+  must(run(RedriveFlow{.id = mapped.id}));
+  const auto again = next_claim();
+  EXPECT_EQ(node_of(again), "pages.129");
+  complete_with(again, "1");
+  EXPECT_EQ(must(run(GetFlow{.id = mapped.id, .wait = wake_up_max})).state, FlowState::completed);
+}
+
 TEST_P(FlowGrowthConformance, LongListsAreAddedInSlices) {
   const auto mapped = submit_map();
   std::string list = "[0";
@@ -330,6 +405,9 @@ TEST_P(FlowGrowthConformance, AMapThatCannotRunIsRefused) {
   pages.payload.clear();
   pages.map->input = node_name("other");
   EXPECT_EQ(error_of(SubmitFlow{.nodes = {node("list"), pages}}), Errc::invalid_input);
+  pages.map = MapOver{.input = node_name("list")};
+  EXPECT_EQ(error_of(SubmitFlow{.nodes = {node("list"), pages, node("pages.7")}}),
+            Errc::invalid_input);
   pages.map = MapOver{.input = node_name("list"), .max_parallel = 0};
   EXPECT_EQ(error_of(SubmitFlow{.nodes = {node("list"), pages}}), Errc::invalid_input);
 }

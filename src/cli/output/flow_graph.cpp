@@ -430,9 +430,11 @@ std::string shown_name(const FlowNodeInfo& node) {
 std::string shown_dependencies(const FlowNodeInfo& node) {
   std::string text;
   if (node.needed) text = fmt::format("{} of: ", *node.needed);
+  constexpr std::size_t shown_max = 10;
   for (std::size_t i = 0; i < node.after.size(); ++i) {
     const auto& each = node.after[i];
     if (i > 0) text += ", ";
+    if (i == shown_max) return text + fmt::format("… ({} in all)", node.after.size());
     text += each.node.str().empty() ? short_id(each.id) : each.node.str();
     if (each.on != DependsOn::succeeded) text += fmt::format(" ({})", to_string(each.on));
   }

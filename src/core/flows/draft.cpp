@@ -22,6 +22,14 @@ std::string name_of(const Execution& node) {
   return node.flow->node.str().empty() ? node.id.str() : node.flow->node.str();
 }
 
+// It waits, and nothing of its run has happened yet.
+bool is_untouched(const Execution& node) {
+  const bool has_begun = node.attempt && !node.attempt->end;
+  const auto& map = node.flow->map;
+  return std::holds_alternative<WaitingChildren>(node.state) && !has_begun &&
+         (!map || map->phase == MapPhase::waits);
+}
+
 // Tells apart the causes for which the edges out of a node are brought in line.
 std::uint32_t turn_of(const Execution& node) {
   return 2 * node.replay_count + (has_ended(node) ? 1 : 0);
@@ -170,7 +178,7 @@ Result<bool> FlowDraft::add_again(Again again) {
   next.request_digest = again.digest;
   next.content_type = std::move(again.content_type);
   (*found)->payload = std::move(again.payload);
-  if (!std::holds_alternative<WaitingChildren>(next.state)) {
+  if (!is_untouched(next)) {
     start_anew(**found, {.reason = "added with another payload", .requested_by = {}, .at = now_});
     settle(**found);
   }
@@ -250,6 +258,8 @@ Result<void> FlowDraft::advance() {
   *flow.walk += static_cast<std::uint32_t>(members->size());
   if (members->size() < flow_step_max) {
     flow.walk.reset();
+    // Lists wait until all nodes that run again are reset; another walk lets them go on.
+    if (flow.is_redriving) flow.walk = 0;
     flow.is_redriving = false;
   }
   return {};
@@ -292,8 +302,14 @@ Result<void> FlowDraft::align(Edge& edge, const Execution& upstream) {
                            edge.run == upstream.replay_count;
   if (edge.state == target && by_this_run) return {};
   recount(*downstream.next.flow, edge, target);
-  const bool was_decided = edge.state != EdgeState::pending;
-  if (was_decided && !std::holds_alternative<WaitingChildren>(downstream.next.state))
+  // A node that waits for its children goes on waiting if one of them runs again, unless their results are being
+  // collected.
+  const auto& map = downstream.next.flow->map;
+  const bool waits_for_children =
+      edge.role == EdgeRole::child && (!map || map->phase != MapPhase::collects) &&
+      std::holds_alternative<WaitingChildren>(downstream.next.state);
+  const bool may_wait = waits_for_children || is_untouched(downstream.next);
+  if (edge.state != EdgeState::pending && !may_wait)
     start_anew(downstream,
                {.reason = name_of(upstream) + " runs again", .requested_by = {}, .at = now_});
   edge.state = target;
@@ -440,6 +456,8 @@ Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>
   const bool begins_walk = flow.walk == 0u && before_.walk != 0u;
   if (begins_walk && !flow.is_removing) {
     FF_TRY(advance());
+    FF_TRY(align_queued());
+    if (flow.walk == 0u) FF_TRY(advance());
     FF_TRY(align_queued());
   }
   if (begins_walk && flow.walk) effects_.emplace_back(AdvanceFlow{flow.id});

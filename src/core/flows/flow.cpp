@@ -111,7 +111,10 @@ Verdict verdict(const Membership& node) {
   FF_ASSERT(node.satisfied + node.impossible <= dependencies);
   const auto needed = node.needed.value_or(dependencies);
   if (dependencies - node.impossible < needed) return Verdict::skip;
-  return node.satisfied < needed || node.open_children > 0 ? Verdict::wait : Verdict::ready;
+  // Items of an earlier list do not keep it from being read once more.
+  const bool reads_list = node.map && node.map->phase == MapPhase::waits;
+  const bool waits = node.satisfied < needed || (node.open_children > 0 && !reads_list);
+  return waits ? Verdict::wait : Verdict::ready;
 }
 
 namespace {
@@ -149,7 +152,9 @@ std::optional<EventType> settle(Execution& next, const Flow& flow, TimePoint now
     }
   }
   if (auto& map = next.flow->map; map && blocked) {
-    const bool advances = flow.state != FlowState::paused && advance_map(*map);
+    // While nodes are reset, some of its items may still be to be.
+    const bool may_advance = flow.state != FlowState::paused && !flow.is_redriving;
+    const bool advances = may_advance && advance_map(*map);
     return advances ? std::optional(EventType::waiting_children) : std::nullopt;
   }
   const bool was_held = is_held_by_flow(next);

@@ -87,6 +87,14 @@ Result<bool> add_again(FlowDraft& draft, NewNode& added, const NodeTerms& terms)
                           .spawned_in = run});
 }
 
+// A worker replaces what it spawned before, and nothing else.
+Result<void> may_spawn(PartitionView& view, const NewNode& added) {
+  const auto existing = view.find(added.id);
+  FF_TRY(existing);
+  if (*existing && !(*existing)->flow->spawned_in) return refusals::not_a_child(added.node.name);
+  return {};
+}
+
 }  // namespace
 
 Result<void> add_nodes(PartitionView& view, FlowDraft& draft, std::vector<NewNode> nodes,
@@ -97,6 +105,7 @@ Result<void> add_nodes(PartitionView& view, FlowDraft& draft, std::vector<NewNod
   for (const auto& node : nodes) known.insert(node.id);
   for (auto& added : nodes) {
     if (!is_new_flow) {
+      if (terms.spawner) FF_TRY(may_spawn(view, added));
       const auto is_there = add_again(draft, added, terms);
       FF_TRY(is_there);
       if (*is_there) continue;
@@ -145,11 +154,14 @@ Result<Plan<EndReply>> decide(PartitionView& view, Grow command, TimePoint now) 
     const auto parent = draft.change(command.id);
     FF_TRY(parent);
     for (const auto& child : added) FF_TRY(draft.add_child(command.id, child));
-    if ((*parent)->flow->open_children > 0) (*parent)->state = WaitingChildren{};
-    plan.reply.state = public_state(**parent);
+    if (!has_ended(**parent)) (*parent)->state = WaitingChildren{};
+    draft.settle_last(command.id);
   }
   plan.has_consequences = true;
   FF_TRY(draft.finish(plan.changes, plan.effects));
+  for (const auto& change : plan.changes)
+    if (const auto* put = std::get_if<PutExecution>(&change); put && put->next.id == command.id)
+      plan.reply.state = public_state(put->next);
   return plan;
 }
 
@@ -219,6 +231,8 @@ Result<Plan<Done>> decide(PartitionView& view, EndMap command, TimePoint now) {
   const auto before = map_in(view, command.id, command.run);
   FF_TRY(before);
   if (!*before) return Plan<Done>{};
+  const bool is_collected = (*before)->flow->map->phase == MapPhase::collects;
+  if (command.result && !is_collected) return Plan<Done>{};
   const auto flow = flow_of(view, **before);
   FF_TRY(flow);
   FlowDraft draft(view, **flow, now);

@@ -101,6 +101,22 @@ Result<Positions> positions_of(const NodeList& list) {
   return positions;
 }
 
+// NODE.7 is the name of an item, if NODE has a list.
+Result<void> item_names_free(const NodeList& list, const Positions& positions) {
+  for (std::size_t i = 0; i < list.nodes.size(); ++i) {
+    const auto& name = list.nodes[i].name.str();
+    const auto dot = name.rfind('.');
+    if (dot == std::string::npos || name.find_first_not_of("0123456789", dot + 1) != std::string::npos)
+      continue;
+    const auto found = positions.find(name.substr(0, dot));
+    if (found == positions.end() || !list.nodes[found->second].map) continue;
+    return fail_field(Errc::invalid_input, path_of(list, i) + ".name",
+                      fmt::format("{}.name: {} would be the name of an item of {}", path_of(list, i),
+                                  name, found->first));
+  }
+  return {};
+}
+
 Result<void> dependencies_valid(const NodeList& list, const Positions& positions,
                                 bool may_name_earlier) {
   const auto& nodes = list.nodes;
@@ -114,7 +130,11 @@ Result<void> dependencies_valid(const NodeList& list, const Positions& positions
                           fmt::format("{}: node {} cannot depend on itself", path, name.str()));
       if (!may_name_earlier && !positions.contains(name.str()))
         return fail_field(Errc::node_not_found, path,
-                          fmt::format("{}: the flow has no node {}", path, name.str()));
+                          list.field == "children"
+                              ? fmt::format("{}: children depend only on each other, and none is "
+                                            "called {}",
+                                            path, name.str())
+                              : fmt::format("{}: the flow has no node {}", path, name.str()));
     }
   return {};
 }
@@ -158,7 +178,7 @@ Result<void> nodes_valid(const NodeList& list, std::size_t budgets_of_flow, bool
         Errc::flow_limit_exceeded, std::string(list.field),
         fmt::format("{} has {} entries, and one call takes at most {}; {}", list.field,
                     nodes.size(), limits::flow_call_nodes_max,
-                    may_name_earlier ? "add them in several calls"
+                    list.field != "nodes" || may_name_earlier ? "add them in several calls"
                                      : "submit the flow with building set, extend it, "
                                        "then seal it"));
   std::size_t bytes = 0;
@@ -169,6 +189,7 @@ Result<void> nodes_valid(const NodeList& list, std::size_t budgets_of_flow, bool
   FF_TRY(fits(list.field, bytes, limits::flow_call_bytes_max));
   const auto positions = positions_of(list);
   FF_TRY(positions);
+  FF_TRY(item_names_free(list, *positions));
   FF_TRY(dependencies_valid(list, *positions, may_name_earlier));
   return is_acyclic(list, *positions);
 }

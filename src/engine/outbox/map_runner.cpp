@@ -1,5 +1,7 @@
 #include "engine/outbox/map_runner.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "base/text/json_parts.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
+#include "core/refusals.hpp"
 
 namespace ff {
 namespace {
@@ -24,6 +27,15 @@ bool is_json(const std::string& text) {
 bool is_json_list(const std::string& text) {
   return text.find_first_not_of(" \t\r\n") != std::string::npos &&
          text[text.find_first_not_of(" \t\r\n")] == '[' && is_json(text);
+}
+
+constexpr std::size_t items_at_once = 100;  // other calls go between
+
+std::size_t count_of(const std::string& list) {
+  JsonParts parts(list);
+  std::size_t count = 0;
+  while (!parts.next().empty()) ++count;
+  return count;
 }
 
 // Absent: the node is gone, or was never one of a flow.
@@ -51,10 +63,19 @@ std::optional<std::uint32_t> item_index(const NodeName& node, const NodeName& na
 // A result as JSON: text that is none becomes a string.
 std::string as_json(NodeInput& input) {
   if (input.result.empty()) return "null";
-  const bool says_json =
-      input.content_type && input.content_type->str().find("json") != std::string::npos;
+  auto type = input.content_type ? input.content_type->str() : std::string();
+  std::ranges::transform(type, type.begin(), [](unsigned char c) { return std::tolower(c); });
+  const bool says_json = type.find("json") != std::string::npos;
   if (says_json && is_json(input.result)) return std::move(input.result);
   return json::serialize(to_valid_utf8(input.result, limits::result_bytes_max));
+}
+
+}  // namespace
+
+namespace {
+
+std::unexpected<Error> stopped() {
+  return fail(Errc::store_unavailable, "the engine stops; another one goes on with the list");
 }
 
 }  // namespace
@@ -75,8 +96,25 @@ Async<Done> MapRunner::run(core::ExpandMap effect) {
   co_return co_await store_.run(std::move(end));
 }
 
+// How many nodes the flow can still get. A node that runs again may have items that count already.
+Async<std::size_t> MapRunner::room_for_items(const core::ExpandMap& effect, FlowId id) {
+  core::ReadFlow read{id};
+  const auto flow = co_await store_.run(read);
+  FF_CO_TRY(flow);
+  const bool runs_again = effect.run > 0;
+  co_return limits::flow_nodes_max - (runs_again ? 0 : flow->counts.nodes);
+}
+
 Async<Done> MapRunner::add_items(const core::ExpandMap& effect, const ExecutionInfo& node,
                                  const std::string& list) {
+  const auto room = co_await room_for_items(effect, *node.flow);
+  FF_CO_TRY(room);
+  if (count_of(list) > *room) {
+    core::EndMap end{.id = effect.id,
+                     .run = effect.run,
+                     .failure = core::refusals::flow_too_large(*node.flow).error().message};
+    co_return co_await store_.run(std::move(end));
+  }
   JsonParts parts(list);
   std::uint32_t count = 0;
   auto part = parts.next();
@@ -86,7 +124,7 @@ Async<Done> MapRunner::add_items(const core::ExpandMap& effect, const ExecutionI
                          .first = count,
                          .items = {},
                          .retention_default = retention_default_};
-    for (; !part.empty() && slice.items.size() < limits::flow_call_nodes_max; part = parts.next()) {
+    for (; !part.empty() && slice.items.size() < items_at_once; part = parts.next()) {
       const auto name = core::item_name(*node.node, count++);
       slice.items.push_back(
           {core::node_id(*node.flow, effect.id.partition(), name), std::string(part)});
@@ -100,6 +138,7 @@ Async<Done> MapRunner::add_items(const core::ExpandMap& effect, const ExecutionI
     }
     FF_CO_TRY(added);
     if (is_last) co_return Done{};
+    if (stopping_) co_return stopped();
   }
 }
 
@@ -122,6 +161,7 @@ Async<Done> MapRunner::run(core::CollectMap effect) {
       bytes += results[*index].size();
     }
     if (!inputs->next || bytes > limits::result_bytes_max) break;
+    if (stopping_) co_return stopped();
     page.from = *inputs->next;
   }
   core::EndMap end{.id = effect.id, .run = effect.run};

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "base/log.hpp"
 #include "base/try.hpp"
 
@@ -71,7 +74,10 @@ Async<ff::Done> Outbox::carry_out_all(Command slice) {
 
 template <class Effect>
 void Outbox::carry_out_map(PartitionIndex partition, Effect effect) {
+  const std::lock_guard lock(mutex_);  // none begins behind the back of close()
+  if (closed_) return;
   coroutines_.spawn(executor_, [this, partition, effect]() -> asio::awaitable<void> {
+    co_await asio::post(executor_, asio::use_awaitable);  // not on this thread, which holds the lock
     const auto done = co_await maps_.run(effect);
     if (done) note_done(partition, effect);
   });
@@ -109,7 +115,6 @@ void Outbox::close() {
     done.swap(done_);
   }
   settle(std::move(done));
-  coroutines_.wait();
 }
 
 // The spender's id may belong to another execution by now, whose spending is not to be forgotten.

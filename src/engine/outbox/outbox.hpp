@@ -26,9 +26,15 @@ class Outbox final : public Scanner {
   std::string_view name() const override { return "outbox"; }
   Async<Scan> run_once() override;
 
-  // Starts to settle everything that was carried out; later effects are left for another process. Waits for work
-  // on lists, which breaks off as soon as the store's next answer is there.
+  // Work on lists ends with the store's next answer, and is left for another process.
+  void stop_lists() { maps_.stop(); }
+
+  // Starts to settle everything that was carried out; later effects are left for another process.
   void close();
+
+  // After close(): whether work on lists has ended after `limit` at most.
+  bool ended_within(Millis limit) { return coroutines_.wait_for(limit); }
+  void wait() { coroutines_.wait(); }
 
  private:
   using Done = std::map<PartitionIndex, std::vector<core::Effect>>;

@@ -272,7 +272,11 @@ Async<void> explain_dependencies(store::Store& store, const ExecutionInfo& info,
     if (names.size() < named_max)
       names.push_back(fmt::format("{} ({})", input.node.str(), to_string(input.state)));
   }
-  if (names.empty())
+  core::ReadFlow read{info.flow.value_or(FlowId{})};
+  const auto flow = co_await store.run(read);
+  if (names.empty() && flow && flow->state == FlowState::running)
+    why.summary = "it waits for its turn among the items of its list, or is about to start";
+  else if (names.empty())
     why.summary = "it waits for its flow to be sealed or resumed";
   else
     why.summary = fmt::format("it waits for {}{}", fmt::join(names, ", "),

@@ -143,7 +143,12 @@ function flow_draft.advance(draft)
     end
   end
   flows.put(flow, {walk = first + #ids})
-  if #ids < walk_max then flows.drop(flow, 'walk', 'is_redriving') end
+  if #ids < walk_max then
+    -- Lists wait until all nodes that run again are reset; another walk lets them go on.
+    local again = f.is_redriving
+    flows.drop(flow, 'walk', 'is_redriving')
+    if again then flows.put(flow, {walk = 0}) end
+  end
 end
 
 -- ---- Edges ----------------------------------------------------------------------------------------
@@ -181,7 +186,10 @@ local function align(draft, x, index, upstream)
   local run = execution.count(upstream, 'replay_count')
   if edge.state == target and (target == 'p' or edge.on == 't' or edge.run == run) then return end
   recount(x, edge, target)
-  if edge.state ~= 'p' and not flows.is_blocked(x) then
+  -- A node that waits for its children goes on waiting if one of them runs again, unless their results are being
+  -- collected.
+  local may_wait = edge.on == 'c' and x.f.map_phase ~= 'c' and flows.is_blocked(x) or flows.is_untouched(x)
+  if edge.state ~= 'p' and not may_wait then
     start_anew(draft, x, (upstream.f.node or upstream.id) .. ' runs again')
   end
   edge.state, edge.run = target, run
@@ -328,6 +336,8 @@ function flow_draft.finish(draft, event)
   if tonumber(flow.f.walk) == 0 and draft.walk_before ~= 0 then
     if not flow.f.is_removing then
       flow_draft.advance(draft)
+      align_queued(draft)
+      if tonumber(flow.f.walk) == 0 then flow_draft.advance(draft) end
       align_queued(draft)
     end
     if flow.f.walk then draft.effects[#draft.effects + 1] = 'advance_flow ' .. flow.id end

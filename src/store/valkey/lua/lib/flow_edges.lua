@@ -27,7 +27,9 @@ function flow_edges.verdict(f)
   local dependencies = flow_edges.count_in(f) - tonumber(f.children or 0)
   local needed = tonumber(f.needed or dependencies)
   if dependencies - tonumber(f.impossible or 0) < needed then return 'skip' end
-  local open = tonumber(f.satisfied or 0) < needed or tonumber(f.open_children or 0) > 0
+  -- Items of an earlier list do not keep it from being read once more.
+  local reads_list = f.map_over and not f.map_phase
+  local open = tonumber(f.satisfied or 0) < needed or tonumber(f.open_children or 0) > 0 and not reads_list
   return open and 'wait' or 'ready'
 end
 

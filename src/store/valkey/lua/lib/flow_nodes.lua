@@ -203,6 +203,15 @@ function flow_nodes.check_children(known, parent)
   end
 end
 
+-- A worker replaces what it spawned before, and nothing else.
+function flow_nodes.check_spawned(known)
+  for _, added in ipairs(known) do
+    if not server.call('HGET', added.key, 'spawned_in') then
+      return reply.refuse('invalid_input', 'child', added.node)
+    end
+  end
+end
+
 -- A node that is added once more runs again if its payload is another one now.
 local function add_again(draft, added)
   local x = flow_draft.node(draft, added.id)
@@ -213,7 +222,7 @@ local function add_again(draft, added)
   server.call('SET', payload_key, payload)
   execution.put(x, {content_type = added.content_type})
   if not added.content_type then execution.drop(x, 'content_type') end
-  if not flows.is_blocked(x) then flow_draft.start_anew(draft, x, 'added with another payload') end
+  if not flows.is_untouched(x) then flow_draft.start_anew(draft, x, 'added with another payload') end
 end
 
 -- Nodes that another one spawns depend on it, if on nothing else.

@@ -347,6 +347,11 @@ function flows.effect_of_map(x)
     execution.count(x, 'map_tolerated'))
 end
 
+-- It waits, and nothing of its run has happened yet.
+function flows.is_untouched(x)
+  return flows.is_blocked(x) and not attempts.is_open(x) and not x.f.map_phase
+end
+
 -- Whether a node is in this run of its list, and in this phase of it if one is given.
 function flows.is_in_map(x, run, phase)
   return x.f.map_over ~= nil and not flows.has_ended(x) and execution.count(x, 'replay_count') == tonumber(run)
@@ -378,7 +383,8 @@ function flows.settle(x, flow)
     end
   end
   if blocked and x.f.map_over then
-    return f.public_flow_state ~= 'paused' and advance_map(x) or nil
+    -- While nodes are reset, some of its items may still be to be.
+    return f.public_flow_state ~= 'paused' and not f.is_redriving and advance_map(x) or nil
   end
   local was_held = is_held_by_flow(x)
   if blocked then flows.make_free(x) end

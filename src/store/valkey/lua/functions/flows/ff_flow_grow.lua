@@ -28,7 +28,9 @@ commands.register('ff_flow_grow', function(KEYS, ARGV)
   if not waits then flow_nodes.mark_spawned(list, x) end
   local fresh, known
   fresh, known, refused = flow_nodes.sort(flow, list)
-  refused = refused or waits and flow_nodes.check_children(known, x)
+  if not refused then
+    refused = waits and flow_nodes.check_children(known, x) or not waits and flow_nodes.check_spawned(known)
+  end
   if refused then return refused end
 
   if waits then
@@ -41,11 +43,9 @@ commands.register('ff_flow_grow', function(KEYS, ARGV)
   flow_nodes.add_all(draft, fresh, known)
   if waits then
     for _, added in ipairs(list) do flow_draft.add_child(draft, x, flow_draft.node(draft, added.id)) end
-    if execution.count(x, 'open_children') > 0 then
-      execution.become_waiting_children(x, 'attempt_interrupted')
-    end
+    if not flows.has_ended(x) then execution.become_waiting_children(x, 'attempt_interrupted') end
+    draft.settled_last = x
   end
-  x.reached = waits and #fresh > 0 and 'waiting_children' or x.f.public_state
   flow_draft.finish(draft)
   return reply.ok(events.tell(x, waits and 'waiting_children' or 'completed', origin), execution.reached(x))
 end)

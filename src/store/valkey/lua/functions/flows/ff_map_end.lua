@@ -8,9 +8,9 @@ commands.register('ff_map_end', function(KEYS, ARGV)
   local now, origin, run, has_result, result, failure = unpack(ARGV)
 
   local x = execution.load(core_key, arguments.now(now))
-  if not x or not flows.is_in_map(x, run) then return reply.ok('') end
-
   local completes = has_result == '1'
+  if not x or not flows.is_in_map(x, run, completes and 'c') then return reply.ok('') end
+
   ending.end_map(x, completes and result or nil, failure)
   execution.save(x)
   return reply.ok(events.tell(x, completes and 'completed' or 'failed', origin))
