@@ -9,6 +9,7 @@
 #include "base/text/digest.hpp"
 #include "base/try.hpp"
 #include "core/execution/partitions.hpp"
+#include "core/flows/growth.hpp"
 #include "core/flows/draft.hpp"
 #include "core/refusals.hpp"
 #include "core/transitions/transitions.hpp"
@@ -20,15 +21,8 @@ namespace {
 using FlowClock = std::chrono::steady_clock;
 
 void add(Digest& digest, const FlowNode& node) {
-  const Submit submit{.lane = node.lane,
-                      .kind = node.kind,
-                      .priority = node.priority,
-                      .payload = node.payload,
-                      .content_type = node.content_type,
-                      .delay_until = node.delay_until,
-                      .deadline = node.deadline,
-                      .tags = node.tags,
-                      .policy = node.policy};
+  auto submit = core::submit_of(node);
+  submit.payload = node.payload;
   digest.add(node.name.str()).add(static_cast<std::int64_t>(core::request_digest(submit)));
   digest.add(std::ssize(node.after));
   for (const auto& dependency : node.after)

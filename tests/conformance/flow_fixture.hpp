@@ -1,4 +1,4 @@
-// What tests of flows begin with.
+// Helpers that tests of flows share: graphs, states and claims of nodes.
 #pragma once
 
 #include <fmt/format.h>

@@ -9,18 +9,29 @@
 #include "core/transitions/ending.hpp"
 
 namespace ff::core {
+
+Submit submit_of(const FlowNode& node) {
+  return {.lane = node.lane,
+          .kind = node.kind,
+          .priority = node.priority,
+          .content_type = node.content_type,
+          .delay_until = node.delay_until,
+          .deadline = node.deadline,
+          .tags = node.tags,
+          .policy = node.policy};
+}
+
+bool is_finalizer(const FlowNode& node) {
+  return !node.after.empty() && std::ranges::none_of(node.after, [](const Dependency& dependency) {
+    return dependency.on == DependsOn::succeeded;
+  });
+}
+
 namespace {
 
-Submit submit_of(const FlowNode& node, const Flow& flow) {
-  Submit submit{.ns = flow.ns,
-                .lane = node.lane,
-                .kind = node.kind,
-                .priority = node.priority,
-                .content_type = node.content_type,
-                .delay_until = node.delay_until,
-                .deadline = node.deadline,
-                .tags = node.tags,
-                .policy = node.policy};
+Submit submit_in(const Flow& flow, const FlowNode& node) {
+  auto submit = submit_of(node);
+  submit.ns = flow.ns;
   for (const auto& budget : flow.budgets)
     if (std::ranges::find(submit.policy.budgets, budget) == submit.policy.budgets.end())
       submit.policy.budgets.push_back(budget);
@@ -44,11 +55,7 @@ std::vector<Edge> edges_of(const NewNode& added, const Flow& flow, const NodeTer
   return edges;
 }
 
-bool is_finalizer(const FlowNode& node) {
-  return !node.after.empty() && std::ranges::none_of(node.after, [](const Dependency& dependency) {
-    return dependency.on == DependsOn::succeeded;
-  });
-}
+ContentType json_type() { return ContentType::parse("application/json").value(); }
 
 std::uint64_t digest_of(const std::string& payload) { return Digest().add(payload).value(); }
 
@@ -57,7 +64,7 @@ Result<void> add_node(FlowDraft& draft, NewNode added, std::vector<Edge> edges,
   auto& node = added.node;
   auto step = apply(nullptr,
                     Create{.id = added.id,
-                           .submit = submit_of(node, draft.flow),
+                           .submit = submit_in(draft.flow, node),
                            .retention_default = terms.retention},
                     now);
   FF_TRY(step);
@@ -183,7 +190,7 @@ FlowNode item_of(const Execution& node, std::uint32_t index, std::string payload
                 .kind = node.kind,
                 .priority = node.priority,
                 .payload = std::move(payload),
-                .content_type = ContentType::parse("application/json").value(),
+                .content_type = json_type(),
                 .deadline = node.deadline,
                 .tags = node.tags,
                 .policy = node.policy,
@@ -239,7 +246,7 @@ Result<Plan<Done>> decide(PartitionView& view, EndMap command, TimePoint now) {
   PutExecution put{.next = **before,
                    .event = command.result ? EventType::completed : EventType::failed};
   if (command.result)
-    end_execution(put.next, now, Completed{ContentType::parse("application/json").value()});
+    end_execution(put.next, now, Completed{json_type()});
   else
     end_execution(put.next, now, Failed{std::move(command.failure), "map"});
   FF_TRY(draft.take(*before, std::move(put)));

@@ -8,6 +8,12 @@
 
 namespace ff::core {
 
+// A node as the execution that it becomes; without its payload, and without what it has from its flow.
+Submit submit_of(const FlowNode& node);
+
+// A node that waits only for nodes that failed or finished.
+bool is_finalizer(const FlowNode& node);
+
 struct NodeTerms {
   Millis retention{};
   const Execution* spawner = nullptr;  // nodes without dependencies depend on it

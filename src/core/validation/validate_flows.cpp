@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "base/try.hpp"
+#include "core/flows/growth.hpp"
 #include "core/validation/checks.hpp"
 #include "core/validation/validate.hpp"
 
@@ -64,15 +65,7 @@ Result<void> map_valid(const FlowNode& node) {
 }
 
 Result<void> node_valid(const FlowNode& node, std::size_t budgets_of_flow) {
-  const Submit submit{.lane = node.lane,
-                      .kind = node.kind,
-                      .priority = node.priority,
-                      .content_type = node.content_type,
-                      .delay_until = node.delay_until,
-                      .deadline = node.deadline,
-                      .tags = node.tags,
-                      .policy = node.policy};
-  FF_TRY(all_of({present("name", node.name), validate(submit, any_partition),
+  FF_TRY(all_of({present("name", node.name), validate(submit_of(node), any_partition),
                  fits("payload", node.payload.size(), limits::payload_bytes_max),
                  in_range("after", node.after.size(), std::size_t{0},
                           std::size_t{limits::node_dependencies_max}),
@@ -236,7 +229,7 @@ Result<void> validate(const Complete& operation, PartitionIndex partition_count)
                                  : nodes_valid({"spawn", operation.spawn}, 0, true);
 }
 
-// What its children depend on must not wait for it in turn.
+// Children that depended on other nodes might wait for their parent, which waits for them.
 Result<void> validate(const WaitForChildren& operation, PartitionIndex partition_count) {
   FF_TRY(validate_id(operation.id, partition_count));
   return operation.children.empty() ? Result<void>{}

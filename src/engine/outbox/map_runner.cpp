@@ -25,8 +25,8 @@ bool is_json(const std::string& text) {
 }
 
 bool is_json_list(const std::string& text) {
-  return text.find_first_not_of(" \t\r\n") != std::string::npos &&
-         text[text.find_first_not_of(" \t\r\n")] == '[' && is_json(text);
+  const auto first = text.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && text[first] == '[' && is_json(text);
 }
 
 constexpr std::size_t items_at_once = 100;  // other calls go between

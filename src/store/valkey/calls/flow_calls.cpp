@@ -2,6 +2,7 @@
 
 #include "base/overloaded.hpp"
 #include "base/try.hpp"
+#include "core/flows/growth.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/event_message.hpp"
 #include "store/valkey/calls/fields.hpp"
@@ -70,13 +71,9 @@ std::string map_of(const FlowNode& node) {
 }
 
 std::string flags_of(const FlowNode& node) {
-  const bool is_finalizer =
-      !node.after.empty() && std::ranges::none_of(node.after, [](const Dependency& dependency) {
-        return dependency.on == DependsOn::succeeded;
-      });
   std::string flags;
   if (node.optional) flags += 'o';
-  if (is_finalizer) flags += 'f';
+  if (core::is_finalizer(node)) flags += 'f';
   if (node.rest == RestAction::cancel) flags += 'r';
   return flags;
 }
