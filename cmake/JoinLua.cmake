@@ -1,8 +1,9 @@
-# cmake -DOUT=… -DVERSION=… -DMODULES=a;b;… -DFUNCTIONS=c;d;… -P JoinLua.cmake: one Valkey function library of
+# cmake -DOUT=… -DVERSION=… -DGLOBALS=… -DMODULES=a;b;… -DFUNCTIONS=c;d;… -P JoinLua.cmake: one Valkey function library of
 # many files, as Lua and as C++ text. Every file has its own scope. A module (a file of lib/) exports one table
 # with the name of its file: `local placement = {}` … `return placement`. Modules see those before them,
 # functions see all of them.
-set(library "#!lua name=flowfabric\nlocal library_version = '${VERSION}'\n")
+file(READ ${GLOBALS} text)
+set(library "#!lua name=flowfabric\nlocal library_version = '${VERSION}'\n\n${text}")
 foreach(file ${MODULES})
   file(READ ${file} text)
   get_filename_component(name ${file} NAME_WE)

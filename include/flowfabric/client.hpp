@@ -27,6 +27,10 @@ struct NewExecution {
   Policy policy = {};
   std::string content_type = {};  // of the payload, such as application/json
   std::string traceparent = {};   // W3C trace context, handed on to the worker
+  // Makes it a node of a flow that has not ended. The name is that of the node; empty: the idempotency key, or made up.
+  std::optional<FlowId> flow = {};
+  std::string node = {};
+  std::vector<Dependency> after = {};
 };
 
 struct ClientOptions {
@@ -124,6 +128,14 @@ class Client {
   Result<std::vector<ReceivedSignal>> signals(const ExecutionId& id);  // the oldest first
   Result<std::vector<StepInfo>> steps(const ExecutionId& id);          // by name
   Result<Bytes> step(const ExecutionId& id, std::string name);
+
+  // ---- Streams of executions -----------------------------------------------------------------------
+
+  Result<std::vector<StreamInfo>> streams(const ExecutionId& id);
+  Result<StreamPage> read_stream(ReadStream which);
+  // Calls `each` for every frame from `which.from` on, and waits for more, until the execution has ended or `each`
+  // returns false. Returns where to go on.
+  Result<std::uint64_t> tail(ReadStream which, const std::function<bool(const Frame&)>& each);
 
   // For the holder of a waitpoint's token, who needs no other right. An answer is repeated as a signal is.
   Result<WaitpointView> waitpoint(std::string token);

@@ -19,13 +19,15 @@ using EngineOperations =
                   Delay, HandBack, WaitForChildren, Suspend, CreateWaitpoint, CloseWaitpoint,
                   ListWaitpoints, GetWaitpointTokens, GetSuspension, SendSignal, GetSignals, Resume,
                   ReadWaitpoint, AnswerWaitpoint, DeliverSignal, PutStep, GetStep, ListSteps,
+                  AppendFrames, ReadStream, ListStreams,
                   Cancel, RevokeLease, ChangePriority, SetTags, Replay, ExplainExecution,
                   CreateBudget, ListBudgets, GetBudget, ReportUsage, ReleaseUsage, ResetBudget,
                   DeleteBudget, CreateQuota, ListQuotas, GetQuota, DeleteQuota, RegisterWorker,
                   HeartbeatWorker, DeregisterWorker, DrainWorker, ListWorkers, GetWorker,
                   RotateWaitpointSecret, ListWaitpointKeys, SubmitFlow, ExtendFlow, SealFlow, GetFlow,
                   ListFlowNodes, ListFlows, GetInputs, CancelFlow, PauseFlow, ResumeFlow,
-                  RedriveFlow, Backup, Health, CheckReady, GetMetrics>;
+                  RedriveFlow, OpenFlow, AddFlowMember, StageEdge, ApplyEdge, CancelMembers,
+                  Backup, Health, CheckReady, GetMetrics>;
 
 template <class Op>
 class OperationCall;

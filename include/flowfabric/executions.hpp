@@ -1,6 +1,7 @@
 // Submitting and reading executions.
 #pragma once
 
+#include <flowfabric/dependency.hpp>
 #include <flowfabric/events.hpp>
 #include <flowfabric/ids.hpp>
 #include <flowfabric/limits.hpp>
@@ -59,6 +60,7 @@ struct ExecutionInfo {
   std::optional<TimePoint> suspension_timeout = {};  // likewise: when its timeout acts
   std::optional<FlowId> flow = {};    // that it is a node of
   std::optional<NodeName> node = {};  // its name there
+  std::optional<FlowId> subflow = {};  // the flow that it is, of a node that has started one
   std::optional<std::string> failure_reason = {};
   std::optional<std::string> failure_category = {};
   std::optional<std::string> cancel_reason = {};
@@ -103,6 +105,11 @@ struct Submit {
   Policy policy = {};
   std::optional<TraceParent> traceparent =
       {};  // handed on to the worker; not part of what is compared
+  // Makes it a node of a flow that has not ended. Its name there makes the call safe to repeat, so it has no id;
+  // absent, the name is the idempotency key, or made up.
+  std::optional<FlowId> flow = {};
+  std::optional<NodeName> node = {};
+  std::vector<Dependency> after = {};
 };
 
 struct SubmitManyReply {

@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <deque>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,12 +83,14 @@ class Flow {
     Node(std::string name, std::string kind) : name_(std::move(name)), kind_(std::move(kind)) {}
     Node& depend(std::vector<std::string> nodes, DependsOn on, const std::string& input);
     Result<FlowNode> to_node() const;
+    Result<void> add_subflow(FlowNode& node) const;
 
     std::string name_;
     std::string kind_;
     std::string lane_ = "default";
     std::string content_type_;
     std::string map_over_;
+    std::shared_ptr<const Flow> subflow_ = {};
     FlowNode rest_;  // everything that needs no check
     std::vector<Edge> edges_;
   };
@@ -95,6 +98,8 @@ class Flow {
   explicit Flow(std::string kind = "flow") : kind_(std::move(kind)) {}
 
   Node& add(std::string name, std::string kind, std::string payload = {});
+  // A node that is a flow: its kind, nodes, result and failure rule are those of `subflow`, as they are now.
+  Node& add(std::string name, const Flow& subflow);
 
   Flow& ns(std::string ns);
   // Either makes a repeated submit the same flow.

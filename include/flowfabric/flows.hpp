@@ -27,13 +27,6 @@ FF_NAMES(FlowState, "building", "running", "paused", "completed", "failed", "can
 
 constexpr bool is_terminal(FlowState state) { return state >= FlowState::completed; }
 
-// After the failure of a node that is not optional.
-enum class FlowFailure : std::uint8_t {
-  finish,  // nodes that do not depend on it still run
-  stop,    // the others are cancelled, except nodes that wait only for failed or finished ones
-};
-FF_NAMES(FlowFailure, "finish", "stop");
-
 // How many nodes a flow has, and how many of them have ended how.
 struct NodeCounts {
   std::uint32_t nodes = 0;
@@ -63,8 +56,10 @@ struct FlowInfo {
   TimePoint created_at;
   std::optional<TimePoint> deadline = {};
   std::optional<TimePoint> ended_at = {};
+  Millis retention = limits::retention_default;
   std::string reason = {};  // of a pause, a cancellation or a failure
   std::optional<ExecutionId> result = {};  // the node whose result is the flow's
+  std::optional<ExecutionId> parent = {};  // the node of another flow that this flow is
   bool operator==(const FlowInfo&) const = default;
 };
 
@@ -129,17 +124,6 @@ struct SealFlow {
   FlowId id;
 };
 
-// Waits up to `wait` for the end of the flow, and answers with it as it is then.
-struct GetFlow {
-  using Reply = FlowInfo;
-  static constexpr OperationRow row{
-      .owner = Owner::flow,
-      .http = {HttpMethod::get, "/v1/flows/{id}", Role::read,
-               "Show a flow, waiting for its end if asked to"}};
-  FlowId id;
-  Millis wait{0};
-};
-
 struct DependencyInfo {
   ExecutionId id;  // of the node before
   NodeName node;
@@ -158,6 +142,7 @@ struct FlowNodeInfo {
   std::optional<std::uint32_t> needed = {};
   bool optional = false;
   std::optional<MapOver> map = {};
+  std::optional<FlowId> subflow = {};  // of a node that is a flow, once it has started
   std::uint32_t attempts = 0;
   std::optional<TimePoint> started_at = {};
   std::optional<TimePoint> ended_at = {};
@@ -169,6 +154,25 @@ struct FlowNodeInfo {
 struct FlowNodes {
   std::vector<FlowNodeInfo> nodes;           // in the order in which they were submitted
   std::optional<std::uint32_t> next = {};    // `from` of the next page, if there is one
+};
+
+// A flow, with the first page of its nodes if they were asked for.
+struct FlowView : FlowInfo {
+  std::optional<std::vector<FlowNodeInfo>> nodes = {};
+  std::optional<std::uint32_t> next = {};  // `from` of the next page (ListFlowNodes), if there is one
+  bool operator==(const FlowView&) const = default;
+};
+
+// Waits up to `wait` for the end of the flow, and answers with it as it is then.
+struct GetFlow {
+  using Reply = FlowView;
+  static constexpr OperationRow row{
+      .owner = Owner::flow,
+      .http = {HttpMethod::get, "/v1/flows/{id}", Role::read,
+               "Show a flow, waiting for its end if asked to"}};
+  FlowId id;
+  Millis wait{0};
+  bool graph = false;  // with its nodes and their dependencies
 };
 
 struct ListFlowNodes {

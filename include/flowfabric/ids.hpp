@@ -115,6 +115,8 @@ inline constexpr TextRule signal_key_rule{"idempotency_key", 256, TextAlphabet::
 inline constexpr TextRule step_rule{"step", 128, TextAlphabet::visible_text};
 inline constexpr TextRule key_id_rule{"kid", 64, TextAlphabet::name};
 inline constexpr TextRule node_rule{"node", 128, TextAlphabet::name};
+inline constexpr TextRule stream_rule{"stream", 64, TextAlphabet::name};
+inline constexpr TextRule frame_type_rule{"type", 64, TextAlphabet::visible_text};
 inline constexpr TextRule backup_rule{"name", 64, TextAlphabet::name};
 
 using Namespace = TextId<namespace_rule>;  // a tenant: workers see only their own
@@ -130,6 +132,8 @@ using SignalKey = TextId<signal_key_rule>;        // makes a signal safe to send
 using StepName = TextId<step_rule>;               // of a durable step, inside its execution
 using KeyId = TextId<key_id_rule>;                // of a secret that signs waitpoint tokens
 using NodeName = TextId<node_rule>;               // of a node, inside its flow
+using StreamName = TextId<stream_rule>;            // of a stream, inside its execution
+using FrameType = TextId<frame_type_rule>;
 using BackupName = TextId<backup_rule>;
 
 // W3C trace context: which trace, and which span of it, something was submitted from.
@@ -151,6 +155,8 @@ class TraceParent {
 Namespace default_namespace();  // "default"
 LaneId default_lane();          // "default"
 Kind default_flow_kind();       // "flow"
+StreamName default_stream();    // "output"
+FrameType default_frame_type();  // "data"
 
 using PartitionIndex = std::uint16_t;
 

@@ -91,10 +91,22 @@ inline constexpr std::uint32_t steps_max = 1'000;
 inline constexpr std::size_t step_bytes_max = 256 * 1024;
 inline constexpr std::uint64_t steps_bytes_max = 16 * 1024 * 1024;  // together
 
+// Streams.
+inline constexpr std::size_t streams_max = 16;  // of one execution
+inline constexpr std::size_t frame_bytes_max = 64 * 1024;
+inline constexpr std::size_t frame_correlation_bytes_max = 256;
+inline constexpr std::size_t append_frames_max = 1'000;            // of one call
+inline constexpr std::size_t append_bytes_max = 1024 * 1024;       // of their bytes together
+inline constexpr std::uint64_t stream_frames_max = 10'000;         // that are kept
+inline constexpr std::uint64_t stream_bytes_max = 16 * 1024 * 1024;
+inline constexpr std::uint32_t stream_page_max = 1'000;
+inline constexpr std::size_t stream_page_bytes_max = 1024 * 1024;  // then a page ends
+
 // Flows.
 inline constexpr std::uint32_t flow_nodes_max = 100'000;
 inline constexpr std::size_t flow_call_nodes_max = 1'000;             // of one call
 inline constexpr std::size_t flow_call_bytes_max = 16 * 1024 * 1024;  // of their payloads together
+inline constexpr std::size_t subflow_depth_max = 4;  // flows within flows, below the outermost one
 inline constexpr std::uint32_t node_dependencies_max = 10'000;        // of one node
 inline constexpr std::uint32_t flow_edges_max = 1'000'000;
 inline constexpr Millis flow_building_max = std::chrono::minutes{30};  // then it is to be sealed

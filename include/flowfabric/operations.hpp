@@ -6,10 +6,12 @@
 #include <flowfabric/control.hpp>
 #include <flowfabric/executions.hpp>
 #include <flowfabric/flows.hpp>
+#include <flowfabric/open_flows.hpp>
 #include <flowfabric/quotas.hpp>
 #include <flowfabric/secrets.hpp>
 #include <flowfabric/service.hpp>
 #include <flowfabric/steps.hpp>
+#include <flowfabric/streams.hpp>
 #include <flowfabric/suspensions.hpp>
 #include <flowfabric/work.hpp>
 #include <flowfabric/workers.hpp>

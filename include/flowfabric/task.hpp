@@ -3,6 +3,7 @@
 
 #include <flowfabric/flow.hpp>
 #include <flowfabric/operations.hpp>
+#include <flowfabric/stream_writer.hpp>
 #include <flowfabric/suspend.hpp>
 
 #include <memory>
@@ -249,6 +250,10 @@ class Task {
       return detail::StepResult<T>::from(std::move(*kept));
     }
   }
+
+  // A stream for what the handler produces while it runs, to be followed by others. The same name gives the same
+  // stream.
+  StreamWriter stream(std::string_view name = "output", StreamOptions options = {});
 
   // ---- Nodes of flows. These calls fetch from the engine, half a minute at most, and then throw. ------------
 

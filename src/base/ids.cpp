@@ -124,6 +124,8 @@ Result<TraceParent> TraceParent::parse(std::string text) {
 Namespace default_namespace() { return *Namespace::parse("default"); }
 LaneId default_lane() { return *LaneId::parse("default"); }
 Kind default_flow_kind() { return *Kind::parse("flow"); }
+StreamName default_stream() { return *StreamName::parse("output"); }
+FrameType default_frame_type() { return *FrameType::parse("data"); }
 
 Result<void> detail::check_text(std::string_view text, const TextRule& rule) {
   if (text.empty())

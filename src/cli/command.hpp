@@ -87,6 +87,8 @@ Run setup_revoke(Arguments& arguments);
 Run setup_secrets_list(Arguments& arguments);
 Run setup_secrets_rotate(Arguments& arguments);
 Run setup_server(Arguments& arguments);
+Run setup_streams(Arguments& arguments);
+Run setup_tail(Arguments& arguments);
 Run setup_signal(Arguments& arguments);
 Run setup_signals(Arguments& arguments);
 Run setup_steps(Arguments& arguments);

@@ -34,6 +34,8 @@ std::span<const Command> commands() {
       Command{"reject", "Reject with a waitpoint's token", setup_reject},
       Command{"answer", "Answer with a waitpoint's token", setup_answer},
       Command{"steps", "Show the kept steps of an execution", setup_steps},
+      Command{"tail", "Follow what an execution writes while it runs", setup_tail},
+      Command{"streams", "Show the streams of an execution", setup_streams},
       Command{"work", "Run a shell command for each execution", setup_work, Prints::text},
       Command{"events", "Follow what happens to executions", setup_events},
       Command{"flow submit", "Submit a flow: a graph of executions", setup_flow_submit},

@@ -114,6 +114,14 @@ LocalEngineOptions engine_options(const Settings& settings) {
                     .grant_expiry = settings.duration(Setting::grant_expiry_interval),
                     .suspension_timeout = settings.duration(Setting::suspension_timeout_interval),
                     .waitpoint_expiry = settings.duration(Setting::waitpoint_expiry_interval),
+                    .dependency_reconciler =
+                        settings.duration(Setting::dependency_reconciler_interval),
+                    .flow_projector = settings.duration(Setting::flow_projector_interval),
+                    .cancel_reconciler = settings.duration(Setting::cancel_reconciler_interval),
+                    .edge_cancel_dispatcher =
+                        settings.duration(Setting::edge_cancel_dispatcher_interval),
+                    .edge_cancel_reconciler =
+                        settings.duration(Setting::edge_cancel_reconciler_interval),
                     .retention_trimmer = settings.duration(Setting::retention_trimmer_interval),
                     .index_reconciler = settings.duration(Setting::index_reconciler_interval),
                     .unblock = settings.duration(Setting::unblock_interval),
@@ -192,6 +200,11 @@ void add_service_settings(Arguments& arguments) {
                       Setting::grant_expiry_interval,
                       Setting::suspension_timeout_interval,
                       Setting::waitpoint_expiry_interval,
+                      Setting::dependency_reconciler_interval,
+                      Setting::flow_projector_interval,
+                      Setting::cancel_reconciler_interval,
+                      Setting::edge_cancel_dispatcher_interval,
+                      Setting::edge_cancel_reconciler_interval,
                       Setting::retention_trimmer_interval,
                       Setting::index_reconciler_interval,
                       Setting::unblock_interval,

@@ -257,6 +257,32 @@ Refusal too_many_steps(const ExecutionId& id) {
                           id.str(), limits::steps_max, limits::steps_bytes_max / (1024 * 1024)));
 }
 
+Refusal too_many_streams(const ExecutionId& id) {
+  return fail(Errc::stream_limit_exceeded,
+              fmt::format("execution {} has {} streams, which is the most; write to one of them",
+                          id.str(), limits::streams_max));
+}
+
+Refusal stream_gap(const StreamName& stream, std::uint64_t written, std::uint64_t claimed) {
+  return fail(Errc::stream_sequence_gap,
+              fmt::format("this attempt has appended {} frames to stream {}, not {}; append what comes "
+                          "behind them, and repeat a call only with the same frames",
+                          written, stream.str(), claimed));
+}
+
+Refusal stream_full(const StreamName& stream) {
+  return fail(Errc::stream_full,
+              fmt::format("stream {} holds at most {} frames and {} MiB, and was opened to refuse more",
+                          stream.str(), limits::stream_frames_max,
+                          limits::stream_bytes_max / (1024 * 1024)));
+}
+
+Refusal stream_differs(const StreamName& stream, std::string_view field, std::string_view value) {
+  return fail_field(Errc::invalid_input, field,
+                    fmt::format("stream {} was opened with {} {}, which stays", stream.str(), field,
+                                value));
+}
+
 Refusal not_terminal(const ExecutionId& id, ExecutionState state) {
   return fail(Errc::execution_not_terminal,
               fmt::format("execution {} is {}; only one that has ended can be replayed", id.str(),
@@ -294,7 +320,25 @@ Refusal node_not_found(const FlowId& flow, const NodeName& node) {
   return fail(Errc::node_not_found,
               fmt::format("flow {} has no node {}; list its nodes (ff flow get)", flow.str(),
                           node.str()),
-              {{"flow", flow.str()}, {"node", node.str()}});
+              {{"field", "from"}, {"flow", flow.str()}, {"node", node.str()}});
+}
+
+namespace {
+
+std::string field_in(const NodePath& path, std::string_view part) {
+  return path.list.empty() ? std::string(part)
+                           : fmt::format("{}[{}].{}", path.list, path.place, part);
+}
+
+}  // namespace
+
+Refusal node_not_found(const FlowId& flow, const NodeName& node, const NodePath& path,
+                       std::size_t dependency) {
+  const auto field = field_in(path, fmt::format("after[{}]", dependency));
+  return fail(Errc::node_not_found,
+              fmt::format("{}: flow {} has no node {}; list its nodes (ff flow get)", field,
+                          flow.str(), node.str()),
+              {{"field", field}, {"flow", flow.str()}, {"node", node.str()}});
 }
 
 namespace {
@@ -337,24 +381,93 @@ Refusal still_ending(const FlowId& id, FlowState state) {
                      "some of its nodes have not ended yet; try again when they have");
 }
 
-Refusal flow_too_large(const FlowId& id) {
+Refusal flow_too_large(const FlowId& id, std::string_view list) {
   return fail(Errc::flow_limit_exceeded,
               fmt::format("flow {} would have more than {} nodes or {} edges; split it into several "
                           "flows",
                           id.str(), limits::flow_nodes_max, limits::flow_edges_max),
+              {{"field", list.empty() ? "flow" : std::string(list)}, {"flow", id.str()}});
+}
+
+Refusal not_a_child(const NodeName& node, const NodePath& path) {
+  return fail(Errc::invalid_input,
+              fmt::format("the flow has a node {} already; choose another name", node.str()),
+              {{"field", field_in(path, "name")}, {"node", node.str()}});
+}
+
+Refusal another_node(const NodeName& node, const NodePath& path, std::string_view part) {
+  const auto field = field_in(path, part);
+  return fail(Errc::duplicate_mismatch,
+              fmt::format("{}: the flow has a node {} already, with another {}; choose another name",
+                          field, node.str(), part == "after" ? "list of dependencies" : part),
+              {{"field", field}, {"node", node.str()}});
+}
+
+Refusal adds_itself(const NodeName& node, const NodePath& path) {
+  return fail(Errc::invalid_input,
+              fmt::format("node {} cannot add itself; redrive it to run it again", node.str()),
+              {{"field", field_in(path, "name")}, {"node", node.str()}});
+}
+
+Refusal not_open(const FlowId& id) {
+  return fail_field(Errc::invalid_input, "flow_id",
+                    fmt::format("flow {} was submitted as a graph, so it takes no members or edges "
+                                "one by one; add nodes to it",
+                                id.str()));
+}
+
+Refusal takes_no_nodes(const FlowId& id) {
+  return fail(Errc::flow_not_building,
+              fmt::format("flow {} is open: it gets members and edges one by one, not nodes", id.str()),
               {{"flow", id.str()}});
 }
 
-Refusal not_a_child(const NodeName& node) {
-  return fail(Errc::invalid_input,
-              fmt::format("the flow has a node {} already; choose another name", node.str()),
-              {{"node", node.str()}});
+Refusal stale_revision(const FlowId& id, std::uint32_t current) {
+  return fail(Errc::stale_graph_revision,
+              fmt::format("the graph of flow {} has revision {}; look at it again", id.str(), current),
+              {{"field", "expected_graph_revision"}, {"revision", std::to_string(current)}});
 }
 
-Refusal adds_itself(const NodeName& node) {
-  return fail(Errc::invalid_input,
-              fmt::format("node {} cannot add itself; redrive it to run it again", node.str()),
-              {{"node", node.str()}});
+Refusal not_a_member(const FlowId& id, std::string_view field, const ExecutionId& execution) {
+  return fail(Errc::execution_not_in_flow,
+              fmt::format("{}: execution {} is not a member of flow {}; add it first", field,
+                          execution.str(), id.str()),
+              {{"field", std::string(field)}, {"flow", id.str()}});
+}
+
+Refusal already_in_flow(const ExecutionId& id, const FlowId& other) {
+  return fail(Errc::execution_already_in_flow,
+              fmt::format("execution {} belongs to flow {} already", id.str(), other.str()),
+              {{"field", "execution_id"}, {"flow", other.str()}});
+}
+
+Refusal depends_on_itself(const ExecutionId& id) {
+  return fail_field(Errc::self_referencing_edge, "downstream_execution_id",
+                    fmt::format("execution {} cannot depend on itself", id.str()));
+}
+
+Refusal closes_circle(const ExecutionId& upstream, const ExecutionId& downstream) {
+  return fail_field(Errc::cycle_detected, "downstream_execution_id",
+                    fmt::format("{} depends on {}, directly or through others", upstream.str(),
+                                downstream.str()));
+}
+
+Refusal edge_exists(const GivenEdgeId& edge) {
+  return fail_field(Errc::dependency_already_exists, "edge_id",
+                    fmt::format("the flow has an edge {} already", edge.str()));
+}
+
+Refusal edge_not_found(const FlowId& id, const GivenEdgeId& edge) {
+  return fail_field(Errc::invalid_input, "edge_id",
+                    fmt::format("flow {} has no edge {} between these executions; stage it first",
+                                id.str(), edge.str()));
+}
+
+Refusal has_begun(const ExecutionId& id, ExecutionState state) {
+  return fail(Errc::execution_not_eligible,
+              fmt::format("execution {} is {}; only one that has not begun can be made to wait",
+                          id.str(), to_string(state)),
+              {{"field", "downstream_execution_id"}, {"state", name_of(state)}});
 }
 
 Refusal not_a_node(const ExecutionId& id) {

@@ -4,6 +4,8 @@
 
 #include <flowfabric/operations.hpp>
 
+#include <string_view>
+
 namespace ff::core::refusals {
 
 using Refusal = std::unexpected<Error>;
@@ -59,12 +61,25 @@ Refusal waitpoint_not_found(const std::string& waitpoint);
 Refusal waitpoint_closed(const std::string& waitpoint);
 Refusal step_not_found(const ExecutionId& id, const StepName& name);
 Refusal too_many_steps(const ExecutionId& id);
+Refusal too_many_streams(const ExecutionId& id);
+Refusal stream_gap(const StreamName& stream, std::uint64_t written, std::uint64_t claimed);
+Refusal stream_full(const StreamName& stream);
+Refusal stream_differs(const StreamName& stream, std::string_view field, std::string_view value);
 Refusal not_found(const FlowId& id);
 Refusal not_a_node(const ExecutionId& id);
-Refusal not_a_child(const NodeName& node);  // the flow has it already
-Refusal adds_itself(const NodeName& node);
+// A node in the operation that adds it: `list` is the field with the nodes; empty: the operation is one node itself.
+struct NodePath {
+  std::string_view list;
+  std::size_t place = 0;
+};
+Refusal not_a_child(const NodeName& node, const NodePath& path);  // the flow has it already
+Refusal another_node(const NodeName& node, const NodePath& path,
+                     std::string_view part);  // the flow has it already, and its `part` is another
+Refusal adds_itself(const NodeName& node, const NodePath& path);
 Refusal duplicate_mismatch(const FlowId& id);
-Refusal node_not_found(const FlowId& flow, const NodeName& node);
+Refusal node_not_found(const FlowId& flow, const NodeName& node);  // the field `from`
+Refusal node_not_found(const FlowId& flow, const NodeName& node, const NodePath& path,
+                       std::size_t dependency);
 Refusal unusable(const FlowId& id);       // another namespace has it, which is not to be told
 Refusal being_removed(const FlowId& id);  // and submitted again meanwhile
 Refusal no_nodes(const FlowId& id);
@@ -73,8 +88,20 @@ Refusal not_running(const FlowId& id, FlowState state);
 Refusal never_sealed(const FlowId& id, FlowState state);  // it ended while it was being built
 Refusal already_terminal(const FlowId& id, FlowState state);
 Refusal still_ending(const FlowId& id, FlowState state);  // its nodes have not all ended
-Refusal flow_too_large(const FlowId& id);
+Refusal flow_too_large(const FlowId& id, std::string_view list);
 Refusal flow_holds(const ExecutionId& node, const FlowId& flow, FlowState state);
+// Of open flows.
+Refusal not_open(const FlowId& id);
+Refusal takes_no_nodes(const FlowId& id);  // it is open
+Refusal stale_revision(const FlowId& id, std::uint32_t current);
+Refusal not_a_member(const FlowId& id, std::string_view field, const ExecutionId& execution);
+Refusal already_in_flow(const ExecutionId& id, const FlowId& other);
+Refusal depends_on_itself(const ExecutionId& id);
+Refusal closes_circle(const ExecutionId& upstream, const ExecutionId& downstream);
+Refusal edge_exists(const GivenEdgeId& edge);
+Refusal edge_not_found(const FlowId& id, const GivenEdgeId& edge);
+Refusal has_begun(const ExecutionId& id, ExecutionState state);
+
 Refusal dependencies_failed(const ExecutionId& node);
 Refusal replays_exhausted(const ExecutionId& id, std::uint32_t max);
 

@@ -131,6 +131,10 @@ std::string EngineMetrics::text(const Now& now) const {
   gauge(moment, "ff_claims_waiting", "Claims that wait for work")
       .Add({})
       .Set(static_cast<double>(now.claims_waiting));
+  gauge(moment, "ff_cancel_backlog_depth",
+        "Cancelled flows of other programs whose members are still to be cancelled")
+      .Add({})
+      .Set(static_cast<double>(now.cancel_backlog));
   gauge(moment, "process_resident_memory_bytes", "Memory in use").Add({}).Set(resident_bytes());
   counter(moment, "process_cpu_seconds_total", "CPU time").Add({}).Increment(cpu_seconds());
   gauge(moment, "ff_build_info", "Which FlowFabric this is").Add({{"version", version}}).Set(1);

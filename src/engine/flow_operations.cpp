@@ -14,6 +14,8 @@
 #include "core/refusals.hpp"
 #include "core/transitions/transitions.hpp"
 #include "engine/local_engine.hpp"
+#include "engine/subflows.hpp"
+#include "store/subflow_record.hpp"
 
 namespace ff {
 namespace {
@@ -30,6 +32,7 @@ void add(Digest& digest, const FlowNode& node) {
         .add(std::to_underlying(dependency.on))
         .add(dependency.input ? dependency.input->str() : "");
   digest.add(node.needed ? *node.needed : -1).add(std::to_underlying(node.rest)).add(node.optional);
+  if (node.flow) digest.add("flow");  // the payload is its graph
   if (!node.map) return;
   digest.add(node.map->input.str())
       .add(node.map->max_parallel ? *node.map->max_parallel : -1)
@@ -50,17 +53,6 @@ std::uint64_t digest_of(const SubmitFlow& submit) {
   for (const auto& budget : submit.budgets) digest.add(budget.str());
   for (const auto& node : submit.nodes) add(digest, node);
   return digest.value();
-}
-
-std::vector<core::NewNode> with_ids(std::vector<FlowNode> nodes, const FlowId& flow,
-                                    PartitionIndex partition) {
-  std::vector<core::NewNode> made;
-  made.reserve(nodes.size());
-  for (auto& node : nodes) {
-    const auto id = core::node_id(flow, partition, node.name);
-    made.push_back({id, std::move(node)});
-  }
-  return made;
 }
 
 bool has_failed(ExecutionState state) {
@@ -101,7 +93,43 @@ std::vector<NodeName> with_dependents(const std::vector<FlowNodeInfo>& nodes,
   return names;
 }
 
+void add_attachments(const std::vector<FlowNode>& nodes, std::set<BudgetId>& budgets,
+                     std::set<QuotaId>& quotas) {
+  for (const auto& node : nodes) {
+    budgets.insert(node.policy.budgets.begin(), node.policy.budgets.end());
+    if (node.policy.quota) quotas.insert(*node.policy.quota);
+    if (node.flow) add_attachments(node.flow->nodes, budgets, quotas);
+  }
+}
+
 }  // namespace
+
+Result<void> pack_subflows(std::string_view field, std::vector<FlowNode>& nodes) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    auto& node = nodes[i];
+    if (!node.flow) continue;
+    node.payload = store::encode(*node.flow);
+    node.flow->nodes.clear();
+    if (node.payload.size() <= limits::payload_bytes_max) continue;
+    const auto path = fmt::format("{}[{}].flow", field, i);
+    return fail_field(Errc::flow_limit_exceeded, path,
+                      fmt::format("{} has {} bytes with its payloads, and the limit is {}; pass "
+                                  "large data by reference",
+                                  path, node.payload.size(), limits::payload_bytes_max));
+  }
+  return {};
+}
+
+std::vector<core::NewNode> with_ids(std::vector<FlowNode> nodes, const FlowId& flow,
+                                    PartitionIndex partition) {
+  std::vector<core::NewNode> made;
+  made.reserve(nodes.size());
+  for (auto& node : nodes) {
+    const auto id = core::node_id(flow, partition, node.name);
+    made.push_back({id, std::move(node)});
+  }
+  return made;
+}
 
 // Budgets and quotas of all nodes exist and belong to the namespace; each is asked for once.
 Async<void> LocalEngine::check_attachments(const Namespace& ns,
@@ -109,10 +137,7 @@ Async<void> LocalEngine::check_attachments(const Namespace& ns,
                                            const std::vector<FlowNode>& nodes) {
   std::set<BudgetId> all(budgets.begin(), budgets.end());
   std::set<QuotaId> quotas;
-  for (const auto& node : nodes) {
-    all.insert(node.policy.budgets.begin(), node.policy.budgets.end());
-    if (node.policy.quota) quotas.insert(*node.policy.quota);
-  }
+  add_attachments(nodes, all, quotas);
   for (const auto& budget : all) {
     Policy policy;
     policy.budgets.push_back(budget);
@@ -128,6 +153,7 @@ Async<void> LocalEngine::check_attachments(const Namespace& ns,
 
 Async<FlowReply> LocalEngine::handle(SubmitFlow operation) {
   FF_CO_TRY(co_await check_attachments(operation.ns, operation.budgets, operation.nodes));
+  FF_CO_TRY(pack_subflows("nodes", operation.nodes));
   const bool minted = !operation.id && !operation.idempotency_key;
   const auto id = operation.id ? *operation.id
                   : operation.idempotency_key
@@ -170,6 +196,7 @@ Async<FlowInfo> LocalEngine::handle(ExtendFlow operation) {
   const auto flow = co_await store_->run(read);
   FF_CO_TRY(flow);
   FF_CO_TRY(co_await check_attachments(flow->ns, {}, operation.nodes));
+  FF_CO_TRY(pack_subflows("nodes", operation.nodes));
   const auto partition = core::partition_of(operation.id.uuid(), store_->partition_count());
   core::AddNodes add{
       .id = operation.id, .nodes = {}, .retention_default = options_.retention_default};
@@ -177,26 +204,57 @@ Async<FlowInfo> LocalEngine::handle(ExtendFlow operation) {
   co_return co_await store_->run(std::move(add));
 }
 
+namespace {
+
+// The name of a node that was submitted without one. A key that is no name stands for one, so that the same key is the
+// same node.
+NodeName name_from(const IdempotencyKey& key, const Namespace& ns) {
+  if (auto name = NodeName::parse(key.str())) return std::move(*name);
+  return must(NodeName::parse(core::flow_id(ns, key).str()));
+}
+
+}  // namespace
+
+Async<SubmitReply> LocalEngine::submit_node(Submit operation) {
+  const auto flow = *operation.flow;
+  if (!operation.node)
+    operation.node = operation.idempotency_key
+                         ? name_from(*operation.idempotency_key, operation.ns)
+                         : must(NodeName::parse(make_uuid(store_->now(), *options_.random).str()));
+  const auto partition = core::partition_of(flow.uuid(), store_->partition_count());
+  core::SubmitNode submit{.id = flow,
+                          .ns = operation.ns,
+                          .node = {.id = core::node_id(flow, partition, *operation.node), .node = {}},
+                          .retention_default = options_.retention_default};
+  submit.node.node = core::node_of(std::move(operation));
+  co_return co_await store_->run(std::move(submit));
+}
+
 // Only with nodes to add; without, the store has all of it.
 Async<EndReply> LocalEngine::handle(Complete operation) {
   auto nodes = std::exchange(operation.spawn, {});
-  co_return co_await grow(std::move(operation), std::move(nodes));
+  co_return co_await grow(std::move(operation), std::move(nodes), "spawn");
 }
 
 Async<EndReply> LocalEngine::handle(WaitForChildren operation) {
   auto nodes = std::exchange(operation.children, {});
-  co_return co_await grow(std::move(operation), std::move(nodes));
+  co_return co_await grow(std::move(operation), std::move(nodes), "children");
 }
 
 template <class End>
-Async<EndReply> LocalEngine::grow(End end, std::vector<FlowNode> nodes) {
+Async<EndReply> LocalEngine::grow(End end, std::vector<FlowNode> nodes, std::string_view field) {
   GetExecution read{end.id};
   const auto execution = co_await store_->run(read);
   FF_CO_TRY(execution);
   if (!execution->flow) co_return core::refusals::not_a_node(end.id);
-  if (execution->node && std::ranges::find(nodes, *execution->node, &FlowNode::name) != nodes.end())
-    co_return core::refusals::adds_itself(*execution->node);
+  if (execution->node) {
+    const auto itself = std::ranges::find(nodes, *execution->node, &FlowNode::name);
+    const auto place = static_cast<std::size_t>(itself - nodes.begin());
+    if (itself != nodes.end())
+      co_return core::refusals::adds_itself(*execution->node, {field, place});
+  }
   FF_CO_TRY(co_await check_attachments(execution->ns, {}, nodes));
+  FF_CO_TRY(pack_subflows(std::is_same_v<End, Complete> ? "spawn" : "children", nodes));
   core::Grow grow{.id = end.id,
                   .flow = *execution->flow,
                   .end = {},
@@ -207,8 +265,61 @@ Async<EndReply> LocalEngine::grow(End end, std::vector<FlowNode> nodes) {
   co_return co_await store_->run(std::move(grow));
 }
 
-Async<FlowInfo> LocalEngine::handle(GetFlow operation) {
-  co_return co_await without_cancellation_exceptions(read_flow_or_wait(operation));
+namespace {
+
+// A page of inputs of a node that its flow's parent has: the cursor counts the levels above its offset.
+constexpr unsigned level_shift = 28;
+constexpr std::uint32_t offset_mask = (1u << level_shift) - 1;
+static_assert(limits::node_dependencies_max < offset_mask && limits::subflow_depth_max < 16);
+
+}  // namespace
+
+Async<std::optional<ExecutionId>> LocalEngine::parent_of(ExecutionId id) {
+  GetExecution read{id};
+  const auto node = co_await store_->run(read);
+  FF_CO_TRY(node);
+  if (!node->flow) co_return std::optional<ExecutionId>{};
+  core::ReadFlow read_flow{*node->flow};
+  const auto flow = co_await store_->run(read_flow);
+  FF_CO_TRY(flow);
+  co_return flow->parent;
+}
+
+// A node that has no such input sees those of the node that its flow is.
+Async<NodeInputs> LocalEngine::handle(GetInputs operation) {
+  auto offset = operation.from & offset_mask;
+  const auto first_level = operation.from >> level_shift;
+  for (std::uint32_t level = 0;; ++level) {
+    NodeInputs page;
+    if (level >= first_level) {
+      GetInputs read{.id = operation.id, .name = operation.name, .from = offset};
+      do {
+        auto next = co_await store_->run(read);
+        FF_CO_TRY(next);
+        page = std::move(*next);
+        read.from = page.next.value_or(0);
+      } while (page.inputs.empty() && page.next);
+      if (page.next) *page.next |= level << level_shift;
+      if (offset > 0 || !page.inputs.empty()) co_return page;
+    }
+    const auto parent = co_await parent_of(operation.id);
+    FF_CO_TRY(parent);
+    if (!*parent) co_return page;
+    operation.id = **parent;
+  }
+}
+
+Async<FlowView> LocalEngine::handle(GetFlow operation) {
+  auto flow = co_await without_cancellation_exceptions(read_flow_or_wait(operation));
+  FF_CO_TRY(flow);
+  FlowView view{std::move(*flow)};
+  if (!operation.graph) co_return view;
+  ListFlowNodes list{.id = operation.id};
+  auto page = co_await store_->run(list);
+  FF_CO_TRY(page);
+  view.nodes = std::move(page->nodes);
+  view.next = page->next;
+  co_return view;
 }
 
 Async<FlowInfo> LocalEngine::read_flow_or_wait(GetFlow operation) {
@@ -233,7 +344,8 @@ Async<CancelFlowReply> LocalEngine::handle(CancelFlow operation) {
       .id = id, .reason = std::move(operation.reason), .policy = operation.policy};
   auto reply = co_await store_->run(std::move(begin));
   if (!reply || wait == Millis{0} || reply->flow.ended_at) co_return reply;
-  auto flow = co_await handle(GetFlow{.id = id, .wait = wait});
+  GetFlow get{.id = id, .wait = wait};
+  auto flow = co_await handle(get);
   FF_CO_TRY(flow);
   reply->scheduled = flow->ended_at ? 0 : flow->counts.open();
   reply->flow = std::move(*flow);
@@ -275,6 +387,45 @@ Async<RedriveReply> LocalEngine::handle(RedriveFlow operation) {
   auto flow = co_await store_->run(std::move(begin));
   FF_CO_TRY(flow);
   reply.flow = std::move(*flow);
+  co_return reply;
+}
+
+// ---- Open flows ----------------------------------------------------------------------------------
+
+Async<OpenFlowReply> LocalEngine::handle(OpenFlow operation) {
+  const auto partition = core::partition_of(operation.id.uuid(), store_->partition_count());
+  core::CreateFlow create{.id = operation.id,
+                          .partition = partition,
+                          .submit = {},
+                          .nodes = {},
+                          .is_open = true,
+                          .retention_default = options_.retention_default};
+  create.submit.ns = std::move(operation.ns);
+  create.submit.kind = std::move(operation.kind);
+  const auto reply = co_await store_->run(std::move(create));
+  FF_CO_TRY(reply);
+  co_return OpenFlowReply{.id = operation.id, .duplicate = reply->duplicate};
+}
+
+Async<CancelMembersReply> LocalEngine::handle(CancelMembers operation) {
+  CancelFlow cancel{.id = operation.id,
+                    .reason = std::move(operation.reason),
+                    .policy = operation.policy};
+  // Other policies leave members to run as long as they like.
+  if (operation.policy == CancelPolicy::cancel_all) cancel.wait = operation.wait;
+  const auto cancelled = co_await handle(std::move(cancel));
+  FF_CO_TRY(cancelled);
+  const auto nodes = co_await all_nodes(operation.id);
+  FF_CO_TRY(nodes);
+  CancelMembersReply reply{.policy = cancelled->policy,
+                           .count = static_cast<std::uint32_t>(nodes->size())};
+  const bool cancels_all = cancelled->policy == CancelPolicy::cancel_all;
+  reply.scheduled = cancels_all && operation.wait == Millis{0} && !cancelled->flow.ended_at;
+  for (const auto& node : *nodes) {
+    if (reply.members.size() == limits::redrive_names_max) break;
+    reply.members.push_back(node.id);
+    if (cancels_all && !reply.scheduled && !is_terminal(node.state)) reply.open.push_back(node.id);
+  }
   co_return reply;
 }
 

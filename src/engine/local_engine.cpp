@@ -9,6 +9,7 @@
 #include "core/execution/partitions.hpp"
 #include "core/validation/validate.hpp"
 #include "engine/scanners/budget_scanners.hpp"
+#include "engine/scanners/flow_reconcilers.hpp"
 #include "engine/scanners/index_reconciler.hpp"
 #include "engine/scanners/opening_scanner.hpp"
 #include "engine/scanners/retention_trimmer.hpp"
@@ -57,6 +58,8 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
             if (options_.scan && openings_handle_) scanners_.due_in(*openings_handle_, wait);
           }),
       unblock_(*store, workers_, options_.filter),
+      cancel_reconciler_(*store, options_.filter),
+      edge_cancels_(*store, options_.filter, options_.intervals.edge_cancel_reconciler),
       outbox_(*store, runtime_.executor(), options_.retention_default),
       scheduler_(*store, gate_, *options_.random),
       scanners_(
@@ -68,6 +71,7 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
   store_->set_sinks({.on_events = [this](auto changes) { on_events(changes); },
                      .on_changes = [this](auto changes) { on_changes(changes); },
                      .on_opening = [this](const store::Opening& opening) { on_opening(opening); },
+                     .on_frames = [this](const ExecutionId& id) { waiting_for_frames_.wake_all(id); },
                      .on_gap = [this] { on_gap(); }});
   if (options_.scan) {
     log::info("partitions={}", store_->partition_count());
@@ -103,6 +107,11 @@ void LocalEngine::add_scanners() {
   add_timer(core::TimerKind::suspension_timeout, every.suspension_timeout);
   add_timer(core::TimerKind::waitpoint_expiry, every.waitpoint_expiry);
   add_timer(core::TimerKind::flow_deadline, every.flow_deadline);
+  scanners_.add(std::make_unique<DependencyReconciler>(*store_, options_.filter),
+                every.dependency_reconciler);
+  scanners_.add(std::make_unique<FlowProjector>(*store_, options_.filter), every.flow_projector);
+  scanners_.add(std::make_unique<RunsScanner>(cancel_reconciler_), every.cancel_reconciler);
+  scanners_.add(std::make_unique<RunsScanner>(edge_cancels_), every.edge_cancel_dispatcher);
   scanners_.add(std::make_unique<RunsScanner>(outbox_), every.outbox);
   scanners_.add(std::make_unique<RetentionTrimmer>(*store_, options_.filter),
                 every.retention_trimmer);
@@ -241,6 +250,7 @@ core::Create LocalEngine::to_create(Submit operation) {
 
 Async<SubmitReply> LocalEngine::handle(Submit operation) {
   FF_CO_TRY(co_await gate_.attachable(operation.ns, operation.policy));
+  if (operation.flow) co_return co_await submit_node(std::move(operation));
   co_return co_await store_->run(to_create(std::move(operation)));
 }
 
@@ -360,6 +370,27 @@ Async<EventPage> LocalEngine::handle(ReadEvents operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
   co_await store_->catch_up_with_events();
   co_return co_await without_cancellation_exceptions(events_.read(std::move(operation), deadline));
+}
+
+Async<StreamPage> LocalEngine::handle(ReadStream operation) {
+  co_return co_await without_cancellation_exceptions(read_stream_or_wait(std::move(operation)));
+}
+
+Async<StreamPage> LocalEngine::read_stream_or_wait(ReadStream operation) {
+  const store::ReadFrames read{.id = operation.id,
+                               .stream = operation.stream,
+                               .from = operation.from,
+                               .limit = operation.limit};
+  if (operation.wait == Millis{0}) co_return co_await store_->run(read);
+  const auto deadline = SteadyClock::now() + operation.wait;
+  Wakeup wakeup(co_await asio::this_coro::executor);
+  const WaitList<ExecutionId>::Waiter place(waiting_for_frames_, operation.id, wakeup);
+  while (true) {
+    auto page = co_await store_->run(read);
+    const bool has_news = !page || !page->frames.empty() || page->end;
+    if (has_news || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return page;
+    co_await wakeup.wait_until(deadline);
+  }
 }
 
 // ---- Working ------------------------------------------------------------------------------------
@@ -524,7 +555,8 @@ Async<Bytes> LocalEngine::handle(GetMetrics) {
                                .blocked = std::move(blocked),
                                .scanners = scanners_.status(),
                                .claims_open = waiting_for_work_.size(),
-                               .claims_waiting = waiting_for_work_.asleep()};
+                               .claims_waiting = waiting_for_work_.asleep(),
+                               .cancel_backlog = cancel_reconciler_.backlog()};
   co_return Bytes{.bytes = metrics_.text(now),
                   .content_type = *ContentType::parse(metrics_content_type)};
 }
@@ -555,7 +587,11 @@ void LocalEngine::on_changes(std::span<const core::ExecutionChange> changes) {
                                .required = required,
                                .preferred = preferred});
     if (event.type == EventType::blocked) unblock_.note_change();
-    if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
+    if (event.flow) edge_cancels_.note_change();
+    if (is_terminal(event.state)) {
+      waiting_for_end_.wake_all(event.id);
+      waiting_for_frames_.wake_all(event.id);
+    }
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);
   }
 }
@@ -565,6 +601,7 @@ void LocalEngine::on_gap() {
   if (closing_) return;
   events_.note_gap();
   waiting_for_end_.wake_all();
+  waiting_for_frames_.wake_all();
 }
 
 }  // namespace ff

@@ -14,6 +14,7 @@
 #include "engine/events/wait_list.hpp"
 #include "engine/events/work_waiters.hpp"
 #include "engine/outbox/outbox.hpp"
+#include "engine/scanners/flow_cancels.hpp"
 #include "engine/scanners/unblock_scanner.hpp"
 #include "engine/starting/claim_turns.hpp"
 #include "engine/starting/scheduler.hpp"
@@ -34,6 +35,11 @@ struct ScanIntervals {
   Millis suspension_timeout{2000};
   Millis waitpoint_expiry{5000};
   Millis flow_deadline{5000};
+  Millis dependency_reconciler{15'000};
+  Millis flow_projector{15'000};
+  Millis cancel_reconciler{15'000};
+  Millis edge_cancel_dispatcher{1'000};
+  Millis edge_cancel_reconciler{10'000};
   Millis outbox{30'000};
   Millis retention_trimmer{60'000};
   Millis index_reconciler{45'000};
@@ -48,7 +54,7 @@ struct LocalEngineOptions {
   std::size_t threads = 2;
   bool scan = true;  // run the scanners; tests run them by hand
   ScanIntervals intervals = {};
-  // Of executions; scanners of indexes, effects, budgets and quotas look after all of them.
+  // Of executions and flows; scanners of indexes, effects, budgets and quotas look after all of them.
   ScannerFilter filter = {};
   Millis retention_default = limits::retention_default;
   // How long tokens of a waitpoint secret stay valid after a rotation.
@@ -90,6 +96,7 @@ class LocalEngine final : public Engine {
   Async<StateCounts> handle(CountExecutions operation);
   Async<Bytes> handle(GetResult operation);
   Async<EventPage> handle(ReadEvents operation);
+  Async<StreamPage> handle(ReadStream operation);
   Async<ClaimReply> handle(Claim operation);
   Async<GrantReply> handle(Grant operation);
   Async<GrantReply> grant(Grant operation);
@@ -99,6 +106,7 @@ class LocalEngine final : public Engine {
   Async<CompleteManyReply> handle(CompleteMany operation);
   Async<EndReply> handle(Complete operation);
   Async<EndReply> handle(WaitForChildren operation);
+  Async<NodeInputs> handle(GetInputs operation);
   Async<CreateBudgetReply> handle(CreateBudget operation);
   Async<UsageReply> handle(ReportUsage operation);
   Async<Done> handle(DeleteBudget operation);
@@ -122,9 +130,11 @@ class LocalEngine final : public Engine {
   Async<WaitpointKeyList> handle(ListWaitpointKeys operation);
   Async<FlowReply> handle(SubmitFlow operation);
   Async<FlowInfo> handle(ExtendFlow operation);
-  Async<FlowInfo> handle(GetFlow operation);
+  Async<FlowView> handle(GetFlow operation);
   Async<CancelFlowReply> handle(CancelFlow operation);
   Async<RedriveReply> handle(RedriveFlow operation);
+  Async<OpenFlowReply> handle(OpenFlow operation);
+  Async<CancelMembersReply> handle(CancelMembers operation);
   Async<HealthReply> handle(Health operation);
   Async<ReadyReply> handle(CheckReady operation);
   Async<Bytes> handle(GetMetrics operation);
@@ -133,16 +143,19 @@ class LocalEngine final : public Engine {
   asio::awaitable<std::vector<Result<typename Command::Reply>>> run_each(std::vector<Op> operations,
                                                                          ToCommand to_command);
   core::Create to_create(Submit operation);
+  Async<SubmitReply> submit_node(Submit operation);
   Async<ClaimReply> claim_or_wait(Claim operation);
   Async<bool> wait_for_undrain(const Claim& operation, Wakeup& wakeup, const ClaimTurns::Turn& turn,
                                std::chrono::steady_clock::time_point deadline);
   Async<Bytes> read_result_or_wait(GetResult operation);
   Async<FlowInfo> read_flow_or_wait(GetFlow operation);
+  Async<StreamPage> read_stream_or_wait(ReadStream operation);
   Async<std::vector<FlowNodeInfo>> all_nodes(FlowId id);
+  Async<std::optional<ExecutionId>> parent_of(ExecutionId id);
   Async<void> check_attachments(const Namespace& ns, const std::vector<BudgetId>& budgets,
                                 const std::vector<FlowNode>& nodes);
   template <class End>
-  Async<EndReply> grow(End end, std::vector<FlowNode> nodes);
+  Async<EndReply> grow(End end, std::vector<FlowNode> nodes, std::string_view field);
   Async<void> probe_store();
   template <class Id>
   void mint_if_absent(std::optional<Id>& id);
@@ -174,6 +187,7 @@ class LocalEngine final : public Engine {
   EventFeed events_;
   WorkWaiters waiting_for_work_;
   WaitList<ExecutionId> waiting_for_end_;
+  WaitList<ExecutionId> waiting_for_frames_;
   using WorkerName = std::pair<Namespace, WorkerId>;
   WaitList<WorkerName> drained_claims_;
   ClaimTurns claim_turns_;
@@ -182,6 +196,8 @@ class LocalEngine final : public Engine {
   WaitpointKeys waitpoint_keys_;
   StartGate gate_;
   UnblockScanner unblock_;
+  CancelReconciler cancel_reconciler_;
+  EdgeCancelDispatcher edge_cancels_;
   Outbox outbox_;
   Scheduler scheduler_;
   Supervisor scanners_;

@@ -43,16 +43,19 @@ Async<UsageReply> LocalEngine::handle(ReportUsage operation) {
 
 // If the process dies before the action, the lease still holds, and the next report breaks the limit again.
 Async<void> LocalEngine::act_on_breach(const ReportUsage& report, const UsageReply& reply) {
-  const auto& breach = *reply.breach;
+  auto breach = *reply.breach;
   const auto& id = *report.execution;
-  const auto why = fmt::format("budget {} exceeded: {} {}/{}", report.id.str(), breach.dimension,
-                               breach.usage, breach.limit);
+  // The report was not counted; with it, the usage would be this.
+  breach.usage += report.amounts.at(breach.dimension);
+  const auto why = breach_reason(report.id, breach);
   auto action = *reply.action;
   if (action == OnHardLimit::deny_child || action == OnHardLimit::close_scope) {
     GetExecution read{id};
     const auto execution = co_await store_->run(read);
     FF_CO_TRY(execution);
-    if (execution->flow) co_return co_await stop_flow(*execution->flow, action, why);
+    const auto& budgets = execution->policy.budgets;
+    const bool spends = std::ranges::find(budgets, report.id) != budgets.end();
+    if (execution->flow && spends) co_return co_await stop_flow(*execution->flow, action, why);
     action = action == OnHardLimit::close_scope ? OnHardLimit::fail : OnHardLimit::reject;
   }
   if (action == OnHardLimit::fail) {

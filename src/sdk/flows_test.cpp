@@ -211,6 +211,34 @@ TEST_P(SdkFlows, LargeGraphIsSubmittedInParts) {
   EXPECT_EQ(must(client().flow_nodes(reply.flow.id)).size(), 2'500u);
 }
 
+TEST_P(SdkFlows, ANodeCanBeAFlow) {
+  Flow region("region");
+  region.add("count", "count");
+  region.add("double", "double").after("count");
+  region.result("double");
+  Flow flow;
+  flow.add("split", "split");
+  flow.add("eu", region).after("split");
+  flow.add("sum", "sum").after("eu");
+  flow.result("sum");
+  const auto ended = run(flow, {{"split", [](Task&) { return Outcome("4"); }},
+                                {"count", [](Task& task) { return Outcome(task.input("split").bytes); }},
+                                {"double", [](Task& task) { return Outcome(task.input("count").bytes + "2"); }},
+                                {"sum", [](Task& task) { return Outcome(task.input("eu").bytes); }}});
+  EXPECT_EQ(must(client().flow_result(ended.id, wait_max)).bytes, "42");
+}
+
+TEST_P(SdkFlows, AFlowAsANodeIsAGraphAndNothingElse) {
+  Flow region;
+  region.add("count", "count");
+  region.retention(1h);
+  Flow flow;
+  flow.add("eu", region);
+  const auto made = flow.to_operation();
+  ASSERT_FALSE(made);
+  EXPECT_TRUE(made.error().message.starts_with("node 'eu': a flow as a node has")) << made.error().message;
+}
+
 INSTANTIATE_TEST_SUITE_P(Flows, SdkFlows, everywhere(), home_name);
 
 }  // namespace

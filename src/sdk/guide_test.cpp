@@ -1,5 +1,5 @@
-// The samples of docs/cpp.md, docs/flows.md, docs/starting.md and docs/suspensions.md, which show the code between two lines `// [name]`,
-// and a look at whether they still do.
+// The samples of docs/cpp.md, flows.md, starting.md, streams.md and suspensions.md, which show the code between two
+// lines `// [name]`, and a look at whether they still do.
 #include <flowfabric/wait.hpp>
 
 #include <fstream>
@@ -209,6 +209,29 @@ TEST_F(GuideTest, Awaiting) {
   EXPECT_EQ(greeting.get(), "Hello, Ada!");
 }
 
+TEST_F(GuideTest, Streaming) {
+  Worker worker(engine);
+  // [stream]
+  worker.handle("tell", [](Task& task) -> Outcome {
+    auto words = task.stream();
+    for (const char* word : {"once ", "upon ", "a ", "time"}) words.write(word);
+    return "done";
+  });
+  // [stream]
+  must(worker.start());
+  Client client(engine);
+  const auto told = must(client.submit({.kind = "tell"}));
+  std::string text;
+  // [tail]
+  const auto next = client.tail({.id = told.id}, [&](const Frame& frame) {
+    text += frame.bytes;
+    return true;  // go on
+  });
+  // [tail]
+  EXPECT_EQ(text, "once upon a time");
+  EXPECT_EQ(must(next), 4u);
+}
+
 // ---- The guide ----------------------------------------------------------------------------------
 
 std::vector<std::string> lines_of(const std::string& file) {
@@ -267,7 +290,8 @@ TEST(Guide, ShowsCodeThatIsCompiled) {
   EXPECT_GT(expect_compiled_blocks("docs/cpp.md"), 10);
   EXPECT_EQ(expect_compiled_blocks("docs/starting.md"), 3);
   EXPECT_EQ(expect_compiled_blocks("docs/suspensions.md"), 3);
-  EXPECT_EQ(expect_compiled_blocks("docs/flows.md"), 5);
+  EXPECT_EQ(expect_compiled_blocks("docs/flows.md"), 7);
+  EXPECT_EQ(expect_compiled_blocks("docs/streams.md"), 2);
 }
 
 TEST(Guide, NamesEveryStateOfAnExecution) {

@@ -125,12 +125,43 @@ struct BlockedPage {
 };
 
 // Executions that another scheduler on the same store blocked for a reason, about `max` at a time. The
-// engine itself stores no such state: it derives why an execution waits when somebody asks.
+// engine itself stores no such state: it derives why an execution waits when somebody asks. With the reason
+// waiting_for_children: nodes that wait for others, which the engine does store; looks at about `max` executions.
 struct FindBlocked {
   using Reply = BlockedPage;
   static constexpr OperationRow row{};
   BlockingReason reason{};
   std::optional<std::string> after = {};  // `next` of the page before
+  std::size_t max;
+};
+
+struct FlowPage {
+  std::vector<FlowId> flows;
+  std::optional<std::string> next = {};  // where to go on, if there may be more
+};
+
+// Flows of all namespaces that have not ended, as far as that is cheap to tell; looks at about `max`.
+struct FindOpenFlows {
+  using Reply = FlowPage;
+  static constexpr OperationRow row{};
+  std::optional<std::string> after = {};  // `next` of the page before
+  std::size_t max;
+};
+
+// Cancellations that a program of the contract began in flows: of their members, or of the nodes before a node that
+// started without them.
+struct OwedCancels {
+  std::size_t backlog = 0;  // flows whose members are still to be cancelled, due or not
+  std::vector<FlowId> flows = {};                    // core::CancelOwedMembers
+  std::vector<core::CancelSiblings> siblings = {};
+};
+enum class OwedTo : std::uint8_t { members, siblings };
+
+// Those that are due, at most `max` of each partition. Only on Valkey.
+struct FindOwedCancels {
+  using Reply = OwedCancels;
+  static constexpr OperationRow row{};
+  OwedTo to{};
   std::size_t max;
 };
 
@@ -230,6 +261,15 @@ struct ReadResult {
   ExecutionId id;
 };
 
+struct ReadFrames {
+  using Reply = StreamPage;
+  static constexpr OperationRow row{.owner = Owner::execution};
+  ExecutionId id;
+  StreamName stream;
+  std::uint64_t from = 0;
+  std::uint32_t limit = 0;
+};
+
 // ---- The store -----------------------------------------------------------------------------------
 
 // The operations that an engine hands on as they are, and those that only the engine asks for.
@@ -237,15 +277,19 @@ using StoreOperations = Joined<
     Filtered<EngineOperations, []<class Op>() { return Op::row.is_stored; }>,
     OperationList<core::Create, core::GrantIssue, core::LeaseGrant, core::TimerFire, core::Remove,
                   core::Unblock, core::CheckLease, core::HoldsToken, core::FindSignal, ReadResult,
+                  ReadFrames,
                   FindEffects, SettleEffects, TakeReady, PutBack, TimersDue, RetentionDue, Reconcile, CountAll,
-                  Probe, PeekReady, CountWaiting, FindHeld, FindBlocked, CountBlocked,
+                  Probe, PeekReady, CountWaiting, FindHeld, FindBlocked, FindOpenFlows, FindOwedCancels,
+                  CountBlocked,
                   core::LiveWorkers, core::Admit, core::ReleaseToken, core::HeldTokens,
                   core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,
                   core::ForgetSpending, core::ReconcileBudgets, core::ReconcileQuotas,
                   core::AllBudgets, core::AllQuotas, core::ReadKeyRing, core::RotateKeyRing,
-                  core::CreateFlow, core::AddNodes, core::Grow, core::AddItems, core::EndMap,
+                  core::CreateFlow, core::AddNodes, core::SubmitNode, core::Grow,
+                  core::AddItems, core::EndNode,
                   core::ReadFlow, core::BeginCancel,
-                  core::BeginRedrive, core::AdvanceFlow, core::ResolveEdges, core::CancelRest>>;
+                  core::BeginRedrive, core::AdvanceFlow, core::ResolveEdges, core::CancelRest,
+                  core::CheckNode, core::CheckFlow, core::CancelOwedMembers, core::CancelSiblings>>;
 using AnyCall = AnyCallOf<StoreOperations>;
 
 template <class Op, class... Ops>
@@ -276,6 +320,8 @@ struct Sinks {
   // ago that may not have been heard of. Durable, except new work: a reply to its claim waits for the disk.
   std::function<void(Changes)> on_changes = [](Changes) {};
   std::function<void(const Opening&)> on_opening = [](const Opening&) {};
+  // Frames were appended to a stream of an execution; perhaps told twice.
+  std::function<void(const ExecutionId&)> on_frames = [](const ExecutionId&) {};
   // Events and changes may have been missed: those who wait look for themselves.
   std::function<void()> on_gap = [] {};
 };

@@ -413,6 +413,19 @@ TEST_P(FlowConformance, APausedFlowStartsNothing) {
   EXPECT_EQ(claim_many(10).size(), 2u);
 }
 
+TEST_P(FlowConformance, APauseShowsItsReasonAndLeavesThatOfAFailure) {
+  const auto two = submit_flow({node("a"), node("b")});
+  must(run(failure(claim_node(two, "a"), "broke", "permanent")));
+  const auto reason = flow(two).reason;
+  EXPECT_EQ(reason, "node a failed");
+  must(run(PauseFlow{.id = two.id, .reason = "maintenance"}));
+  EXPECT_EQ(flow(two).reason, "maintenance");
+  EXPECT_EQ(must(run(ResumeFlow{two.id})).reason, reason);
+  complete_node(two, "b");
+  EXPECT_EQ(flow(two).state, FlowState::failed);
+  EXPECT_EQ(flow(two).reason, reason);
+}
+
 TEST_P(FlowConformance, ANodeOfAPausedFlowTellsHowItGoesOn) {
   const auto one = submit_flow({node("a")});
   must(run(PauseFlow{.id = one.id}));
@@ -535,6 +548,28 @@ TEST_P(FlowConformance, AWideFanIsResolvedInSlices) {
   }
   complete_node(fan, "join");
   EXPECT_EQ(must(run(GetFlow{.id = fan.id, .wait = wake_up_max})).state, FlowState::completed);
+}
+
+TEST_P(FlowConformance, AllDependenciesOfANodeAreShown) {
+  constexpr std::size_t count = 1'234;
+  auto join = node("join");
+  for (std::size_t i = 0; i < count; ++i) {
+    join.after.push_back(dependency(i % 2 == 0 ? "a" : "b"));
+    if (i % 400 == 399) join.after.back().input = node_name(fmt::format("in{}", i));
+  }
+  const auto fan = submit_flow({node("a"), node("b"), join, node("end", {dependency("join")})});
+  for (const std::uint32_t limit : {1u, 2u, 1'000u}) {
+    const auto page = must(run(ListFlowNodes{.id = fan.id, .from = 2, .limit = limit}));
+    ASSERT_EQ(page.nodes.size(), std::min(limit, 2u));
+    EXPECT_EQ(page.next, limit == 1 ? std::optional(3u) : std::nullopt);
+    const auto& after = page.nodes.front().after;
+    ASSERT_EQ(after.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(after[i].node.str(), i % 2 == 0 ? "a" : "b") << i;
+      EXPECT_EQ(after[i].input, join.after[i].input) << i;
+    }
+    EXPECT_EQ(page.nodes.back().after.size(), limit == 1 ? count : 1);
+  }
 }
 
 TEST_P(FlowConformance, ManyNodesAreCancelledInSlices) {

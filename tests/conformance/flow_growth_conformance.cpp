@@ -1,5 +1,6 @@
 // Flows that grow while they run: spawned nodes, children, lists.
 #include "tests/conformance/flow_fixture.hpp"
+#include "tests/support/await.hpp"
 
 namespace ff::conformance {
 namespace {
@@ -303,6 +304,21 @@ TEST_P(FlowGrowthConformance, OnlySoManyItemsRunAtATime) {
   EXPECT_EQ(node_of(next_claim()), "pages.3");
 }
 
+TEST_P(FlowGrowthConformance, AListThatCannotBeReadSaysWhy) {
+  const auto reason_for = [&](std::string list) {
+    const auto mapped = submit_map();
+    complete_json(mapped, "list", std::move(list));
+    must(run(GetFlow{.id = mapped.id, .wait = wake_up_max}));
+    return must(run(GetExecution{id_of(mapped, "pages")})).failure_reason.value_or("none");
+  };
+  EXPECT_EQ(reason_for("{}"), "the result of list is not a JSON list");
+  EXPECT_EQ(reason_for(std::string(100, '[') + std::string(100, ']')),
+            "the result of list is nested deeper than the 32 levels that are allowed");
+  EXPECT_THAT(reason_for(R"(["\ud800"])"),
+              ::testing::StartsWith("the result of list is not valid JSON: "));
+  EXPECT_THAT(reason_for("[1,"), ::testing::StartsWith("the result of list is not valid JSON: "));
+}
+
 TEST_P(FlowGrowthConformance, ToleratedFailuresAreNullsInTheList) {
   const auto mapped = submit_map({.input = node_name("list"), .tolerated_failures = 1});
   complete_json(mapped, "list", "[0,1]");
@@ -381,6 +397,17 @@ TEST_P(FlowGrowthConformance, ARedriveOfAFlowThatStoppedRunsTheItemThatFailed) {
   EXPECT_EQ(must(run(GetFlow{.id = mapped.id, .wait = wake_up_max})).state, FlowState::completed);
 }
 
+TEST_P(FlowGrowthConformance, AReplayOfANodeWithAListReadsTheListAgain) {
+  const auto mapped = submit_map();
+  complete_json(mapped, "list", "[0]");
+  complete_with(next_claim(), "10");
+  must(run(complete(next_claim())));
+  must(run(Replay{.id = id_of(mapped, "pages")}));
+  const auto join = next_claim();
+  EXPECT_EQ(node_of(join), "join") << "the item has ended, and its entry is the same";
+  EXPECT_EQ(pages_in(join), "[10]");
+}
+
 TEST_P(FlowGrowthConformance, LongListsAreAddedInSlices) {
   const auto mapped = submit_map();
   std::string list = "[0";
@@ -395,6 +422,22 @@ TEST_P(FlowGrowthConformance, LongListsAreAddedInSlices) {
   }
   EXPECT_EQ(node_of(next_claim()), "join");
   EXPECT_EQ(flow(mapped).counts.completed, count + 2);
+}
+
+// More items than a node can have dependencies when it is submitted.
+TEST_P(FlowGrowthConformance, ADryRunFollowsTheLastOfManyItems) {
+  const auto& home = GetParam().name;
+  if (home != "Embedded" && home != "Valkey") GTEST_SKIP() << "takes long, and is the same there";
+  constexpr std::uint32_t count = limits::node_dependencies_max + 5;
+  const auto mapped = submit_map();
+  std::string list = "[0";
+  for (std::uint32_t i = 1; i < count; ++i) list += ",0";
+  complete_json(mapped, "list", list + "]");
+  test::await("all items", [&] { return flow(mapped).counts.nodes == count + 3; }, 120s);
+  const auto last = must(run(ListFlowNodes{.id = mapped.id, .from = count + 2})).nodes.at(0);
+  must(run(Cancel{.id = last.id}));
+  const auto dry = must(run(RedriveFlow{.id = mapped.id, .dry_run = true}));
+  EXPECT_THAT(dry.nodes, ElementsAre(node_name("pages"), node_name("join"), last.name));
 }
 
 TEST_P(FlowGrowthConformance, AMapThatCannotRunIsRefused) {

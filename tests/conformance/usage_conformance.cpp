@@ -173,7 +173,7 @@ TEST_P(BudgetUsage, ABreachFailsTheAttempt) {
   EXPECT_EQ(told.outcome, UsageOutcome::hard_breach);
   EXPECT_EQ(told.action, OnHardLimit::fail);
   EXPECT_EQ(state_of(execution), ExecutionState::delayed);
-  EXPECT_THAT(attempts_of(execution), HasSubstr("exceeded: tokens 0/10"));
+  EXPECT_THAT(attempts_of(execution), HasSubstr("exceeded: tokens 11/10"));
   pass(1s);
   must(run(report(id, 11, claim())));
   EXPECT_EQ(state_of(execution), ExecutionState::failed);
@@ -204,8 +204,18 @@ TEST_P(BudgetUsage, ABreachPausesTheFlowOfANode) {
   EXPECT_EQ(must(run(report(id, 11, running))).action, OnHardLimit::deny_child);
   const auto paused = must(run(GetFlow{.id = flow}));
   EXPECT_EQ(paused.state, FlowState::paused);
-  EXPECT_THAT(paused.reason, HasSubstr("exceeded: tokens 0/10"));
+  EXPECT_EQ(paused.reason, "budget " + id.str() + " exceeded: tokens 11/10");
   EXPECT_EQ(claimable(), 0u);
+  const auto nodes = must(run(ListFlowNodes{.id = flow})).nodes;
+  const auto held = nodes.at(0).id == running.id ? nodes.at(1).id : nodes.at(0).id;
+  const auto why = must(run(ExplainExecution{held}));
+  const auto is_pause = [](const Obstacle& each) {
+    return each.reason == BlockingReason::paused_by_policy;
+  };
+  const auto pause = std::ranges::find_if(why.obstacles, is_pause);
+  ASSERT_NE(pause, why.obstacles.end());
+  EXPECT_EQ(pause->detail, "its flow is paused: " + paused.reason);
+  EXPECT_EQ(pause->remedy, "ff flow resume " + flow.str());
   must(run(report(id, 11, running)));  // it is paused already
   must(run(complete(running)));
   must(run(ResumeFlow{flow}));
@@ -221,6 +231,23 @@ TEST_P(BudgetUsage, ABreachCancelsTheFlowOfANode) {
   const auto ended = must(run(GetFlow{.id = flow}));
   EXPECT_EQ(ended.state, FlowState::cancelled);
   EXPECT_EQ(ended.counts.cancelled, 2u);
+}
+
+// A handler may report to any budget. The flow has no part in one that its node does not spend from.
+TEST_P(BudgetUsage, ABudgetThatANodeDoesNotSpendFromLeavesItsFlowAlone) {
+  const FlowNode first{.name = *NodeName::parse("a"), .kind = greet};
+  const FlowNode second{.name = *NodeName::parse("b"), .kind = greet};
+  const auto flow = must(run(SubmitFlow{.nodes = {first, second}})).flow.id;
+  const auto running = claim();
+  const auto mild = budget(OnHardLimit::deny_child);
+  EXPECT_EQ(must(run(report(mild, 11, running))).outcome, UsageOutcome::hard_breach);
+  EXPECT_EQ(must(run(GetFlow{.id = flow})).state, FlowState::running);
+  EXPECT_EQ(state_of(running.id), ExecutionState::active);
+  const auto strict = budget(OnHardLimit::close_scope);
+  EXPECT_EQ(must(run(report(strict, 11, running))).outcome, UsageOutcome::hard_breach);
+  EXPECT_EQ(state_of(running.id), ExecutionState::failed);
+  EXPECT_EQ(must(run(GetFlow{.id = flow})).state, FlowState::running);
+  EXPECT_EQ(claimable(), 1u);
 }
 
 TEST_P(BudgetUsage, OutsideAFlowABreachFailsOrIsTold) {

@@ -35,7 +35,8 @@ inline const std::string budget_id = "33333333-3333-4333-8333-333333333333";
 inline const std::string budget = "ff:budget:{b:3}:" + budget_id;
 inline const std::string quota_id = "44444444-4444-4444-8444-444444444444";
 inline const std::string quota = "ff:quota:{q:4}:" + quota_id;
-inline const std::string flow_id = "66666666-6666-4666-8666-666666666666";
+// Its partition is that of `tag`.
+inline const std::string flow_id = "66666666-6666-4666-8666-000000000082";
 inline const std::string far_future = "4000000000000";
 
 // Another execution of the same partition.

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include "engine/local_engine.hpp"
+#include "store/valkey/open.hpp"
 #include "tests/contract/fixture.hpp"
+#include "tests/support/blocking.hpp"
 
 namespace ff::test {
 namespace {
@@ -315,6 +318,121 @@ TEST_F(Flows, HaveTags) {
   expect_refused(set.with(1, "name"), "0 invalid_tag_key name");
   EXPECT_EQ(run(set), "1 OK 1");
   EXPECT_EQ(store()["flow:tags"]["team.name"], "a");
+}
+
+// ---- An engine of ours beside them ----------------------------------------------------------------
+
+class FlowScanners : public Flows {
+ protected:
+  void scan() {
+    if (!engine_)
+      engine_ = std::make_unique<LocalEngine>(
+          must(valkey_store::open({.client = client_options(), .sweep = false})),
+          LocalEngineOptions{.scan = false});
+    must(run_blocking(engine_->executor(), engine_->scanners().run_once()));
+  }
+  std::uint64_t changed_by(std::string_view name) {
+    for (const auto& each : engine_->scanners().status())
+      if (each.name == name) return each.changed;
+    return 0;
+  }
+  void complete_node(const std::string& id) {
+    run(issue_claim_grant().of(id));
+    run(claim().of(id));
+    ASSERT_EQ(run(complete().of(id)), "1 OK completed");
+  }
+  std::string summary(const std::string& field) {
+    return valkey::to_text(command({"HGET", flow_key("summary"), field}));
+  }
+
+  std::unique_ptr<LocalEngine> engine_;
+};
+
+TEST_F(FlowScanners, CancelTheMembersOfACancelledFlowAfterItsGrace) {
+  make_pair();
+  run(cancel_flow("cancel_all").with(5, "60000"));
+  scan();
+  EXPECT_EQ(state(E), "waiting") << "its program may still do it";
+  command({"ZADD", index_key("cancel_backlog"), "1", flow_id});
+  scan();
+  EXPECT_EQ(state(E), "cancelled");
+  EXPECT_EQ(state(other_E), "cancelled");
+  EXPECT_EQ(core("cancellation_reason"), "why");
+  EXPECT_FALSE(store().contains("idx:cancel_backlog"));
+  EXPECT_FALSE(store().contains("flow:pending_cancels"));
+}
+
+TEST_F(FlowScanners, MembersThatHaveEndedOrAreGoneNeedNoCancel) {
+  make_pair();
+  complete_upstream();
+  run(cancel_flow("cancel_all").with(5, "0"));
+  command({"SADD", flow_key("pending_cancels"), numbered(9), "nonsense"});
+  command({"DEL", exec_key("core", other_E)});
+  scan();
+  EXPECT_EQ(state(E), "completed");
+  EXPECT_FALSE(store().contains("idx:cancel_backlog"));
+  EXPECT_FALSE(store().contains("flow:pending_cancels"));
+}
+
+TEST_F(FlowScanners, CancelSiblingsThatANodeStartedWithout) {
+  run(create_flow());
+  run(set_policy("any_of", "cancel_remaining"));
+  make_group(30);
+  complete_node(numbered(1));
+  EXPECT_EQ(state(), "waiting");
+  command({"SADD", index_key("pending_cancel_groups"), "nonsense", "a|b"});
+  scan();
+  EXPECT_EQ(state(numbered(1)), "completed");
+  for (int i = 2; i <= 30; ++i) EXPECT_EQ(state(numbered(i)), "cancelled");
+  EXPECT_EQ(core("cancellation_reason", numbered(2)), "sibling_quorum_satisfied");
+  EXPECT_EQ(group("cancel_siblings_pending_flag"), "(nil)");
+  EXPECT_FALSE(store().contains("idx:pending_cancel_groups"));
+  EXPECT_EQ(changed_by("edge_cancel_dispatcher"), 29u);
+}
+
+TEST_F(FlowScanners, ResolveEdgesWhoseUpstreamHasEnded) {
+  make_pair();
+  scan();
+  EXPECT_EQ(changed_by("dependency_reconciler"), 0u);
+  EXPECT_EQ(state(), "waiting_children");
+  command({"HSET", exec_key("core"), "lifecycle_phase", "terminal", "terminal_outcome", "success",
+           "public_state", "completed", "completed_at", "1"});
+  scan();
+  EXPECT_EQ(state(), "waiting");
+  EXPECT_EQ(changed_by("dependency_reconciler"), 1u);
+}
+
+TEST_F(FlowScanners, ANodeThatWaitsForNothingGoesOn) {
+  make_pair();
+  command({"DEL", exec_key("deps:unresolved", other_E)});
+  command({"HSET", exec_key("deps:meta", other_E), "unsatisfied_required_count", "0"});
+  command({"HSET", exec_key("core", other_E), "satisfied", "1"});
+  scan();
+  EXPECT_EQ(state(), "waiting");
+  EXPECT_EQ(changed_by("dependency_reconciler"), 1u);
+}
+
+TEST_F(FlowScanners, WriteTheSummaryOfAFlow) {
+  make_pair();
+  scan();
+  EXPECT_EQ(summary("public_flow_state"), "\"blocked\"");
+  EXPECT_EQ(summary("total_members"), "\"2\"");
+  EXPECT_EQ(summary("members_waiting"), "\"1\"");
+  EXPECT_EQ(summary("members_waiting_children"), "\"1\"");
+  complete_node(E);
+  run(cancel().of(other_E));
+  scan();
+  EXPECT_EQ(summary("public_flow_state"), "\"failed\"");
+  EXPECT_EQ(summary("members_completed"), "\"1\"");
+  EXPECT_EQ(summary("members_cancelled"), "\"1\"");
+  EXPECT_FALSE(store().contains("idx:flow_index")) << "nothing about it changes any more";
+}
+
+TEST_F(FlowScanners, AFlowThatIsGoneLeavesTheIndex) {
+  run(create_flow());
+  command({"DEL", flow_key("core")});
+  scan();
+  EXPECT_FALSE(store().contains("idx:flow_index"));
 }
 
 }  // namespace

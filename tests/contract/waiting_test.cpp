@@ -150,5 +150,26 @@ TEST_F(WaitingCounts, OfALongQueueAreNotCountedAgain) {
   EXPECT_EQ(count("gpu"), "7");
 }
 
+TEST_F(WaitingCounts, ALongQueueThatNobodyCountedIsTakenForOneWithoutNeeds) {
+  ok(create());
+  ok(create().of(numbered(1)));
+  EXPECT_EQ(run({"ff_recount_waiting", {index_key("any")}, {"1"}}), "1 OK 0");
+  EXPECT_EQ(*command({"HLEN", counts_key}).as_int(), 1);
+  ok(create_for_gpu().of(numbered(2)));
+  EXPECT_EQ(count("gpu"), "1");
+}
+
+TEST_F(WaitingCounts, AreCountedAgainAFewQueuesAtATime) {
+  ok(create_for_gpu());
+  ok(create_for_gpu().of(numbered(1)));
+  ok(create_for_gpu().of(numbered(2)).with(3, "other"));
+  const auto other_key = lane_key("waiting_by_needs", "other");
+  for (const auto& key : {counts_key, other_key}) command({"HSET", key, "gpu\x1f\x1f", "7"});
+  EXPECT_EQ(run({"ff_recount_waiting", {index_key("any")}, {"2"}}), "1 OK 1 main");
+  EXPECT_EQ(run({"ff_recount_waiting", {index_key("any")}, {"2", "main"}}), "1 OK 1");
+  EXPECT_EQ(count("gpu"), "2");
+  EXPECT_EQ(*command({"HGET", other_key, "gpu\x1f\x1f"}).as_text(), "1");
+}
+
 }  // namespace
 }  // namespace ff::test

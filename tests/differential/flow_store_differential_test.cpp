@@ -38,6 +38,10 @@ struct SameFlowReplies {
   bool operator()(const core::SliceReply& one, const core::SliceReply& other) const {
     return one.more == other.more;
   }
+  // They count changes differently.
+  bool operator()(const core::CheckFlowReply& one, const core::CheckFlowReply& other) const {
+    return one.repaired == other.repaired && one.next == other.next;
+  }
   bool operator()(const store::DueReply& one, const store::DueReply& other) const {
     return std::set(one.due.begin(), one.due.end()) == std::set(other.due.begin(), other.due.end());
   }
@@ -95,13 +99,29 @@ class FlowWalk {
         if (const auto* rest = std::get_if<core::CancelRest>(&effect)) check("cancel rest", *rest);
         if (const auto* expand = std::get_if<core::ExpandMap>(&effect)) add_items(*expand);
         if (const auto* collect = std::get_if<core::CollectMap>(&effect)) end_map(*collect);
+        if (const auto* subflow = std::get_if<core::RunSubflow>(&effect)) end_subflow(*subflow);
+        if (const auto* subflow = std::get_if<core::EndSubflow>(&effect)) end_subflow(*subflow);
         check("settle", store::SettleEffects{.partition = partition, .effects = {effect}});
       }
     }
   }
   std::size_t ended() const { return ended_; }
 
+  // Nothing is ever wrong without a fault.
+  void expect_nothing_to_repair() {
+    for (std::uint8_t number = 0; number < flows; ++number) {
+      const auto id = FlowId{uuid('F', number)};
+      const auto flow = stores_.run("check flow", core::CheckFlow{.id = id});
+      EXPECT_EQ(must(flow).repaired, 0u);
+      for (unsigned i = 0; i < names_max; ++i) {
+        const auto node = stores_.run("check node", core::CheckNode{.id = id_of(id, i)});
+        EXPECT_EQ(must(node).repaired, 0u);
+      }
+    }
+  }
+
   void compare_all() {
+    expect_nothing_to_repair();
     for (std::uint8_t number = 0; number < flows; ++number) {
       const auto id = FlowId{uuid('F', number)};
       const auto info = stores_.run("flow", core::ReadFlow{id});
@@ -174,6 +194,8 @@ class FlowWalk {
       if (below(4) == 0) each.tags = {{"a", "b"}};
       if (!each.after.empty() && below(5) == 0)
         each.map = MapOver{.input = each.after[0].node, .max_parallel = 1 + below(2)};
+      else if (below(6) == 0)
+        each.flow = Subflow{};
       added.push_back({id_of(id, i), std::move(each)});
     }
     return added;
@@ -188,6 +210,7 @@ class FlowWalk {
     if (below(2) == 0) create.submit.result = name(0);
     if (below(3) == 0) create.submit.deadline = stores_.now() + 30s;
     if (below(3) == 0) create.submit.tags = {{"team", "x"}};
+    if (below(3) == 0) create.parent = core::ParentNode{.node = node(), .run = below(2)};
     create.nodes = nodes(id, 0, 1 + below(names_max));
     check("create", create);
   }
@@ -214,12 +237,22 @@ class FlowWalk {
     }
   }
   void end_map(const core::CollectMap& effect) {
-    core::EndMap end{.id = effect.id, .run = effect.run};
+    core::EndNode end{.id = effect.id, .run = effect.run};
     if (below(3) > 0)
       end.result = "[]";
     else
-      end.failure = "too many failed";
+      end.failure = {.reason = "too many failed", .category = "map"};
     check("end of a list", end);
+  }
+  // The end of a flow that a node is, perhaps; otherwise the node goes on waiting.
+  template <class Effect>
+  void end_subflow(const Effect& effect) {
+    if (below(2) == 0) return;
+    core::EndNode end{.id = effect.id, .run = effect.run};
+    if (below(3) > 0) end.result = "out";
+    if (below(3) == 0) end.content_type = *ContentType::parse("text/plain");
+    if (below(3) == 0) end.failure = {.reason = "flow failed", .category = "subflow"};
+    check("end of a flow that is a node", end);
   }
   // Of a node that a worker has.
   void grow(const ExecutionId& id, const Fence& fence) {

@@ -139,6 +139,7 @@ constexpr std::array node_columns{FieldColumn{"name", Column::Fit::keep},
                                   FieldColumn{"worker", Column::Fit::drop},
                                   FieldColumn{"took_ms", Column::Fit::drop},
                                   FieldColumn{"reason"},
+                                  FieldColumn{"subflow"},
                                   FieldColumn{"id", Column::Fit::drop}};
 
 json::object row_of(const FlowInfo& flow) {

@@ -14,6 +14,9 @@ constexpr std::array lease_columns{FieldColumn{"at_ms"},       FieldColumn{"type
                                    FieldColumn{"lease_epoch"}, FieldColumn{"attempt_index"},
                                    FieldColumn{"worker"},      FieldColumn{"reason"}};
 
+constexpr std::array stream_columns{FieldColumn{"name"}, FieldColumn{"durability"}, FieldColumn{"first"},
+                                    FieldColumn{"next"}, FieldColumn{"bytes"}};
+
 // A command that prints the list `items` of an operation's reply.
 template <class Op, class Items>
 Run list_of(Arguments& arguments, std::span<const FieldColumn> columns, Items items) {
@@ -100,6 +103,11 @@ Run setup_attempts(Arguments& arguments) {
 Run setup_leases(Arguments& arguments) {
   arguments.examples("  ff leases ID");
   return list_of<GetLeaseHistory>(arguments, lease_columns, &LeaseHistory::events);
+}
+
+Run setup_streams(Arguments& arguments) {
+  arguments.examples("  ff streams ID");
+  return list_of<ListStreams>(arguments, stream_columns, &StreamList::streams);
 }
 
 }  // namespace ff::cli

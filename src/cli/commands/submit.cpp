@@ -115,9 +115,9 @@ class LineSubmitter {
 
 Result<ExitCode> submit_lines(const Context& context, Engine& engine, Submit submit,
                               const SubmitArguments& given) {
-  if (submit.id || submit.idempotency_key || given.wait.wait)
+  if (submit.id || submit.idempotency_key || submit.flow || given.wait.wait)
     return fail(Errc::invalid_input,
-                "--lines makes many executions; --id, --idempotency-key and --wait are for one");
+                "--lines makes many executions; --id, --idempotency-key, --flow and --wait are for one");
   const auto& [text, name] = given.payload;
   const bool standard_input = name.empty();
   if (text != "-" && !text.empty())
@@ -196,6 +196,12 @@ Run setup_submit(Arguments& arguments) {
   arguments.field("--id", request, "id", "ID", "An id of your own: makes the call safe to repeat");
   arguments.field("--idempotency-key", request, "idempotency_key", "TEXT",
                   "The same, with any text for a key");
+  arguments.field("--flow", request, "flow", "ID",
+                  "Make it a node of this flow, which has not ended");
+  arguments.field("--node", request, "node", "NAME",
+                  "Its name there: makes the call safe to repeat (default: the idempotency key, or made up)");
+  arguments.texts_field("--after", request, "after", "NODE",
+                        "A node of the flow that must complete first; repeatable");
   arguments.field("--content-type", request, "content_type", "TYPE",
                   "What the payload is, such as image/png");
   arguments.field("--traceparent", request, "traceparent", "TEXT",
@@ -210,6 +216,7 @@ Run setup_submit(Arguments& arguments) {
       "  ff submit report --delay 2h --deadline 1d --tag team.name=billing\n"
       "  ff submit summarise --file book.txt --budget BUDGET_ID --quota QUOTA_ID\n"
       "  ff submit fetch --lines < urls.txt\n"
+      "  ff submit publish --flow FLOW_ID --node publish --after build\n"
       "  ff submit parse -- -5          (a payload that begins with a dash)");
   return [given](const Context& context) { return run(context, *given); };
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/assert.hpp"
 #include "cli/output/output.hpp"
@@ -42,6 +43,46 @@ std::string_view sign_of(ExecutionState state) {
   return "?";
 }
 
+// ---- Nodes as they are drawn ------------------------------------------------------------------------
+
+// With the text that stands for it.
+struct Drawn : FlowNodeInfo {
+  std::string text;
+};
+
+// The items of a list are one with their node.
+std::vector<Drawn> drawn_of(std::span<const FlowNodeInfo> nodes) {
+  struct Items {
+    std::size_t count = 0;
+    std::size_t completed = 0;
+  };
+  std::map<std::string, Items, std::less<>> lists;  // by the names of their nodes
+  for (const auto& node : nodes)
+    if (node.map) lists[node.name.str()];
+  const auto list_of = [&](const NodeName& name) {
+    const auto dot = name.str().rfind('.');
+    const bool is_item = dot != std::string::npos &&
+                         name.str().find_first_not_of("0123456789", dot + 1) == std::string::npos;
+    return is_item ? lists.find(name.str().substr(0, dot)) : lists.end();
+  };
+  for (const auto& node : nodes)
+    if (const auto list = list_of(node.name); list != lists.end()) {
+      list->second.count += 1;
+      if (node.state == ExecutionState::completed) list->second.completed += 1;
+    }
+  std::vector<Drawn> drawn;
+  for (const auto& node : nodes) {
+    if (list_of(node.name) != lists.end()) continue;
+    auto& made = drawn.emplace_back(Drawn{node, shown_name(node)});
+    std::erase_if(made.after, [&](const DependencyInfo& dependency) {
+      return list_of(dependency.node) != lists.end();
+    });
+    if (const auto list = lists.find(node.name.str()); list != lists.end() && list->second.count > 0)
+      made.text += fmt::format(": {} of {} completed", list->second.completed, list->second.count);
+  }
+  return drawn;
+}
+
 // ---- The graph by positions -----------------------------------------------------------------------
 
 using Position = std::size_t;
@@ -51,7 +92,7 @@ struct Graph {
   std::vector<std::size_t> layer;
 };
 
-Graph graph_of(std::span<const FlowNodeInfo> nodes) {
+Graph graph_of(std::span<const Drawn> nodes) {
   std::map<ExecutionId, Position> positions;
   for (Position i = 0; i < nodes.size(); ++i) positions.emplace(nodes[i].id, i);
   Graph graph{.before = std::vector<std::vector<Position>>(nodes.size()),
@@ -98,20 +139,20 @@ struct Item {
 };
 using Layer = std::vector<Item>;
 
-std::string label_of(const FlowNodeInfo& node) {
-  return fmt::format("{} {}", sign_of(node.state), shown_name(node));
+std::string label_of(const Drawn& node) {
+  return fmt::format("{} {}", sign_of(node.state), node.text);
 }
 
 // Layers are moved around by permutations, which keep the links between them right.
 class Layout {
  public:
-  Layout(std::span<const FlowNodeInfo> nodes, const Graph& graph) {
+  Layout(std::span<const Drawn> nodes, const Graph& graph) {
     layers_.resize(*std::ranges::max_element(graph.layer) + 1);
     std::vector<std::size_t> place(nodes.size());
     for (Position i = 0; i < nodes.size(); ++i) {
       auto& layer = layers_[graph.layer[i]];
       place[i] = layer.size();
-      layer.push_back({.node = i, .width = shown_name(nodes[i]).size() + 2});
+      layer.push_back({.node = i, .width = nodes[i].text.size() + 2});
     }
     for (Position i = 0; i < nodes.size(); ++i)
       for (const auto before : graph.before[i])
@@ -332,7 +373,7 @@ std::string lines_between(const Layer& above, const Layer& below, std::size_t wi
   return rows.str();
 }
 
-std::string row_of(const Layer& layer, std::span<const FlowNodeInfo> nodes, bool colours) {
+std::string row_of(const Layer& layer, std::span<const Drawn> nodes, bool colours) {
   std::string line;
   std::size_t column = 0;
   for (const auto& item : layer) {
@@ -352,24 +393,25 @@ std::string row_of(const Layer& layer, std::span<const FlowNodeInfo> nodes, bool
 // ---- Words --------------------------------------------------------------------------------------------
 
 bool is_plain(const FlowNodeInfo& node) {
-  return !node.needed && !node.optional && std::ranges::all_of(node.after, [](const auto& each) {
+  return !node.subflow && !node.needed && !node.optional && std::ranges::all_of(node.after, [](const auto& each) {
     return each.on == DependsOn::succeeded;
   });
 }
 
-std::string notes_on(std::span<const FlowNodeInfo> nodes) {
+std::string notes_on(std::span<const Drawn> nodes) {
   std::string text;
   for (const auto& node : nodes) {
     if (is_plain(node)) continue;
-    text += "  " + shown_name(node);
-    if (!node.after.empty()) text += ": after " + shown_dependencies(node);
-    if (node.optional) text += node.after.empty() ? ": optional" : "; optional";
-    text += '\n';
+    std::vector<std::string> notes;
+    if (!node.after.empty()) notes.push_back("after " + shown_dependencies(node));
+    if (node.optional) notes.emplace_back("optional");
+    if (node.subflow) notes.push_back("flow " + node.subflow->str());
+    text += fmt::format("  {}: {}\n", shown_name(node), fmt::join(notes, "; "));
   }
   return text;
 }
 
-std::string legend_of(std::span<const FlowNodeInfo> nodes) {
+std::string legend_of(std::span<const Drawn> nodes) {
   std::set<ExecutionState> states;
   for (const auto& node : nodes) states.insert(node.state);
   std::string text;
@@ -378,7 +420,7 @@ std::string legend_of(std::span<const FlowNodeInfo> nodes) {
   return text + '\n';
 }
 
-std::string a_line_per_node(std::span<const FlowNodeInfo> nodes, const Graph& graph,
+std::string a_line_per_node(std::span<const Drawn> nodes, const Graph& graph,
                             const Screen& screen) {
   std::vector<Position> order(nodes.size());
   std::iota(order.begin(), order.end(), Position{0});
@@ -395,7 +437,7 @@ std::string a_line_per_node(std::span<const FlowNodeInfo> nodes, const Graph& gr
 
 // Mermaid and DOT name nodes by their numbers: names may have any characters there.
 template <class Write>
-void for_each_edge(std::span<const FlowNodeInfo> nodes, Write write) {
+void for_each_edge(std::span<const Drawn> nodes, Write write) {
   std::map<ExecutionId, Position> positions;
   for (Position i = 0; i < nodes.size(); ++i) positions.emplace(nodes[i].id, i);
   for (Position i = 0; i < nodes.size(); ++i)
@@ -441,8 +483,9 @@ std::string shown_dependencies(const FlowNodeInfo& node) {
   return text;
 }
 
-std::string draw_graph(std::span<const FlowNodeInfo> nodes, const Screen& screen) {
-  if (nodes.empty()) return "";
+std::string draw_graph(std::span<const FlowNodeInfo> all, const Screen& screen) {
+  if (all.empty()) return "";
+  const auto nodes = drawn_of(all);
   const auto graph = graph_of(nodes);
   const auto legend = legend_of(nodes);
   if (nodes.size() > drawn_nodes_max) return a_line_per_node(nodes, graph, screen) + "\n" + legend;
@@ -459,11 +502,12 @@ std::string draw_graph(std::span<const FlowNodeInfo> nodes, const Screen& screen
   return notes.empty() ? text : text + '\n' + notes;
 }
 
-std::string to_mermaid(std::span<const FlowNodeInfo> nodes) {
+std::string to_mermaid(std::span<const FlowNodeInfo> all) {
+  const auto nodes = drawn_of(all);
   std::string text = "flowchart TD\n";
   std::set<ExecutionState> states;
   for (Position i = 0; i < nodes.size(); ++i) {
-    text += fmt::format("  n{}[\"{}<br/>{}\"]:::{}\n", i, shown_name(nodes[i]),
+    text += fmt::format("  n{}[\"{}<br/>{}\"]:::{}\n", i, nodes[i].text,
                         to_string(nodes[i].state), to_string(nodes[i].state));
     states.insert(nodes[i].state);
   }
@@ -478,10 +522,11 @@ std::string to_mermaid(std::span<const FlowNodeInfo> nodes) {
   return text;
 }
 
-std::string to_dot(std::span<const FlowNodeInfo> nodes) {
+std::string to_dot(std::span<const FlowNodeInfo> all) {
+  const auto nodes = drawn_of(all);
   std::string text = "digraph flow {\n  node [shape=box, style=\"rounded,filled\"];\n";
   for (Position i = 0; i < nodes.size(); ++i)
-    text += fmt::format("  n{} [label=\"{}\\n{}\", fillcolor=\"{}\"];\n", i, shown_name(nodes[i]),
+    text += fmt::format("  n{} [label=\"{}\\n{}\", fillcolor=\"{}\"];\n", i, nodes[i].text,
                         to_string(nodes[i].state), fill_of(nodes[i].state));
   for_each_edge(nodes, [&](Position from, Position to, DependsOn on) {
     if (on == DependsOn::succeeded)

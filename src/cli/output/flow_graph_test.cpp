@@ -55,6 +55,35 @@ TEST(FlowGraph, DiamondForksAndJoins) {
 )");
 }
 
+TEST(FlowGraph, ItemsOfAListAreOneWithTheirNode) {
+  auto pages = node("pages", {"list"}, ExecutionState::waiting_children);
+  pages.map = MapOver{.input = named("list")};
+  std::vector<FlowNodeInfo> nodes{node("list"), pages, node("sum", {"pages"}, ExecutionState::waiting_children)};
+  EXPECT_EQ(drawn(nodes), R"(
+✓ list
+  │
+· pages
+  │
+· sum
+
+· waiting_children   ✓ completed
+)");
+  for (const auto* name : {"pages.0", "pages.1", "pages.10"}) {
+    nodes.push_back(node(name, {}, nodes.size() == 3 ? ExecutionState::active : ExecutionState::completed));
+    nodes.back().optional = true;
+    nodes[1].after.push_back({.id = id_of(name), .node = named(name), .on = DependsOn::finished});
+  }
+  EXPECT_EQ(drawn(nodes), R"(
+✓ list
+  │
+· pages: 2 of 3 completed
+  │
+· sum
+
+· waiting_children   ✓ completed
+)");
+}
+
 TEST(FlowGraph, EdgeOverALayerPassesBesideIt) {
   EXPECT_EQ(drawn({node("aa"), node("bb", {"aa"}), node("cc", {"aa", "bb"})}), R"(
 ✓ aa
@@ -91,6 +120,14 @@ TEST(FlowGraph, ManyNodesAreALineEach) {
     nodes.push_back(i == 0 ? node("n0")
                            : node("n" + std::to_string(i), {"n" + std::to_string(i - 1)}));
   EXPECT_NE(drawn(nodes).find("  999  ✓ n999  n998\n"), std::string::npos);
+}
+
+TEST(FlowGraph, NamesTheFlowThatANodeIs) {
+  auto region = node("eu", {"split"}, ExecutionState::waiting_children);
+  region.subflow = *FlowId::parse("0190a6f2-0000-7000-8000-000000000001");
+  const auto text = drawn({node("split"), region});
+  EXPECT_TRUE(text.ends_with(
+      "\n  eu: after split; flow 0190a6f2-0000-7000-8000-000000000001\n")) << text;
 }
 
 TEST(FlowGraph, MermaidAndDotHaveNodesAndEdges) {

@@ -20,7 +20,8 @@ bool is_time(std::string_view name) {
 }
 
 bool is_execution_id(std::string_view name) {
-  return name == "id" || name == "execution_id" || name == "running" || name == "result";
+  return name == "id" || name == "execution_id" || name == "running" || name == "result" ||
+         name == "parent";
 }
 
 using Line = std::pair<std::string, Cell>;

@@ -16,6 +16,8 @@ constexpr std::string_view resolve_edges = "resolve_edges";
 constexpr std::string_view cancel_rest = "cancel_rest";
 constexpr std::string_view expand_map = "expand_map";
 constexpr std::string_view collect_map = "collect_map";
+constexpr std::string_view run_subflow = "run_subflow";
+constexpr std::string_view end_subflow = "end_subflow";
 
 // Takes the text up to the next blank off the front.
 std::string_view take_word(std::string_view& text) {
@@ -60,6 +62,14 @@ std::string to_text(const Effect& effect) {
                  [](const CollectMap& collect) {
                    return fmt::format("{} {} {} {} {}", collect_map, collect.id.str(), collect.run,
                                       collect.items, collect.tolerated_failures);
+                 },
+                 [](const RunSubflow& subflow) {
+                   return fmt::format("{} {} {} {}", run_subflow, subflow.id.str(), subflow.run,
+                                      subflow.turn);
+                 },
+                 [](const EndSubflow& end) {
+                   return fmt::format("{} {} {} {} {}", end_subflow, end.id.str(), end.run,
+                                      end.flow.str(), end.generation);
                  }},
       effect);
 }
@@ -95,6 +105,18 @@ std::optional<Effect> effect_from(std::string_view text) {
     const auto items = parse_count(take_word(text));
     const auto tolerated = parse_count(text);
     if (items && tolerated) return CollectMap{*execution, *run, *items, *tolerated};
+  } else if (kind == run_subflow) {
+    const auto execution = ExecutionId::parse(owner);
+    const auto run = parse_count(take_word(text));
+    const auto turn = parse_count(text);
+    if (execution && run && turn) return RunSubflow{*execution, *run, *turn};
+  } else if (kind == end_subflow) {
+    const auto execution = ExecutionId::parse(owner);
+    const auto run = parse_count(take_word(text));
+    const auto flow = FlowId::parse(take_word(text));
+    const auto generation = parse_count(text);
+    if (execution && run && flow && generation)
+      return EndSubflow{*execution, *run, *flow, *generation};
   }
   return std::nullopt;
 }

@@ -8,6 +8,8 @@
 //           | 'cancel_rest' SP execution SP run         nodes that a node started without
 //           | 'expand_map' SP execution SP run SP input  items of a node's list are to be added
 //           | 'collect_map' SP execution SP run SP items SP tolerated  their results are to be collected
+//           | 'run_subflow' SP execution SP run SP turn  the flow that a node is has to do as the node demands
+//           | 'end_subflow' SP execution SP run SP flow SP generation  it has ended, and so does the node
 #pragma once
 
 #include <optional>
@@ -24,7 +26,7 @@
 namespace ff::core {
 
 using Effect = std::variant<ReleaseToken, ForgetSpending, AdvanceFlow, ResolveEdges, CancelRest,
-                            ExpandMap, CollectMap>;
+                            ExpandMap, CollectMap, RunSubflow, EndSubflow>;
 
 // An effect is stored as its text; the text is its identity.
 std::string to_text(const Effect& effect);

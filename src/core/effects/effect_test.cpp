@@ -26,7 +26,9 @@ TEST(Effects, AreTheSameAfterTheWayThroughText) {
   const std::vector<Effect> all{
       ReleaseToken{.quota = a_quota, .token = a_token},
       ForgetSpending{.budget = a_budget, .execution = test_id()}, AdvanceFlow{FlowId{uuid_of(4)}},
-      ResolveEdges{.id = test_id(), .turn = 3}, CancelRest{.id = test_id(), .run = 2}};
+      ResolveEdges{.id = test_id(), .turn = 3}, CancelRest{.id = test_id(), .run = 2},
+      ExpandMap{test_id(), 1, *NodeName::parse("list")}, CollectMap{test_id(), 1, 3, 2},
+      RunSubflow{test_id(), 1, 3}, EndSubflow{test_id(), 1, FlowId{uuid_of(4)}, 2}};
   for (const auto& effect : all) EXPECT_EQ(effect_from(to_text(effect)), effect);
 }
 
@@ -38,6 +40,8 @@ TEST(Effects, OfANewerVersionAreNone) {
   EXPECT_FALSE(effect_from("release_token " + a_quota.str()));
   EXPECT_FALSE(effect_from("release_token " + a_quota.str() + " " + a_token.str() + " more"));
   EXPECT_FALSE(effect_from("forget_spending x y"));
+  EXPECT_FALSE(effect_from("run_subflow " + test_id().str() + " 1"));
+  EXPECT_FALSE(effect_from("end_subflow " + test_id().str() + " 1 x 2"));
 }
 
 TEST(Effects, ReleaseTheTokenThatAnExecutionLoses) {

@@ -21,18 +21,20 @@ enum class Belonging : std::uint8_t {
   step,            // the kept result of a step; many, by name
   edge_in,         // of a node of a flow, from a node before it; many, by index
   edge_out,        // likewise, to a node after it; many, by that node and index
+  streams,         // how far its streams are
+  frames,          // of one append; many, by stream and number
 };
 
 inline constexpr std::array belongings{
     Belonging::payload,      Belonging::result,         Belonging::attempt,    Belonging::waits,
     Belonging::wait_details, Belonging::signal,         Belonging::signal_payload,
     Belonging::signal_key,   Belonging::signal_id,      Belonging::step,
-    Belonging::edge_in,      Belonging::edge_out};
+    Belonging::edge_in,      Belonging::edge_out,       Belonging::streams,    Belonging::frames};
 
 // An execution has at most one of the others.
 constexpr bool is_many(Belonging kind) {
   return kind != Belonging::payload && kind != Belonging::result && kind != Belonging::waits &&
-         kind != Belonging::wait_details;
+         kind != Belonging::wait_details && kind != Belonging::streams;
 }
 
 }  // namespace ff::core

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/overloaded.hpp"
+#include "core/flows/flow.hpp"
 #include "core/suspensions/suspension.hpp"
 
 namespace ff::core {
@@ -207,7 +208,9 @@ ExecutionInfo info_of(const Execution& execution) {
                      .signals = execution.signal_count};
   if (execution.flow) {
     info.flow = execution.flow->flow;
-    info.node = execution.flow->node;
+    if (!execution.flow->node.str().empty()) info.node = execution.flow->node;
+    if (has_subflow(*execution.flow))
+      info.subflow = subflow_id(execution.id, execution.replay_count);
   }
   if (execution.attempt && execution.attempt->end && !execution.attempt->end->reason.empty())
     info.failure_reason = execution.attempt->end->reason;

@@ -119,8 +119,12 @@ struct Membership {
   std::uint32_t edges_out = 0;
   std::uint32_t children = 0;       // edges among those in that it waits for after it began
   std::uint32_t open_children = 0;  // and of which it still does
+  std::uint32_t staged = 0;         // edges among those in that are not applied yet
   std::optional<std::uint32_t> spawned_in = {};  // the last run of its spawner that spawned it
   std::optional<MapState> map = {};
+  // Of a node that is a flow: 0 while it waits, then one more each time that its flow is to start (odd) or to be
+  // held (even). An effect about that flow names the turn, so that settling it never takes a later one with it.
+  std::optional<std::uint32_t> subflow_turn = {};
   bool operator==(const Membership&) const = default;
 };
 
@@ -152,6 +156,7 @@ struct Execution {
   std::uint32_t signal_count = 0;  // the next signal's index
   std::uint32_t step_count = 0;    // kept results of steps
   std::uint64_t step_bytes = 0;    // of all of them
+  bool has_streams = false;        // it has a record of streams (core::Streams)
   bool has_waits = false;          // it has a record of waitpoints and suspensions (core::Waits)
   std::optional<TimePoint> waitpoint_expiry = {};  // of the first open waitpoint that expires
   std::optional<Wake> wake = {};  // how the newest suspension ended; kept across retries

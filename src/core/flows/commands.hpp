@@ -1,13 +1,15 @@
 // Commands about flows to a store, beside the operations that are commands themselves (SealFlow, …).
 #pragma once
 
+#include <map>
 #include <variant>
 
 #include "core/flows/flow.hpp"
 
 namespace ff::core {
 
-// A node with the execution that it becomes.
+// A node with the execution that it becomes. The graph of a node that is a flow is its payload, and `node.flow` is
+// without nodes.
 struct NewNode {
   ExecutionId id;
   FlowNode node;
@@ -24,6 +26,8 @@ struct CreateFlow {
   std::vector<NewNode> nodes;
   std::uint64_t digest = 0;  // of the submitted flow; a repeated submit must match it
   bool minted = false;       // the id was made for this; nothing can have it yet
+  std::optional<ParentNode> parent = {};
+  bool is_open = false;      // for ff::OpenFlow: an earlier one need not match
   Millis retention_default = limits::retention_default;
 };
 
@@ -33,6 +37,16 @@ struct AddNodes {
   static constexpr OperationRow row{.owner = Owner::flow, .writes = Writes::durable};
   FlowId id;
   std::vector<NewNode> nodes;
+  Millis retention_default = limits::retention_default;
+};
+
+// Adds one node as a submit of an execution does: a node that is there already must be the same one.
+struct SubmitNode {
+  using Reply = SubmitReply;
+  static constexpr OperationRow row{.owner = Owner::flow, .writes = Writes::durable};
+  FlowId id;
+  Namespace ns;
+  NewNode node;
   Millis retention_default = limits::retention_default;
 };
 
@@ -63,14 +77,19 @@ struct AddItems {
   Millis retention_default = limits::retention_default;
 };
 
-// Ends such a node, with the results of its items or without. Safe to repeat.
-struct EndMap {
+// Ends a node that the engine runs. Safe to repeat.
+struct EndNode {
   using Reply = Done;
   static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
+  struct Failure {
+    std::string reason;
+    std::string category;
+  };
   ExecutionId id;
-  std::uint32_t run = 0;
-  std::optional<std::string> result = {};  // JSON; absent: it failed
-  std::string failure = {};
+  std::uint32_t run = 0;  // a later one is not ended
+  std::optional<std::string> result = {};
+  std::optional<ContentType> content_type = {};
+  std::optional<Failure> failure = {};  // absent: it completed
 };
 
 struct ReadFlow {
@@ -135,6 +154,68 @@ struct CancelRest {
   bool operator==(const CancelRest&) const = default;
 };
 
+// ---- Repairs -------------------------------------------------------------------------------------
+
+// Compares the edges into a node that waits for others with those nodes, one slice of them, and repairs what differs.
+// Work that an effect is stored for is left to that effect, so a store without faults needs no repair.
+struct CheckReply {
+  std::uint32_t repaired = 0;
+  std::optional<std::uint32_t> next = {};  // `from` of the next slice
+  bool operator==(const CheckReply&) const = default;
+};
+struct CheckNode {
+  using Reply = CheckReply;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
+  ExecutionId id;
+  std::uint32_t from = 0;  // the index of the first edge
+};
+
+// Nodes that were counted by state.
+struct NodeTally {
+  std::map<ExecutionState, std::uint32_t> states = {};
+  std::uint32_t failures = 0;  // as core::Flow::failures
+  bool operator==(const NodeTally&) const = default;
+};
+
+// Counts the nodes of a flow, one slice of them. The last slice repairs the counters of the flow, if the flow has not
+// changed since the first one. A walk whose effect is lost gets another one. On Valkey, it also writes the summary of a
+// flow that a program of the contract made.
+struct CheckFlowReply {
+  std::uint32_t repaired = 0;
+  std::optional<std::uint32_t> next = {};  // `from` of the next slice
+  std::uint64_t version = 0;
+  NodeTally tally = {};
+  bool operator==(const CheckFlowReply&) const = default;
+};
+struct CheckFlow {
+  using Reply = CheckFlowReply;
+  static constexpr OperationRow row{.owner = Owner::flow, .writes = Writes::logged};
+  FlowId id;
+  std::uint32_t from = 0;     // the index of the first node
+  std::uint64_t version = 0;  // of the flow, as the first slice told it
+  NodeTally tally = {};       // of the nodes before `from`
+};
+
+// Cancels members of a flow that a program of the contract cancelled, or the nodes before a node that started without
+// them; one slice of them. Only on Valkey.
+struct OwedReply {
+  std::uint32_t cancelled = 0;
+  bool more = false;
+};
+struct CancelOwedMembers {
+  using Reply = OwedReply;
+  static constexpr OperationRow row{.owner = Owner::flow, .writes = Writes::logged};
+  FlowId id;
+};
+struct CancelSiblings {
+  using Reply = OwedReply;
+  static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
+  ExecutionId id;  // the node that started
+  FlowId flow;
+};
+
+// ---- Lists ---------------------------------------------------------------------------------------
+
 // Work on a node with a list that is the engine's, not the store's: the items of its list are to be added, or their
 // results to be collected.
 struct ExpandMap {
@@ -149,6 +230,23 @@ struct CollectMap {
   std::uint32_t items = 0;
   std::uint32_t tolerated_failures = 0;
   bool operator==(const CollectMap&) const = default;
+};
+
+// Likewise for a node that is a flow: that flow is to start, to be held, to go on or to be cancelled, as its node
+// demands by then.
+struct RunSubflow {
+  ExecutionId id;
+  std::uint32_t run = 0;
+  std::uint32_t turn = 0;
+  bool operator==(const RunSubflow&) const = default;
+};
+// The flow has ended, and so does its node.
+struct EndSubflow {
+  ExecutionId id;  // of the node
+  std::uint32_t run = 0;
+  FlowId flow;
+  std::uint32_t generation = 0;  // of the flow; it may be redriven and end again
+  bool operator==(const EndSubflow&) const = default;
 };
 
 }  // namespace ff::core

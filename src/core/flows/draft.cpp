@@ -27,12 +27,22 @@ bool is_untouched(const Execution& node) {
   const bool has_begun = node.attempt && !node.attempt->end;
   const auto& map = node.flow->map;
   return std::holds_alternative<WaitingChildren>(node.state) && !has_begun &&
-         (!map || map->phase == MapPhase::waits);
+         !has_subflow(*node.flow) && (!map || map->phase == MapPhase::waits);
 }
 
 // Tells apart the causes for which the edges out of a node are brought in line.
 std::uint32_t turn_of(const Execution& node) {
   return 2 * node.replay_count + (has_ended(node) ? 1 : 0);
+}
+
+// The work that the phase of its list means for an engine.
+std::optional<Effect> effect_of_map(const Execution& node) {
+  const auto& map = node.flow->map;
+  if (map && map->phase == MapPhase::adds_items)
+    return ExpandMap{node.id, node.replay_count, map->over.input};
+  if (map && map->phase == MapPhase::collects)
+    return CollectMap{node.id, node.replay_count, map->items, map->over.tolerated_failures};
+  return std::nullopt;
 }
 
 EventType event_of_end(FlowState state) {
@@ -86,12 +96,19 @@ Result<Edge*> FlowDraft::edge(const EdgeId& id) {
 
 // ---- Nodes ---------------------------------------------------------------------------------------
 
+// The flow that a node is does not go on after the end of that run, unless it caused that end.
+void FlowDraft::leave_subflow(const Execution& node) {
+  const auto state = public_state(node);
+  const bool is_over = state == ExecutionState::completed || state == ExecutionState::failed;
+  if (has_subflow(*node.flow) && !is_over)
+    effects_.emplace_back(RunSubflow{node.id, node.replay_count, *node.flow->subflow_turn + 1});
+}
+
 void FlowDraft::note_end(const Node& node) {
   count_end(flow, node.next, 1);
   to_align_.push_back(node.next.id);
-  const bool fails = is_failure(node.next) && !node.next.flow->is_optional &&
-                     !node.next.flow->is_cancelled_as_rest;
-  if (!fails || is_terminal(flow.state)) return;
+  leave_subflow(node.next);
+  if (!fails_flow(node.next) || is_terminal(flow.state)) return;
   if (flow.reason.empty())
     flow.reason = fmt::format("node {} {}", name_of(node.next), to_string(public_state(node.next)));
   if (flow.on_failure == FlowFailure::stop && !flow.is_stopping) {
@@ -107,16 +124,13 @@ void FlowDraft::settle(Node& node) {
   };
   const bool was_blocked = std::holds_alternative<WaitingChildren>(node.next.state);
   const auto phase = phase_of();
+  const auto turn = node.next.flow->subflow_turn;
   const auto event = core::settle(node.next, flow, now_);
-  if (phase_of() != phase) {
-    const auto& next = node.next;
-    const auto& map = *next.flow->map;
-    if (map.phase == MapPhase::adds_items)
-      effects_.emplace_back(ExpandMap{next.id, next.replay_count, map.over.input});
-    if (map.phase == MapPhase::collects)
-      effects_.emplace_back(
-          CollectMap{next.id, next.replay_count, map.items, map.over.tolerated_failures});
-  }
+  if (phase_of() != phase)
+    if (auto effect = effect_of_map(node.next)) effects_.push_back(std::move(*effect));
+  if (node.next.flow->subflow_turn != turn)
+    effects_.emplace_back(
+        RunSubflow{node.next.id, node.next.replay_count, *node.next.flow->subflow_turn});
   if (!event) return;
   node.event = event;
   if (has_ended(node.next)) return note_end(node);
@@ -139,6 +153,7 @@ Result<void> FlowDraft::take(const Execution* before, PutExecution put) {
     count_end(flow, *node.before, -1);
     node.next.flow->is_cancelled_as_rest = false;
     to_align_.push_back(node.next.id);
+    if (is_run_by_engine(*node.next.flow)) wait_again(node.next);
     settle(node);
   } else if (!ended) {
     settle(node);
@@ -185,15 +200,14 @@ Result<bool> FlowDraft::add_again(Again again) {
   return true;
 }
 
-Result<void> FlowDraft::add_child(const ExecutionId& parent, const ExecutionId& child) {
+Result<bool> FlowDraft::add_child(const ExecutionId& parent, const ExecutionId& child) {
   const auto upstream = node(child);
   FF_TRY(upstream);
   if ((*upstream)->before) {
     const auto edges = view_.find_edges_out(child, std::nullopt, flow_step_max);
     FF_TRY(edges);
-    if (std::ranges::any_of(*edges, [&](const EdgeId& id) { return id.downstream == parent; }))
-      return {};
-    return refusals::not_a_child((*upstream)->next.flow->node);  // it may wait for its parent
+    return std::ranges::any_of(*edges,
+                               [&](const EdgeId& id) { return id.downstream == parent; });
   }
   const auto found = node(parent);
   FF_TRY(found);
@@ -205,6 +219,48 @@ Result<void> FlowDraft::add_child(const ExecutionId& parent, const ExecutionId& 
   counts.edges_in += 1;
   counts.children += 1;
   counts.open_children += 1;
+  return true;
+}
+
+void FlowDraft::add_member(const Execution& execution) {
+  auto& added = insert({.before = execution, .next = execution});
+  const auto index = flow.counts.nodes;
+  added.next.flow = Membership{.flow = flow.id, .index = index};
+  flow.counts.nodes += 1;
+  flow.revision += 1;
+  other_changes_.emplace_back(AddMember{.flow = flow.id, .index = index, .node = execution.id});
+  if (has_ended(execution))
+    count_end(flow, added.next, 1);
+  else
+    settle(added);
+}
+
+Result<void> FlowDraft::stage_edge(const ExecutionId& upstream, const ExecutionId& downstream,
+                                   const GivenEdgeId& given) {
+  const auto found = node(downstream);
+  FF_TRY(found);
+  auto& counts = *(*found)->next.flow;
+  add_edge({.id = {downstream, counts.edges_in},
+            .upstream = upstream,
+            .role = EdgeRole::staged,
+            .given = given});
+  counts.edges_in += 1;
+  counts.staged += 1;
+  flow.revision += 1;
+  return {};
+}
+
+Result<void> FlowDraft::apply_edge(const EdgeId& id) {
+  const auto staged = edge(id);
+  FF_TRY(staged);
+  const auto downstream = node(id.downstream);
+  FF_TRY(downstream);
+  const auto upstream = node((*staged)->upstream);
+  FF_TRY(upstream);
+  (*staged)->role = EdgeRole::dependency;
+  (*downstream)->next.flow->staged -= 1;
+  if (has_ended((*upstream)->next)) return align(**staged, (*upstream)->next);
+  settle(**downstream);
   return {};
 }
 
@@ -216,14 +272,16 @@ Result<Execution*> FlowDraft::change(const ExecutionId& id) {
 
 void FlowDraft::start_anew(Node& node, const ReplayRequest& request) {
   auto& next = node.next;
-  if (has_ended(next)) count_end(flow, next, -1);
+  if (has_ended(next))
+    count_end(flow, next, -1);
+  else
+    leave_subflow(next);
   const auto reason = "redriven: " + request.reason;
   end_open_attempt(next, {.at = now_, .how = LeaseEnd::cancelled, .reason = reason},
                    {.at = now_, .outcome = AttemptOutcome::cancelled, .reason = reason});
   begin_replay(next, request);
   next.flow->is_cancelled_as_rest = false;
-  if (auto& map = next.flow->map) *map = {.over = map->over};
-  next.state = WaitingChildren{};
+  wait_again(next);
   node.event = EventType::reset;
   node.starts_anew = true;
   to_align_.push_back(next.id);
@@ -291,16 +349,21 @@ void recount(Membership& node, const Edge& edge, EdgeState target) {
   if (target != EdgeState::pending) count_of(target) += 1;
 }
 
+bool is_aligned(const Edge& edge, const Execution& upstream, const Membership& downstream) {
+  const bool by_this_run = edge.state == EdgeState::pending || edge.role == EdgeRole::turn ||
+                           edge.run == upstream.replay_count;
+  return by_this_run && edge.state == target_of(edge, upstream, downstream);
+}
+
 }  // namespace
 
 Result<void> FlowDraft::align(Edge& edge, const Execution& upstream) {
+  if (edge.role == EdgeRole::staged) return {};
   const auto found = node(edge.id.downstream);
   FF_TRY(found);
   auto& downstream = **found;
+  if (is_aligned(edge, upstream, *downstream.next.flow)) return {};
   const auto target = target_of(edge, upstream, *downstream.next.flow);
-  const bool by_this_run = edge.state == EdgeState::pending || edge.role == EdgeRole::turn ||
-                           edge.run == upstream.replay_count;
-  if (edge.state == target && by_this_run) return {};
   recount(*downstream.next.flow, edge, target);
   // A node that waits for its children goes on waiting if one of them runs again, unless their results are being
   // collected.
@@ -421,6 +484,90 @@ Result<void> FlowDraft::align_queued() {
   return {};
 }
 
+// ---- Repairs -------------------------------------------------------------------------------------
+
+// True if it was repaired.
+Result<bool> FlowDraft::check_edge(const EdgeId& id) {
+  const auto found = edge(id);
+  FF_TRY(found);
+  const auto upstream = node((*found)->upstream);
+  FF_TRY(upstream);
+  const auto downstream = node(id.downstream);
+  FF_TRY(downstream);
+  const auto& before = (*upstream)->next;
+  if (is_aligned(**found, before, *(*downstream)->next.flow)) return false;
+  if (view_.has_effect(flow.partition,
+                       ResolveEdges{.id = before.id, .turn = turn_of(before)})) return false;
+  FF_TRY(align(**found, before));
+  return true;
+}
+
+// True if the node counted its edges wrongly.
+Result<bool> FlowDraft::recount_edges(Node& node) {
+  auto& counted = *node.next.flow;
+  auto right = counted;
+  right.satisfied = right.impossible = right.children = right.open_children = 0;
+  for (std::uint32_t index = 0; index < counted.edges_in; ++index) {
+    const auto found = edge({node.next.id, index});
+    FF_TRY(found);
+    const auto& each = **found;
+    if (each.role == EdgeRole::child) {
+      right.children += 1;
+      right.open_children += each.state == EdgeState::pending ? 1 : 0;
+    } else {
+      right.satisfied += each.state == EdgeState::satisfied ? 1 : 0;
+      right.impossible += each.state == EdgeState::impossible ? 1 : 0;
+    }
+  }
+  if (right == counted) return false;
+  counted = right;
+  return true;
+}
+
+// True if the effect that the phase of its list needs was lost.
+Result<bool> FlowDraft::renew_effect_of_map(Node& node) {
+  auto effect = effect_of_map(node.next);
+  const bool emitted = effect && std::ranges::find(effects_, *effect) != effects_.end();
+  if (!effect || emitted || view_.has_effect(flow.partition, *effect)) return false;
+  effects_.push_back(std::move(*effect));
+  node.event = EventType::waiting_children;  // announces the effect
+  return true;
+}
+
+Result<CheckReply> FlowDraft::check(const ExecutionId& id, std::uint32_t from) {
+  const auto found = node(id);
+  FF_TRY(found);
+  auto& checked = **found;
+  const auto waits = [&] { return std::holds_alternative<WaitingChildren>(checked.next.state); };
+  const auto edges = checked.next.flow->edges_in;
+  const auto end = std::min<std::uint64_t>(edges, from + flow_step_max);
+  CheckReply reply;
+  const auto note = [&](bool repaired) { reply.repaired += repaired ? 1 : 0; };
+  if (edges <= flow_step_max) {  // more could not be counted in one step
+    const auto recounted = recount_edges(checked);
+    FF_TRY(recounted);
+    note(*recounted);
+  }
+  for (auto index = from; index < end && waits(); ++index) {
+    const auto repaired = check_edge({id, index});
+    FF_TRY(repaired);
+    note(*repaired);
+  }
+  if (!waits()) return reply;
+  if (end < edges) {
+    reply.next = static_cast<std::uint32_t>(end);
+    return reply;
+  }
+  const auto event = checked.event;
+  settle(checked);
+  note(checked.event != event);
+  if (!waits()) return reply;
+  const auto renewed = renew_effect_of_map(checked);
+  FF_TRY(renewed);
+  note(*renewed);
+  return reply;
+}
+
 // ---- The plan ------------------------------------------------------------------------------------
 
 // With their edges from nodes that have ended, and from each other.
@@ -495,8 +642,13 @@ Result<void> FlowDraft::finish(std::vector<Change>& changes, std::vector<Effect>
     flow.state = *end;
     flow.ended_at = now_;
     event = event_of_end(*end);
+    if (flow.parent)
+      effects.emplace_back(
+          EndSubflow{flow.parent->node, flow.parent->run, flow.id, flow.generation});
   }
-  if (flow != before_ || event) changes.emplace_back(PutFlow{flow, event});
+  if (flow == before_ && !event) return {};
+  flow.version += 1;
+  changes.emplace_back(PutFlow{flow, event});
   return {};
 }
 

@@ -43,8 +43,17 @@ class FlowDraft {
   };
   Result<bool> add_again(Again again);
 
-  // A node that began depends on a new one as well, or on one that it depended on before.
-  Result<void> add_child(const ExecutionId& parent, const ExecutionId& child);
+  // A node that began depends on a new one as well, or on one that it depended on before. False: the flow has the
+  // child already, and it may wait for its parent.
+  Result<bool> add_child(const ExecutionId& parent, const ExecutionId& child);
+
+  // Makes an execution that is there already a node.
+  void add_member(const Execution& execution);
+
+  // Adds an edge of an open flow, which has no effect before apply_edge.
+  Result<void> stage_edge(const ExecutionId& upstream, const ExecutionId& downstream,
+                          const GivenEdgeId& given);
+  Result<void> apply_edge(const EdgeId& id);
 
   // A node that the draft works on, for changes beside those above.
   Result<Execution*> change(const ExecutionId& id);
@@ -62,6 +71,9 @@ class FlowDraft {
   Result<SliceReply> align_edges(const ExecutionId& id, const std::optional<EdgeId>& after);
 
   Result<SliceReply> cancel_rest(const ExecutionId& id, const std::optional<EdgeId>& after);
+
+  // Repairs a node that waits, and one slice of the edges into it.
+  Result<CheckReply> check(const ExecutionId& id, std::uint32_t from);
 
   // Decides everything that follows, and moves the changes and effects out.
   Result<void> finish(std::vector<Change>& changes, std::vector<Effect>& effects,
@@ -82,11 +94,15 @@ class FlowDraft {
   Result<Edge*> edge(const EdgeId& id);
   void add_edge(Edge edge);
   Result<void> align(Edge& edge, const Execution& upstream);
+  Result<bool> check_edge(const EdgeId& id);
+  Result<bool> recount_edges(Node& node);
+  Result<bool> renew_effect_of_map(Node& node);
   Result<void> align_new_edges(const ExecutionId& upstream);
   Result<void> settle_new_nodes();
   Result<void> align_queued();
   void settle(Node& node);
   void note_end(const Node& node);
+  void leave_subflow(const Execution& node);
   void start_anew(Node& node, const ReplayRequest& request);
   Result<bool> is_needed_by_others(const ExecutionId& upstream, const ExecutionId& except);
 

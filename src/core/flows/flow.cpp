@@ -24,7 +24,7 @@ bool is_free(const Execution& execution) {
 }
 
 bool has_begun(const Execution& execution) {
-  return std::holds_alternative<Active>(execution.state) ||
+  return has_subflow(*execution.flow) || std::holds_alternative<Active>(execution.state) ||
          std::holds_alternative<Suspended>(execution.state) ||
          (execution.attempt && !execution.attempt->end);
 }
@@ -91,6 +91,10 @@ ExecutionId node_id(const FlowId& flow, PartitionIndex partition, const NodeName
   return {partition, named_uuid(flow.uuid(), name.str())};
 }
 
+FlowId subflow_id(const ExecutionId& node, std::uint32_t run) {
+  return FlowId{named_uuid(node.uuid(), "run " + std::to_string(run))};
+}
+
 NodeName item_name(const NodeName& node, std::uint32_t index) {
   return NodeName::parse(node.str() + '.' + std::to_string(index)).value();
 }
@@ -106,8 +110,8 @@ EdgeState decided_by(DependsOn on, ExecutionState end) {
 }
 
 Verdict verdict(const Membership& node) {
-  FF_ASSERT(node.children <= node.edges_in && node.open_children <= node.children);
-  const auto dependencies = node.edges_in - node.children;
+  FF_ASSERT(node.children + node.staged <= node.edges_in && node.open_children <= node.children);
+  const auto dependencies = node.edges_in - node.children - node.staged;
   FF_ASSERT(node.satisfied + node.impossible <= dependencies);
   const auto needed = node.needed.value_or(dependencies);
   if (dependencies - node.impossible < needed) return Verdict::skip;
@@ -128,7 +132,21 @@ bool advance_map(MapState& map) {
   return map.phase != before;
 }
 
+// A node that is a flow is never claimed either. False if that flow goes on as it is.
+bool advance_subflow(std::uint32_t& turn, bool is_paused) {
+  const bool runs = turn % 2 == 1;
+  if (runs != is_paused) return false;
+  turn += 1;
+  return true;
+}
+
 }  // namespace
+
+void wait_again(Execution& node) {
+  if (auto& map = node.flow->map) *map = {.over = map->over};
+  if (auto& turn = node.flow->subflow_turn) turn = 0;
+  node.state = WaitingChildren{};
+}
 
 std::optional<EventType> settle(Execution& next, const Flow& flow, TimePoint now) {
   FF_ASSERT(next.flow);
@@ -157,6 +175,10 @@ std::optional<EventType> settle(Execution& next, const Flow& flow, TimePoint now
     const bool advances = may_advance && advance_map(*map);
     return advances ? std::optional(EventType::waiting_children) : std::nullopt;
   }
+  if (auto& turn = next.flow->subflow_turn; turn && blocked) {
+    const bool advances = advance_subflow(*turn, flow.state == FlowState::paused);
+    return advances ? std::optional(EventType::waiting_children) : std::nullopt;
+  }
   const bool was_held = is_held_by_flow(next);
   if (blocked) make_free(next, blocked->delay_until, now);
   if (flow.state == FlowState::paused && std::holds_alternative<Waiting>(next.state)) {
@@ -168,6 +190,11 @@ std::optional<EventType> settle(Execution& next, const Flow& flow, TimePoint now
     return EventType::unblocked;
   }
   return blocked ? std::optional(EventType::promoted) : std::nullopt;
+}
+
+bool can_wait(const Execution& node) {
+  const bool waits = std::holds_alternative<WaitingChildren>(node.state) || is_free(node);
+  return waits && !has_begun(node);
 }
 
 void reopen(Flow& flow) {
@@ -189,26 +216,30 @@ std::optional<FlowState> end_of(const Flow& flow) {
   if (flow.ended_at || flow.counts.open() > 0 || flow.walk || flow.state == FlowState::building)
     return std::nullopt;
   if (is_terminal(flow.state)) return flow.state;
+  if (flow.is_open) return std::nullopt;
   return flow.failures > 0 ? FlowState::failed : FlowState::completed;
+}
+
+bool fails_flow(const Execution& ended) {
+  const auto state = public_state(ended);
+  const bool failed = state == ExecutionState::failed || state == ExecutionState::expired ||
+                      state == ExecutionState::cancelled;
+  return failed && !ended.flow->is_optional && !ended.flow->is_cancelled_as_rest;
 }
 
 void count_end(Flow& flow, const Execution& ended, int by) {
   const auto add = [by](std::uint32_t& count) {
     count = static_cast<std::uint32_t>(static_cast<std::int64_t>(count) + by);
   };
-  bool is_failure = true;
   switch (public_state(ended)) {
-    case ExecutionState::completed: add(flow.counts.completed); is_failure = false; break;
-    case ExecutionState::skipped: add(flow.counts.skipped); is_failure = false; break;
+    case ExecutionState::completed: add(flow.counts.completed); break;
+    case ExecutionState::skipped: add(flow.counts.skipped); break;
     case ExecutionState::failed: add(flow.counts.failed); break;
     case ExecutionState::expired: add(flow.counts.expired); break;
-    case ExecutionState::cancelled:
-      add(flow.counts.cancelled);
-      is_failure = !ended.flow->is_cancelled_as_rest;
-      break;
+    case ExecutionState::cancelled: add(flow.counts.cancelled); break;
     default: FF_ASSERT(false);
   }
-  if (is_failure && !ended.flow->is_optional) add(flow.failures);
+  if (fails_flow(ended)) add(flow.failures);
 }
 
 std::optional<Timer> next_timer(const Flow& flow) {
@@ -229,6 +260,7 @@ TimePoint retained_until(const Flow& flow) {
 bool is_kept_until(const Flow& flow) { return flow.ended_at && !flow.is_removing; }
 
 FlowInfo info_of(const Flow& flow) {
+  const bool shows_pause = flow.state == FlowState::paused && !flow.pause_reason.empty();
   FlowInfo info{.id = flow.id,
                 .ns = flow.ns,
                 .kind = flow.kind,
@@ -243,7 +275,9 @@ FlowInfo info_of(const Flow& flow) {
                 .created_at = flow.created_at,
                 .deadline = flow.deadline,
                 .ended_at = flow.ended_at,
-                .reason = flow.reason};
+                .retention = flow.retention,
+                .reason = shows_pause ? flow.pause_reason : flow.reason};
+  if (flow.parent) info.parent = flow.parent->node;
   if (flow.result) info.result = node_id(flow.id, flow.partition, *flow.result);
   return info;
 }
@@ -259,6 +293,7 @@ FlowNodeInfo node_info(const Execution& node) {
           .needed = node.flow->needed,
           .optional = node.flow->is_optional,
           .map = node.flow->map ? std::optional(node.flow->map->over) : std::nullopt,
+          .subflow = info.subflow,
           .attempts = node.attempt_count,
           .started_at = node.started_at,
           .ended_at = info.completed_at,

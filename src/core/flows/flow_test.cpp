@@ -124,7 +124,10 @@ class RandomFlow {
     } else {
       claim(node);
     }
+    // Whether work is left for effects or not, nothing is wrong.
+    EXPECT_EQ(view_.repair(flow_of_tests, now_), 0u);
     view_.run_effects(now_);
+    EXPECT_EQ(view_.repair(flow_of_tests, now_), 0u);
     check();
   }
 
@@ -295,6 +298,109 @@ TEST(FlowProperty, WideFansAreResolvedInSlices) {
   view.run_effects(t0);
   EXPECT_EQ(states()[ExecutionState::skipped], 451);
   EXPECT_EQ(view.flow(flow_of_tests).state, FlowState::failed);
+}
+
+// ---- Repairs -------------------------------------------------------------------------------------
+
+class FlowRepair : public ::testing::Test {
+ protected:
+  // A node, and 250 after it.
+  void create_fan() {
+    std::vector<NewNode> nodes{new_node("first")};
+    for (int i = 0; i < 250; ++i)
+      nodes.push_back(new_node(fmt::format("n{}", i), {{.node = named("first")}}));
+    must(view_.run(create_flow(std::move(nodes)), t0));
+  }
+  void cancel(const std::string& name) {
+    must(view_.run(Cancel{.id = id_of(name), .reason = "why"}, t0));
+  }
+  // Repairs, and what they left to effects; then nothing is left.
+  std::uint32_t repair() {
+    const auto repaired = view_.repair(flow_of_tests, t0);
+    view_.run_effects(t0);
+    EXPECT_EQ(view_.repair(flow_of_tests, t0), 0u);
+    return repaired;
+  }
+  const Flow& flow() { return view_.flow(flow_of_tests); }
+
+  MemoryPartition view_;
+};
+
+TEST_F(FlowRepair, LeavesEdgesToTheirEffect) {
+  create_fan();
+  cancel("first");
+  EXPECT_EQ(repair(), 0u);
+  EXPECT_EQ(flow().counts.skipped, 250u);
+}
+
+TEST_F(FlowRepair, DecidesEdgesWhoseEffectIsLost) {
+  create_fan();
+  cancel("first");
+  view_.lose_effects();
+  EXPECT_EQ(repair(), 150u);
+  EXPECT_EQ(flow().counts.skipped, 250u);
+  EXPECT_EQ(flow().state, FlowState::failed);
+}
+
+TEST_F(FlowRepair, GoesOnWithAWalkWhoseEffectIsLost) {
+  create_fan();
+  must(view_.run(BeginCancel{.id = flow_of_tests}, t0));
+  view_.lose_effects();
+  EXPECT_EQ(repair(), 1u);
+  EXPECT_EQ(flow().counts.cancelled, 251u);
+}
+
+TEST_F(FlowRepair, CountsTheNodesOfAFlowAnew) {
+  create_fan();
+  cancel("n0");
+  view_.damage_flow(flow_of_tests).counts.cancelled += 1;
+  EXPECT_EQ(repair(), 1u);
+  EXPECT_EQ(flow().counts.cancelled, 1u);
+}
+
+TEST_F(FlowRepair, EndsAFlowThatMissedItsEnd) {
+  must(view_.run(create_flow({new_node("a"), new_node("b")}), t0));
+  cancel("a");
+  view_.damage_flow(flow_of_tests).counts.cancelled = 0;
+  cancel("b");
+  EXPECT_FALSE(flow().ended_at);
+  EXPECT_EQ(repair(), 1u);
+  EXPECT_TRUE(flow().ended_at);
+}
+
+// A count over several slices is of no moment if the flow changes meanwhile.
+TEST_F(FlowRepair, DoesNotTrustACountDuringWhichTheFlowChanged) {
+  create_fan();
+  const auto first = must(view_.run(CheckFlow{.id = flow_of_tests}, t0));
+  ASSERT_EQ(first.next, 100u);
+  cancel("n0");
+  const auto second = must(view_.run(
+      CheckFlow{
+          .id = flow_of_tests, .from = 200, .version = first.version, .tally = first.tally},
+      t0));
+  EXPECT_EQ(second, (CheckFlowReply{.version = first.version + 1}));
+}
+
+TEST_F(FlowRepair, CountsTheEdgesOfANodeAnew) {
+  must(view_.run(create_flow({new_node("a"), new_node("b"),
+                              new_node("c", {{.node = named("a"), .on = DependsOn::finished},
+                                             {.node = named("b"), .on = DependsOn::finished}})}),
+                 t0));
+  cancel("a");
+  view_.damage_node(id_of("c")).satisfied = 0;
+  EXPECT_EQ(repair(), 1u);
+  cancel("b");
+  EXPECT_EQ(public_state(view_.executions().at(id_of("c"))), ExecutionState::waiting);
+}
+
+TEST_F(FlowRepair, ReadsAListWhoseEffectIsLost) {
+  auto mapped = new_node("m", {{.node = named("a"), .on = DependsOn::finished}});
+  mapped.node.map = MapOver{.input = named("a")};
+  must(view_.run(create_flow({new_node("a"), std::move(mapped)}), t0));
+  cancel("a");
+  view_.lose_effects();
+  EXPECT_EQ(repair(), 1u);
+  EXPECT_EQ(flow().counts.nodes, 3u);
 }
 
 }  // namespace

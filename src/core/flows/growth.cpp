@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/assert.hpp"
 #include "base/text/digest.hpp"
 #include "base/try.hpp"
 #include "core/refusals.hpp"
@@ -21,11 +22,27 @@ Submit submit_of(const FlowNode& node) {
           .policy = node.policy};
 }
 
+FlowNode node_of(Submit submit) {
+  return {.name = std::move(submit.node).value_or(NodeName{}),
+          .lane = std::move(submit.lane),
+          .kind = std::move(submit.kind),
+          .priority = submit.priority,
+          .payload = std::move(submit.payload),
+          .content_type = std::move(submit.content_type),
+          .delay_until = submit.delay_until,
+          .deadline = submit.deadline,
+          .tags = std::move(submit.tags),
+          .policy = std::move(submit.policy),
+          .after = std::move(submit.after)};
+}
+
 bool is_finalizer(const FlowNode& node) {
   return !node.after.empty() && std::ranges::none_of(node.after, [](const Dependency& dependency) {
     return dependency.on == DependsOn::succeeded;
   });
 }
+
+std::uint64_t digest_of(const std::string& payload) { return Digest().add(payload).value(); }
 
 namespace {
 
@@ -57,8 +74,6 @@ std::vector<Edge> edges_of(const NewNode& added, const Flow& flow, const NodeTer
 
 ContentType json_type() { return ContentType::parse("application/json").value(); }
 
-std::uint64_t digest_of(const std::string& payload) { return Digest().add(payload).value(); }
-
 Result<void> add_node(FlowDraft& draft, NewNode added, std::vector<Edge> edges,
                       const NodeTerms& terms, TimePoint now) {
   auto& node = added.node;
@@ -80,6 +95,7 @@ Result<void> add_node(FlowDraft& draft, NewNode added, std::vector<Edge> edges,
                  .needed = node.needed};
   if (terms.spawner) created.flow->spawned_in = terms.spawner->replay_count;
   if (node.map) created.flow->map = MapState{.over = *node.map};
+  if (node.flow) created.flow->subflow_turn = 0;
   draft.add(std::move(created), std::move(node.payload), std::move(edges));
   return {};
 }
@@ -95,14 +111,40 @@ Result<bool> add_again(FlowDraft& draft, NewNode& added, const NodeTerms& terms)
 }
 
 // A worker replaces what it spawned before, and nothing else.
-Result<void> may_spawn(PartitionView& view, const NewNode& added) {
+Result<void> may_spawn(PartitionView& view, const NewNode& added, const refusals::NodePath& path) {
   const auto existing = view.find(added.id);
   FF_TRY(existing);
-  if (*existing && !(*existing)->flow->spawned_in) return refusals::not_a_child(added.node.name);
+  if (*existing && !(*existing)->flow->spawned_in)
+    return refusals::not_a_child(added.node.name, path);
   return {};
 }
 
+// Apart from its role: a spawned node may be added by others as well.
+bool is_same(const Edge& one, const Edge& other) {
+  return one.upstream == other.upstream && one.on == other.on && one.input == other.input;
+}
+
 }  // namespace
+
+Result<void> is_same_node(PartitionView& view, const Flow& flow, const NewNode& added,
+                          const NodeTerms& terms, std::size_t place) {
+  const auto stored = view.find(added.id);
+  FF_TRY(stored);
+  if (!*stored) return {};
+  const auto& name = added.node.name;
+  const refusals::NodePath path{terms.field, place};
+  if ((*stored)->kind != added.node.kind) return refusals::another_node(name, path, "kind");
+  const auto& counts = *(*stored)->flow;
+  const auto edges = edges_of(added, flow, terms);
+  bool same = counts.edges_in - counts.children == edges.size();
+  for (std::size_t i = 0; same && i < edges.size(); ++i) {
+    const auto before = view.find_edge(edges[i].id);
+    FF_TRY(before);
+    same = is_same(*before, edges[i]);
+  }
+  if (!same) return refusals::another_node(name, path, "after");
+  return {};
+}
 
 Result<void> add_nodes(PartitionView& view, FlowDraft& draft, std::vector<NewNode> nodes,
                        const NodeTerms& terms, TimePoint now) {
@@ -110,9 +152,12 @@ Result<void> add_nodes(PartitionView& view, FlowDraft& draft, std::vector<NewNod
   const bool is_new_flow = draft.flow.revision == 1 && nodes_before == 0;
   std::set<ExecutionId> known;
   for (const auto& node : nodes) known.insert(node.id);
-  for (auto& added : nodes) {
+  for (std::size_t place = 0; place < nodes.size(); ++place) {
+    auto& added = nodes[place];
+    const refusals::NodePath path{terms.field, place};
     if (!is_new_flow) {
-      if (terms.spawner) FF_TRY(may_spawn(view, added));
+      if (terms.spawner) FF_TRY(may_spawn(view, added, path));
+      if (!terms.list) FF_TRY(is_same_node(view, draft.flow, added, terms, place));
       const auto is_there = add_again(draft, added, terms);
       FF_TRY(is_there);
       if (*is_there) continue;
@@ -123,13 +168,14 @@ Result<void> add_nodes(PartitionView& view, FlowDraft& draft, std::vector<NewNod
       const auto upstream = view.find(edge.upstream);
       FF_TRY(upstream);
       if (!*upstream)
-        return refusals::node_not_found(draft.flow.id, added.node.after[edge.id.index].node);
+        return refusals::node_not_found(draft.flow.id, added.node.after[edge.id.index].node, path,
+                                        edge.id.index);
       known.insert(edge.upstream);
     }
     FF_TRY(add_node(draft, std::move(added), std::move(edges), terms, now));
   }
   if (draft.flow.counts.nodes > limits::flow_nodes_max || draft.flow.edges > limits::flow_edges_max)
-    return refusals::flow_too_large(draft.flow.id);
+    return refusals::flow_too_large(draft.flow.id, terms.field);
   if (!is_new_flow && draft.flow.counts.nodes > nodes_before) draft.flow.revision += 1;
   return {};
 }
@@ -148,19 +194,26 @@ Result<Plan<EndReply>> decide(PartitionView& view, Grow command, TimePoint now) 
   if (plan.changes.empty()) return plan;  // it was told before
   const auto flow = flow_of(view, **before);
   FF_TRY(flow);
+  if ((*flow)->is_open) return refusals::not_a_node(command.id);
   FlowDraft draft(view, **flow, now);
   FF_TRY(draft.take(*before, take_put(plan.changes)));
   const bool waits = std::holds_alternative<WaitForChildren>(command.end);
-  std::vector<ExecutionId> added;
-  for (const auto& node : command.nodes) added.push_back(node.id);
+  std::vector<std::pair<ExecutionId, NodeName>> added;
+  for (const auto& node : command.nodes) added.emplace_back(node.id, node.node.name);
   const auto spawner = **before;
   FF_TRY(add_nodes(view, draft, std::move(command.nodes),
-                   {.retention = command.retention_default, .spawner = waits ? nullptr : &spawner},
+                   {.retention = command.retention_default,
+                    .spawner = waits ? nullptr : &spawner,
+                    .field = waits ? "children" : "spawn"},
                    now));
   if (waits) {
     const auto parent = draft.change(command.id);
     FF_TRY(parent);
-    for (const auto& child : added) FF_TRY(draft.add_child(command.id, child));
+    for (std::size_t place = 0; place < added.size(); ++place) {
+      const auto is_child = draft.add_child(command.id, added[place].first);
+      FF_TRY(is_child);
+      if (!*is_child) return refusals::not_a_child(added[place].second, {"children", place});
+    }
     if (!has_ended(**parent)) (*parent)->state = WaitingChildren{};
     draft.settle_last(command.id);
   }
@@ -174,12 +227,12 @@ Result<Plan<EndReply>> decide(PartitionView& view, Grow command, TimePoint now) 
 
 namespace {
 
-// The node, if it is still in this run.
-Result<const Execution*> map_in(PartitionView& view, const ExecutionId& id, std::uint32_t run) {
+// The node that the engine runs, if it is still in this run.
+Result<const Execution*> node_in(PartitionView& view, const ExecutionId& id, std::uint32_t run) {
   const auto node = view.find(id);
   FF_TRY(node);
-  const bool is_current = *node && (*node)->flow && (*node)->flow->map && !has_ended(**node) &&
-                          (*node)->replay_count == run;
+  const bool is_current = *node && (*node)->flow && is_run_by_engine(*(*node)->flow) &&
+                          !has_ended(**node) && (*node)->replay_count == run;
   return is_current ? *node : nullptr;
 }
 
@@ -204,9 +257,9 @@ FlowNode item_of(const Execution& node, std::uint32_t index, std::string payload
 }  // namespace
 
 Result<Plan<Done>> decide(PartitionView& view, AddItems command, TimePoint now) {
-  const auto node = map_in(view, command.id, command.run);
+  const auto node = node_in(view, command.id, command.run);
   FF_TRY(node);
-  if (!*node || (*node)->flow->map->phase != MapPhase::adds_items ||
+  if (!*node || !(*node)->flow->map || (*node)->flow->map->phase != MapPhase::adds_items ||
       (*node)->flow->map->items != command.first)
     return Plan<Done>{};
   const auto flow = flow_of(view, **node);
@@ -222,7 +275,11 @@ Result<Plan<Done>> decide(PartitionView& view, AddItems command, TimePoint now) 
   }
   FF_TRY(add_nodes(view, draft, std::move(items),
                    {.retention = command.retention_default, .list = &parent}, now));
-  for (const auto& id : ids) FF_TRY(draft.add_child(command.id, id));
+  for (const auto& id : ids) {
+    const auto is_child = draft.add_child(command.id, id);
+    FF_TRY(is_child);
+    FF_ASSERT(*is_child);
+  }
   const auto next = draft.change(command.id);
   FF_TRY(next);
   auto& map = *(*next)->flow->map;
@@ -234,23 +291,24 @@ Result<Plan<Done>> decide(PartitionView& view, AddItems command, TimePoint now) 
   return plan;
 }
 
-Result<Plan<Done>> decide(PartitionView& view, EndMap command, TimePoint now) {
-  const auto before = map_in(view, command.id, command.run);
+Result<Plan<Done>> decide(PartitionView& view, EndNode command, TimePoint now) {
+  const auto before = node_in(view, command.id, command.run);
   FF_TRY(before);
   if (!*before) return Plan<Done>{};
-  const bool is_collected = (*before)->flow->map->phase == MapPhase::collects;
-  if (command.result && !is_collected) return Plan<Done>{};
+  const auto& node = *(*before)->flow;
+  const bool may_complete = node.map ? node.map->phase == MapPhase::collects : has_subflow(node);
+  if (!command.failure && !may_complete) return Plan<Done>{};
   const auto flow = flow_of(view, **before);
   FF_TRY(flow);
   FlowDraft draft(view, **flow, now);
   PutExecution put{.next = **before,
-                   .event = command.result ? EventType::completed : EventType::failed};
-  if (command.result)
-    end_execution(put.next, now, Completed{json_type()});
+                   .event = command.failure ? EventType::failed : EventType::completed};
+  if (auto& failure = command.failure)
+    end_execution(put.next, now, Failed{std::move(failure->reason), std::move(failure->category)});
   else
-    end_execution(put.next, now, Failed{std::move(command.failure), "map"});
+    end_execution(put.next, now, Completed{std::move(command.content_type)});
   FF_TRY(draft.take(*before, std::move(put)));
-  if (command.result) draft.set_result(command.id, std::move(*command.result));
+  if (!command.failure && command.result) draft.set_result(command.id, std::move(*command.result));
   Plan<Done> plan{.reply = {}, .has_consequences = true};
   FF_TRY(draft.finish(plan.changes, plan.effects));
   return plan;

@@ -32,8 +32,10 @@ class MemoryPartition final : public PartitionView {
                      [](const ForgetSpending&) {},
                      [&](const ExpandMap& effect) { expand(effect, now); },
                      [&](const CollectMap& effect) {
-                       must(run(EndMap{.id = effect.id, .run = effect.run, .result = "[]"}, now));
+                       must(run(EndNode{.id = effect.id, .run = effect.run, .result = "[]"}, now));
                      },
+                     [](const RunSubflow&) {},
+                     [](const EndSubflow&) {},
                      [&](auto slice) {
                        for (auto reply = must(run(slice, now)); reply.more;
                             reply = must(run(slice, now)))
@@ -54,6 +56,34 @@ class MemoryPartition final : public PartitionView {
         slice.items.push_back({node_id(node.flow, effect.id.partition(), item_name(node.node, i)),
                                std::to_string(effect.run)});
       must(run(std::move(slice), now));
+    }
+  }
+
+  // Faults.
+  void lose_effects() { effects_.clear(); }
+  Flow& damage_flow(const FlowId& id) { return flows_.at(id); }
+  Membership& damage_node(const ExecutionId& id) { return *executions_.at(id).flow; }
+
+  // Checks everything once; returns how many repairs that took.
+  std::uint32_t repair(const FlowId& id, TimePoint now) {
+    std::uint32_t repaired = 0;
+    std::vector<ExecutionId> nodes;
+    for (const auto& [node, execution] : executions_) nodes.push_back(node);
+    for (const auto& node : nodes) {
+      CheckNode check{.id = node};
+      while (true) {
+        const auto reply = must(run(check, now));
+        repaired += reply.repaired;
+        if (!reply.next) break;
+        check.from = *reply.next;
+      }
+    }
+    CheckFlow check{.id = id};
+    while (true) {
+      const auto reply = must(run(check, now));
+      repaired += reply.repaired;
+      if (!reply.next) return repaired;
+      check = {.id = id, .from = *reply.next, .version = reply.version, .tally = reply.tally};
     }
   }
 
@@ -89,7 +119,12 @@ class MemoryPartition final : public PartitionView {
   Result<std::optional<StoredSignal>> find_signal(const Execution&, const SignalId&) override {
     return std::nullopt;
   }
+  Result<Streams> find_streams(const Execution&) override { return Streams{}; }
+  Result<AppendSize> find_append(const Execution&, AppendPlace) override { return AppendSize{}; }
   Result<bool> has_step(const Execution&, const StepName&) override { return false; }
+  bool has_effect(PartitionIndex, const Effect& effect) override {
+    return std::ranges::find(effects_, effect) != effects_.end();
+  }
   Result<const Flow*> find_flow(const FlowId& id) override {
     const auto found = flows_.find(id);
     return found == flows_.end() ? nullptr : &found->second;
@@ -124,6 +159,7 @@ class MemoryPartition final : public PartitionView {
   }
   void carry_out(PutBelonging&) {}
   void carry_out(EraseBelonging&) {}
+  void carry_out(EraseAppend&) {}
   void carry_out(PutFlow& put) { flows_.insert_or_assign(put.next.id, put.next); }
   void carry_out(RemoveFlow& remove) { flows_.erase(remove.last.id); }
   void carry_out(AddMember& add) { members_[{add.flow, add.index}] = add.node; }

@@ -56,7 +56,7 @@ Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoin
   if (*existing) {
     if ((*existing)->ns != submit.ns) return refusals::unusable(command.id);
     if ((*existing)->is_removing) return refusals::being_removed((*existing)->id);
-    if ((*existing)->request_digest != command.digest)
+    if (!command.is_open && (*existing)->request_digest != command.digest)
       return refusals::duplicate_mismatch((*existing)->id);
     return Plan<FlowReply>{.reply = {.flow = info_of(**existing), .duplicate = true}};
   }
@@ -75,8 +75,10 @@ Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoin
                    .created_at = now,
                    .deadline = submit.deadline,
                    .retention = submit.retention.value_or(command.retention_default),
-                   .revision = 1,
-                   .state = submit.building ? FlowState::building : FlowState::running},
+                   .revision = command.is_open ? 0u : 1u,
+                   .state = submit.building ? FlowState::building : FlowState::running,
+                   .is_open = command.is_open,
+                   .parent = command.parent},
                   now);
   FF_TRY(add_nodes(view, draft, std::move(command.nodes), {.retention = command.retention_default},
                    now));
@@ -90,12 +92,42 @@ Result<Plan<FlowInfo>> decide(PartitionView& view, AddNodes command, TimePoint n
   auto flow = load(view, command.id);
   FF_TRY(flow);
   if (is_terminal(flow->state)) return refusals::already_terminal(flow->id, flow->state);
+  if (flow->is_open) return refusals::takes_no_nodes(flow->id);
   FlowDraft draft(view, std::move(*flow), now);
   FF_TRY(add_nodes(view, draft, std::move(command.nodes), {.retention = command.retention_default},
                    now));
   auto plan = finish(draft, FlowInfo{});
   FF_TRY(plan);
   plan->reply = info_of(draft.flow);
+  return plan;
+}
+
+Result<Plan<SubmitReply>> decide(PartitionView& view, SubmitNode command, TimePoint now) {
+  auto flow = load(view, command.id);
+  FF_TRY(flow);
+  if (flow->ns != command.ns) return refusals::not_found(command.id);
+  const auto id = command.node.id;
+  const NodeTerms terms{.retention = command.retention_default, .field = ""};
+  const auto existing = view.find(id);
+  FF_TRY(existing);
+  if (*existing) {
+    FF_TRY(is_same_node(view, *flow, command.node, terms, 0));
+    if ((*existing)->request_digest != digest_of(command.node.node.payload))
+      return refusals::another_node(command.node.node.name, {}, "payload");
+    return Plan<SubmitReply>{
+        .reply = {.id = id, .duplicate = true, .state = public_state(**existing)}};
+  }
+  if (is_terminal(flow->state)) return refusals::already_terminal(flow->id, flow->state);
+  if (flow->is_open) return refusals::takes_no_nodes(flow->id);
+  FlowDraft draft(view, std::move(*flow), now);
+  std::vector<NewNode> nodes;
+  nodes.push_back(std::move(command.node));
+  FF_TRY(add_nodes(view, draft, std::move(nodes), terms, now));
+  auto plan = finish(draft, SubmitReply{.id = id});
+  FF_TRY(plan);
+  for (const auto& change : plan->changes)
+    if (const auto* put = std::get_if<PutExecution>(&change); put && put->next.id == id)
+      plan->reply.state = public_state(put->next);
   return plan;
 }
 
@@ -121,7 +153,7 @@ Result<Plan<FlowInfo>> decide(PartitionView& view, PauseFlow command, TimePoint 
   if (flow->state != FlowState::running) return refusals::not_running(flow->id, flow->state);
   FlowDraft draft(view, std::move(*flow), now);
   draft.flow.state = FlowState::paused;
-  draft.flow.reason = std::move(command.reason);
+  draft.flow.pause_reason = std::move(command.reason);
   draft.flow.walk = 0;
   return finish_with_info(draft, EventType::flow_paused);
 }
@@ -133,7 +165,7 @@ Result<Plan<FlowInfo>> decide(PartitionView& view, const ResumeFlow& command, Ti
   if (flow->state != FlowState::paused) return refusals::not_running(flow->id, flow->state);
   FlowDraft draft(view, std::move(*flow), now);
   draft.flow.state = FlowState::running;
-  draft.flow.reason.clear();
+  draft.flow.pause_reason.clear();
   draft.flow.walk = 0;
   return finish_with_info(draft, EventType::flow_resumed);
 }
@@ -235,6 +267,79 @@ Result<Plan<SliceReply>> decide(PartitionView& view, const CancelRest& command, 
     if ((*node)->replay_count != command.run) return SliceReply{};  // it waits for them once more
     return draft.cancel_rest(command.id, command.after);
   });
+}
+
+// ---- Repairs -------------------------------------------------------------------------------------
+
+Result<Plan<CheckReply>> decide(PartitionView& view, const CheckNode& command, TimePoint now) {
+  const auto node = view.find(command.id);
+  FF_TRY(node);
+  if (!*node || !(*node)->flow || !std::holds_alternative<WaitingChildren>((*node)->state))
+    return Plan<CheckReply>{};
+  const auto flow = flow_of(view, **node);
+  FF_TRY(flow);
+  if ((*flow)->walk) return Plan<CheckReply>{};  // which brings all nodes in line
+  FlowDraft draft(view, **flow, now);
+  auto reply = draft.check(command.id, command.from);
+  FF_TRY(reply);
+  return finish(draft, std::move(*reply));
+}
+
+namespace {
+
+// The counters of a flow whose nodes are these.
+Flow counted_anew(Flow flow, const NodeTally& tally) {
+  const auto count_of = [&](ExecutionState state) {
+    const auto found = tally.states.find(state);
+    return found == tally.states.end() ? 0 : found->second;
+  };
+  flow.counts = {.nodes = 0,
+                 .completed = count_of(ExecutionState::completed),
+                 .failed = count_of(ExecutionState::failed),
+                 .cancelled = count_of(ExecutionState::cancelled),
+                 .expired = count_of(ExecutionState::expired),
+                 .skipped = count_of(ExecutionState::skipped)};
+  for (const auto& [state, count] : tally.states) flow.counts.nodes += count;
+  flow.failures = tally.failures;
+  return flow;
+}
+
+}  // namespace
+
+Result<Plan<CheckFlowReply>> decide(PartitionView& view, CheckFlow command, TimePoint now) {
+  const auto found = view.find_flow(command.id);
+  FF_TRY(found);
+  if (!*found) return Plan<CheckFlowReply>{};
+  const Flow& flow = **found;
+  Plan<CheckFlowReply> plan{.reply = {.version = flow.version}};
+  if (flow.walk) {
+    if (view.has_effect(flow.partition, AdvanceFlow{flow.id})) return plan;
+    plan.effects.emplace_back(AdvanceFlow{flow.id});
+    plan.changes.emplace_back(PutFlow{flow});
+    plan.reply.repaired = 1;
+    return plan;
+  }
+  if (flow.ended_at) return plan;
+  if (command.from > 0 && command.version != flow.version) return plan;
+  const auto members = view.find_members(flow.id, command.from, flow_step_max);
+  FF_TRY(members);
+  auto& tally = command.tally;
+  for (const auto& id : *members) {
+    const auto node = view.find(id);
+    FF_TRY(node);
+    if (!*node || !(*node)->flow) return plan;  // nothing that could be repaired
+    tally.states[public_state(**node)] += 1;
+    tally.failures += has_ended(**node) && fails_flow(**node) ? 1 : 0;
+  }
+  if (members->size() == flow_step_max) {
+    plan.reply.next = command.from + static_cast<std::uint32_t>(members->size());
+    plan.reply.tally = std::move(tally);
+    return plan;
+  }
+  FlowDraft draft(view, flow, now);
+  draft.flow = counted_anew(flow, tally);
+  plan.reply.repaired = draft.flow == flow ? 0 : 1;
+  return finish(draft, std::move(plan.reply));
 }
 
 // ---- Executions that may be nodes ----------------------------------------------------------------

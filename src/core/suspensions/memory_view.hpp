@@ -78,6 +78,12 @@ class MemoryView final : public PartitionView {
     return std::vector<EdgeId>{};
   }
   Result<Edge> find_edge(const EdgeId&) override { return Edge{}; }
+  bool has_effect(PartitionIndex, const Effect&) override { return false; }
+  Result<Streams> find_streams(const Execution&) override { return streams_; }
+  Result<AppendSize> find_append(const Execution&, AppendPlace place) override {
+    const auto& append = appends_.upper_bound(place)->second;
+    return AppendSize{.end = append.place.end, .bytes = bytes_of(append.frames)};
+  }
   Result<bool> has_step(const Execution&, const StepName& name) override {
     return steps_.contains(name);
   }
@@ -100,9 +106,12 @@ class MemoryView final : public PartitionView {
                    [&](KnownSignal& known) { keys_.insert_or_assign(known.key, known); },
                    [](SignalIndex&) {},
                    [&](StoredStep& step) { steps_[step.name] = step; },
+                   [&](Streams& streams) { streams_ = std::move(streams); },
+                   [&](Append& append) { appends_[append.place] = append; },
                },
                put.value);
   }
+  void carry_out(EraseAppend& erase) { appends_.erase(erase.place); }
   void carry_out(EraseBelonging& erase) {
     if (erase.kind == Belonging::waits) waits_.reset();
     if (erase.kind == Belonging::wait_details) details_.reset();
@@ -119,6 +128,8 @@ class MemoryView final : public PartitionView {
   std::map<std::uint32_t, std::string> payloads_;
   std::map<SignalKey, KnownSignal> keys_;
   std::map<StepName, StoredStep> steps_;
+  Streams streams_;
+  std::map<AppendPlace, Append> appends_;
   std::vector<EventType> events_;
 };
 

@@ -12,6 +12,7 @@
 #include "core/execution/belonging.hpp"
 #include "core/flows/commands.hpp"
 #include "core/refusals.hpp"
+#include "core/streams/stream.hpp"
 #include "core/transitions/transitions.hpp"
 
 namespace ff::core {
@@ -36,7 +37,7 @@ struct PutBelonging {
   ExecutionId id;
   Belonging kind{};
   std::variant<std::string, Attempt, Waits, WaitDetails, StoredSignal, SignalPayload, KnownSignal,
-               SignalIndex, StoredStep>
+               SignalIndex, StoredStep, Streams, Append>
       value;
 };
 struct EraseBelonging {  // all of a kind
@@ -61,14 +62,19 @@ struct AddEdge {  // at both of its nodes
 struct PutEdge {
   Edge edge;
 };
+struct EraseAppend {
+  ExecutionId id;
+  AppendPlace place;
+};
 using Change = std::variant<PutExecution, RemoveExecution, PutBelonging, EraseBelonging, PutFlow,
-                            RemoveFlow, AddMember, AddEdge, PutEdge>;
+                            RemoveFlow, AddMember, AddEdge, PutEdge, EraseAppend>;
 
 template <class Reply>
 struct Plan {
   Reply reply;
   std::vector<Change> changes = {};  // the belongings of an execution before the execution itself
   std::vector<Effect> effects = {};
+  bool waits_for_disk = false;    // although other commands of its kind do not
   bool has_consequences = false;  // what it means for a flow and its other nodes is in it
 };
 
@@ -103,7 +109,12 @@ class PartitionView {
                                                      const std::optional<EdgeId>& after,
                                                      std::size_t max) = 0;
   virtual Result<Edge> find_edge(const EdgeId& id) = 0;
+  virtual Result<Streams> find_streams(const Execution& execution) = 0;
+  // The oldest append to a stream that is kept.
+  virtual Result<AppendSize> find_append(const Execution& execution, AppendPlace place) = 0;
   virtual Result<bool> has_step(const Execution& execution, const StepName& name) = 0;
+  // Whether it is stored and not settled.
+  virtual bool has_effect(PartitionIndex partition, const Effect& effect) = 0;
 };
 
 // True if an execution has ended by this.
@@ -162,9 +173,10 @@ Result<Plan<EndReply>> decide(PartitionView& view, Replay command, TimePoint now
 
 Result<Plan<FlowReply>> decide(PartitionView& view, CreateFlow command, TimePoint now);
 Result<Plan<FlowInfo>> decide(PartitionView& view, AddNodes command, TimePoint now);
+Result<Plan<SubmitReply>> decide(PartitionView& view, SubmitNode command, TimePoint now);
 Result<Plan<EndReply>> decide(PartitionView& view, Grow command, TimePoint now);
 Result<Plan<Done>> decide(PartitionView& view, AddItems command, TimePoint now);
-Result<Plan<Done>> decide(PartitionView& view, EndMap command, TimePoint now);
+Result<Plan<Done>> decide(PartitionView& view, EndNode command, TimePoint now);
 Result<Plan<FlowInfo>> decide(PartitionView& view, const SealFlow& command, TimePoint now);
 Result<Plan<FlowInfo>> decide(PartitionView& view, PauseFlow command, TimePoint now);
 Result<Plan<FlowInfo>> decide(PartitionView& view, const ResumeFlow& command, TimePoint now);
@@ -173,6 +185,13 @@ Result<Plan<FlowInfo>> decide(PartitionView& view, BeginRedrive command, TimePoi
 Result<Plan<SliceReply>> decide(PartitionView& view, const AdvanceFlow& command, TimePoint now);
 Result<Plan<SliceReply>> decide(PartitionView& view, const ResolveEdges& command, TimePoint now);
 Result<Plan<SliceReply>> decide(PartitionView& view, const CancelRest& command, TimePoint now);
+Result<Plan<CheckReply>> decide(PartitionView& view, const CheckNode& command, TimePoint now);
+Result<Plan<CheckFlowReply>> decide(PartitionView& view, CheckFlow command, TimePoint now);
+
+Result<Plan<AddFlowMemberReply>> decide(PartitionView& view, const AddFlowMember& command,
+                                        TimePoint now);
+Result<Plan<StageEdgeReply>> decide(PartitionView& view, const StageEdge& command, TimePoint now);
+Result<Plan<ApplyEdgeReply>> decide(PartitionView& view, const ApplyEdge& command, TimePoint now);
 
 Result<Plan<SubmitReply>> decide(PartitionView& view, Create command, TimePoint now);
 Result<Plan<SuspendReply>> decide(PartitionView& view, Suspend command, TimePoint now);
@@ -185,6 +204,7 @@ Result<Plan<CloseWaitpointReply>> decide(PartitionView& view, CloseWaitpoint com
 Result<Plan<TimerReply>> decide(PartitionView& view, TimerFire command, TimePoint now);
 Result<Plan<TimerReply>> decide_flow_timer(PartitionView& view, const TimerFire& command,
                                            TimePoint now);
+Result<Plan<AppendReply>> decide(PartitionView& view, AppendFrames command, TimePoint now);
 Result<Plan<PutStepReply>> decide(PartitionView& view, PutStep command, TimePoint now);
 
 }  // namespace ff::core

@@ -31,6 +31,18 @@ Result<void> time_in_range(std::string_view field, const std::optional<TimePoint
                   limits::time_max.time_since_epoch().count());
 }
 
+Result<void> inside(const std::string& path, Result<void> checked) {
+  if (checked) return checked;
+  auto error = std::move(checked).error();
+  error.message = path + ": " + error.message;
+  const auto field = std::ranges::find(error.details, "field", &Error::Detail::name);
+  if (field == error.details.end())
+    error.details.push_back({"field", path});
+  else
+    field->value = path + '.' + field->value;
+  return std::unexpected(std::move(error));
+}
+
 Result<void> fits(std::string_view field, std::size_t bytes, std::size_t bytes_max) {
   if (bytes <= bytes_max) return {};
   return fail_field(Errc::payload_too_large, field,

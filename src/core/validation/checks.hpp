@@ -7,6 +7,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -38,6 +39,9 @@ Result<void> duration_in_range(std::string_view field, Millis value, Millis low,
 Result<void> duration_in_range(std::string_view field, const std::optional<Millis>& value,
                                Millis low);
 Result<void> time_in_range(std::string_view field, const std::optional<TimePoint>& time);
+
+// Names the part of the operation that the check was about: `path` in front of the field.
+Result<void> inside(const std::string& path, Result<void> checked);
 
 // A payload or result: bytes, counted only.
 Result<void> fits(std::string_view field, std::size_t bytes, std::size_t bytes_max);

@@ -5,6 +5,7 @@
 
 #include "base/overloaded.hpp"
 #include "base/text/utf8.hpp"
+#include "base/try.hpp"
 #include "core/execution/partitions.hpp"
 #include "core/validation/checks.hpp"
 
@@ -119,6 +120,39 @@ Result<void> not_both_ids(const Submit& submit) {
       "give an id or an idempotency_key, not both: each makes a submit safe to repeat");
 }
 
+// What follows from being a node.
+Result<void> node_valid(const Submit& submit) {
+  const auto only_of_flow = [](std::string_view field) {
+    return fail_field(Errc::invalid_input, field,
+                      fmt::format("{} is for an execution in a flow: give the flow, too", field));
+  };
+  if (!submit.flow) {
+    if (submit.node) return only_of_flow("node");
+    if (!submit.after.empty()) return only_of_flow("after");
+    return {};
+  }
+  if (submit.id)
+    return fail_field(Errc::invalid_input, "id",
+                      "the id of an execution in a flow follows from the flow and its node; give a node "
+                      "instead, which makes the submit safe to repeat");
+  if (submit.node && submit.idempotency_key)
+    return fail_field(Errc::invalid_input, "idempotency_key",
+                      "give a node or an idempotency_key, not both: each makes a submit into a flow safe "
+                      "to repeat");
+  FF_TRY(all_of({present("node", submit.node),
+                 in_range("after", submit.after.size(), std::size_t{0},
+                          std::size_t{limits::node_dependencies_max})}));
+  for (std::size_t i = 0; i < submit.after.size(); ++i) {
+    const auto path = fmt::format("after[{}]", i);
+    const auto& [node, on, input] = submit.after[i];
+    FF_TRY(inside(path, all_of({present("node", node), present("input", input)})));
+    if (node == submit.node)
+      return fail_field(Errc::self_referencing_edge, path,
+                        fmt::format("{}: node {} cannot depend on itself", path, node.str()));
+  }
+  return {};
+}
+
 template <class Items, class Size>
 Result<void> batch_valid(const Items& items, Size size_of) {
   if (items.empty() || items.size() > limits::batch_items_max)
@@ -172,10 +206,17 @@ Result<void> validate(const Submit& operation, PartitionIndex partition_count) {
       time_in_range("deadline_ms", operation.deadline),
       tags_valid("tags", operation.tags),
       policy_valid(operation.policy),
+      node_valid(operation),
   });
 }
 
 Result<void> validate(const SubmitMany& operation, PartitionIndex) {
+  for (std::size_t i = 0; i < operation.executions.size(); ++i)
+    if (operation.executions[i].flow)
+      return fail_field(Errc::invalid_input, fmt::format("executions[{}].flow", i),
+                        fmt::format("executions[{}].flow: a batch adds nothing to flows; submit it by "
+                                    "itself, or add nodes to the flow",
+                                    i));
   return batch_valid(operation.executions, [](const Submit& each) { return each.payload.size(); });
 }
 

@@ -48,11 +48,19 @@ Result<void> validate(const AnswerWaitpoint& operation, PartitionIndex partition
 Result<void> validate(const PutStep& operation, PartitionIndex partition_count);
 Result<void> validate(const GetStep& operation, PartitionIndex partition_count);
 
+Result<void> validate(const AppendFrames& operation, PartitionIndex partition_count);
+Result<void> validate(const ReadStream& operation, PartitionIndex partition_count);
+
 Result<void> validate(const SubmitFlow& operation, PartitionIndex partition_count);
 Result<void> validate(const ExtendFlow& operation, PartitionIndex partition_count);
 Result<void> validate(const GetFlow& operation, PartitionIndex partition_count);
 Result<void> validate(const ListFlowNodes& operation, PartitionIndex partition_count);
 Result<void> validate(const ListFlows& operation, PartitionIndex partition_count);
+Result<void> validate(const OpenFlow& operation, PartitionIndex partition_count);
+Result<void> validate(const AddFlowMember& operation, PartitionIndex partition_count);
+Result<void> validate(const StageEdge& operation, PartitionIndex partition_count);
+Result<void> validate(const ApplyEdge& operation, PartitionIndex partition_count);
+Result<void> validate(const CancelMembers& operation, PartitionIndex partition_count);
 Result<void> validate(const CancelFlow& operation, PartitionIndex partition_count);
 Result<void> validate(const PauseFlow& operation, PartitionIndex partition_count);
 Result<void> validate(const RedriveFlow& operation, PartitionIndex partition_count);

@@ -3,7 +3,9 @@
 #include <unordered_map>
 
 #include "base/try.hpp"
+#include "core/execution/partitions.hpp"
 #include "core/flows/growth.hpp"
+#include "core/refusals.hpp"
 #include "core/validation/checks.hpp"
 #include "core/validation/validate.hpp"
 
@@ -24,19 +26,6 @@ std::string path_of(const NodeList& list, std::size_t node) {
 }
 std::string path_of(const NodeList& list, std::size_t node, std::size_t dependency) {
   return fmt::format("{}[{}].after[{}]", list.field, node, dependency);
-}
-
-// Names the place in the graph where something is wrong.
-Result<void> at(const std::string& path, Result<void> checked) {
-  if (checked) return checked;
-  auto error = std::move(checked).error();
-  error.message = path + ": " + error.message;
-  const auto field = std::ranges::find(error.details, "field", &Error::Detail::name);
-  if (field == error.details.end())
-    error.details.push_back({"field", path});
-  else
-    field->value = path + '.' + field->value;
-  return std::unexpected(std::move(error));
 }
 
 Result<void> map_valid(const FlowNode& node) {
@@ -64,13 +53,46 @@ Result<void> map_valid(const FlowNode& node) {
   return {};
 }
 
-Result<void> node_valid(const FlowNode& node, std::size_t budgets_of_flow) {
+Result<void> nodes_valid(const NodeList& list, std::size_t budgets_of_flow, bool may_name_earlier,
+                         std::size_t depth = 0);
+
+Result<void> result_known(std::string_view field, const std::optional<NodeName>& result,
+                          const std::vector<FlowNode>& nodes) {
+  if (!result || std::ranges::find(nodes, *result, &FlowNode::name) != nodes.end()) return {};
+  return fail_field(Errc::node_not_found, std::string(field),
+                    fmt::format("{}: the flow has no node {}", field, result->str()));
+}
+
+Result<void> subflow_valid(const FlowNode& node, std::size_t budgets_of_flow, std::size_t depth) {
+  if (node.map)
+    return fail_field(Errc::invalid_input, "map",
+                      "a node has map or flow, not both; put a node with map into the flow");
+  if (!node.payload.empty() || node.content_type)
+    return fail_field(Errc::invalid_input, "payload",
+                      "a node with flow has no payload; give it to the nodes of that flow");
+  if (node.delay_until)
+    return fail_field(Errc::invalid_input, "delay_until_ms",
+                      "a node with flow has no delay; give it to the first nodes of that flow");
+  if (depth == limits::subflow_depth_max)
+    return fail_field(Errc::flow_limit_exceeded, "flow",
+                      fmt::format("flow: at most {} flows can be within each other",
+                                  limits::subflow_depth_max));
+  if (node.flow->nodes.empty())
+    return fail_field(Errc::invalid_input, "flow.nodes",
+                      "flow.nodes is empty; a flow has at least one node");
+  FF_TRY(nodes_valid({"flow.nodes", node.flow->nodes},
+                     budgets_of_flow + node.policy.budgets.size(), false, depth + 1));
+  return result_known("flow.result", node.flow->result, node.flow->nodes);
+}
+
+Result<void> node_valid(const FlowNode& node, std::size_t budgets_of_flow, std::size_t depth) {
   FF_TRY(all_of({present("name", node.name), validate(submit_of(node), any_partition),
                  fits("payload", node.payload.size(), limits::payload_bytes_max),
                  in_range("after", node.after.size(), std::size_t{0},
                           std::size_t{limits::node_dependencies_max}),
                  in_range("budgets", node.policy.budgets.size() + budgets_of_flow, std::size_t{0},
                           limits::budgets_per_execution_max)}));
+  if (node.flow) FF_TRY(subflow_valid(node, budgets_of_flow, depth));
   if (node.map) FF_TRY(map_valid(node));
   if (!node.needed && node.rest == RestAction::cancel)
     return fail_field(Errc::invalid_input, "rest",
@@ -117,7 +139,7 @@ Result<void> dependencies_valid(const NodeList& list, const Positions& positions
     for (std::size_t j = 0; j < nodes[i].after.size(); ++j) {
       const auto path = path_of(list, i, j);
       const auto& name = nodes[i].after[j].node;
-      FF_TRY(at(path, all_of({present("node", name), present("input", nodes[i].after[j].input)})));
+      FF_TRY(inside(path, all_of({present("node", name), present("input", nodes[i].after[j].input)})));
       if (name == nodes[i].name)
         return fail_field(Errc::self_referencing_edge, path,
                           fmt::format("{}: node {} cannot depend on itself", path, name.str()));
@@ -164,22 +186,39 @@ Result<void> is_acyclic(const NodeList& list, const Positions& positions) {
   return {};
 }
 
-Result<void> nodes_valid(const NodeList& list, std::size_t budgets_of_flow, bool may_name_earlier) {
+struct Size {
+  std::size_t nodes = 0;
+  std::size_t bytes = 0;  // of their payloads
+};
+
+// With the nodes of flows within the flow.
+Size size_of(const std::vector<FlowNode>& nodes) {
+  Size size{.nodes = nodes.size()};
+  for (const auto& node : nodes) {
+    size.bytes += node.payload.size();
+    if (!node.flow) continue;
+    const auto inner = size_of(node.flow->nodes);
+    size.nodes += inner.nodes;
+    size.bytes += inner.bytes;
+  }
+  return size;
+}
+
+Result<void> nodes_valid(const NodeList& list, std::size_t budgets_of_flow, bool may_name_earlier,
+                         std::size_t depth) {
   const auto& nodes = list.nodes;
-  if (nodes.size() > limits::flow_call_nodes_max)
+  const auto size = size_of(nodes);
+  if (size.nodes > limits::flow_call_nodes_max)
     return fail_field(
         Errc::flow_limit_exceeded, std::string(list.field),
         fmt::format("{} has {} entries, and one call takes at most {}; {}", list.field,
-                    nodes.size(), limits::flow_call_nodes_max,
+                    size.nodes, limits::flow_call_nodes_max,
                     list.field != "nodes" || may_name_earlier ? "add them in several calls"
                                      : "submit the flow with building set, extend it, "
                                        "then seal it"));
-  std::size_t bytes = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    FF_TRY(at(path_of(list, i), node_valid(nodes[i], budgets_of_flow)));
-    bytes += nodes[i].payload.size();
-  }
-  FF_TRY(fits(list.field, bytes, limits::flow_call_bytes_max));
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    FF_TRY(inside(path_of(list, i), node_valid(nodes[i], budgets_of_flow, depth)));
+  FF_TRY(fits(list.field, size.bytes, limits::flow_call_bytes_max));
   const auto positions = positions_of(list);
   FF_TRY(positions);
   FF_TRY(item_names_free(list, *positions));
@@ -207,12 +246,8 @@ Result<void> validate(const SubmitFlow& operation, PartitionIndex) {
                  in_range("budgets", operation.budgets.size(), std::size_t{0},
                           limits::budgets_per_execution_max),
                  nodes_valid({"nodes", operation.nodes}, operation.budgets.size(), false)}));
-  if (!operation.result || operation.building) return {};
-  const bool known = std::ranges::any_of(
-      operation.nodes, [&](const FlowNode& node) { return node.name == *operation.result; });
-  if (known) return {};
-  return fail_field(Errc::node_not_found, "result",
-                    fmt::format("result: the flow has no node {}", operation.result->str()));
+  return operation.building ? Result<void>{}
+                            : result_known("result", operation.result, operation.nodes);
 }
 
 Result<void> validate(const ExtendFlow& operation, PartitionIndex) {
@@ -264,6 +299,55 @@ Result<void> validate(const PauseFlow& operation, PartitionIndex) {
 Result<void> validate(const RedriveFlow& operation, PartitionIndex) {
   return all_of({present("from", operation.from),
                  short_text("reason", operation.reason, limits::reason_bytes_max)});
+}
+
+// ---- Open flows ----------------------------------------------------------------------------------
+
+namespace {
+
+// Members live in the partition of their flow.
+Result<void> member_valid(const FlowId& flow, std::string_view field, const ExecutionId& id,
+                          PartitionIndex partition_count) {
+  const auto partition = partition_of(flow.uuid(), partition_count);
+  if (id.partition() == partition) return {};
+  return fail_field(Errc::invalid_input, field,
+                    fmt::format("{}: execution {} is in another partition than flow {}; submit it with an "
+                                "id that begins with {{fp:{}}}:",
+                                field, id.str(), flow.str(), partition));
+}
+
+template <class Op>
+Result<void> edge_valid(const Op& operation, PartitionIndex partition_count) {
+  FF_TRY(all_of({member_valid(operation.id, "upstream_execution_id", operation.upstream,
+                              partition_count),
+                 member_valid(operation.id, "downstream_execution_id", operation.downstream,
+                              partition_count)}));
+  if (operation.upstream == operation.downstream)
+    return refusals::depends_on_itself(operation.upstream);
+  return {};
+}
+
+}  // namespace
+
+Result<void> validate(const OpenFlow& operation, PartitionIndex) {
+  return all_of({present("namespace", operation.ns), present("flow_kind", operation.kind)});
+}
+
+Result<void> validate(const AddFlowMember& operation, PartitionIndex partition_count) {
+  return member_valid(operation.id, "execution_id", operation.execution, partition_count);
+}
+
+Result<void> validate(const StageEdge& operation, PartitionIndex partition_count) {
+  return edge_valid(operation, partition_count);
+}
+
+Result<void> validate(const ApplyEdge& operation, PartitionIndex partition_count) {
+  return edge_valid(operation, partition_count);
+}
+
+Result<void> validate(const CancelMembers& operation, PartitionIndex) {
+  return all_of({short_text("reason", operation.reason, limits::reason_bytes_max),
+                 duration_in_range("wait_ms", operation.wait, Millis{0}, limits::wait_max)});
 }
 
 }  // namespace ff::core

@@ -24,9 +24,17 @@ bool is_json(const std::string& text) {
   return !error;
 }
 
-bool is_json_list(const std::string& text) {
+// What is wrong with it; empty: it is a list.
+std::string wrong_in_list(const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r\n");
-  return first != std::string::npos && text[first] == '[' && is_json(text);
+  if (first == std::string::npos || text[first] != '[') return "is not a JSON list";
+  boost::system::error_code error;
+  json::parse(text, error);
+  if (!error) return "";
+  if (error == json::error::too_deep)
+    return fmt::format("is nested deeper than the {} levels that are allowed",
+                       json::parse_options{}.max_depth);
+  return fmt::format("is not valid JSON: {}", error.message());
 }
 
 constexpr std::size_t items_at_once = 100;  // other calls go between
@@ -80,6 +88,13 @@ std::unexpected<Error> stopped() {
 
 }  // namespace
 
+template <class Effect>
+Async<Done> MapRunner::fail_node(const Effect& effect, std::string reason) {
+  core::EndNode end{.id = effect.id, .run = effect.run};
+  end.failure = {.reason = std::move(reason), .category = "map"};
+  co_return co_await store_.run(std::move(end));
+}
+
 Async<Done> MapRunner::run(core::ExpandMap effect) {
   const auto node = co_await find_node(store_, effect.id);
   FF_CO_TRY(node);
@@ -87,13 +102,10 @@ Async<Done> MapRunner::run(core::ExpandMap effect) {
   GetInputs read{.id = effect.id, .name = effect.input};
   auto inputs = co_await store_.run(read);
   FF_CO_TRY(inputs);
-  const bool has_list = !inputs->inputs.empty() && is_json_list(inputs->inputs.front().result);
-  if (has_list) co_return co_await add_items(effect, **node, inputs->inputs.front().result);
-  core::EndMap end{
-      .id = effect.id,
-      .run = effect.run,
-      .failure = fmt::format("the result of {} is not a JSON list", effect.input.str())};
-  co_return co_await store_.run(std::move(end));
+  const auto wrong = inputs->inputs.empty() ? "is missing" : wrong_in_list(inputs->inputs.front().result);
+  if (wrong.empty()) co_return co_await add_items(effect, **node, inputs->inputs.front().result);
+  co_return co_await fail_node(effect,
+                               fmt::format("the result of {} {}", effect.input.str(), wrong));
 }
 
 // How many nodes the flow can still get. A node that runs again may have items that count already.
@@ -109,12 +121,9 @@ Async<Done> MapRunner::add_items(const core::ExpandMap& effect, const ExecutionI
                                  const std::string& list) {
   const auto room = co_await room_for_items(effect, *node.flow);
   FF_CO_TRY(room);
-  if (count_of(list) > *room) {
-    core::EndMap end{.id = effect.id,
-                     .run = effect.run,
-                     .failure = core::refusals::flow_too_large(*node.flow).error().message};
-    co_return co_await store_.run(std::move(end));
-  }
+  if (count_of(list) > *room)
+    co_return co_await fail_node(effect,
+                                 core::refusals::flow_too_large(*node.flow, "").error().message);
   JsonParts parts(list);
   std::uint32_t count = 0;
   auto part = parts.next();
@@ -132,10 +141,8 @@ Async<Done> MapRunner::add_items(const core::ExpandMap& effect, const ExecutionI
     slice.is_last = part.empty();
     const bool is_last = slice.is_last;
     const auto added = co_await store_.run(std::move(slice));
-    if (!added && !added.error().retryable()) {
-      core::EndMap end{.id = effect.id, .run = effect.run, .failure = added.error().message};
-      co_return co_await store_.run(std::move(end));
-    }
+    if (!added && !added.error().retryable())
+      co_return co_await fail_node(effect, added.error().message);
     FF_CO_TRY(added);
     if (is_last) co_return Done{};
     if (stopping_) co_return stopped();
@@ -164,18 +171,19 @@ Async<Done> MapRunner::run(core::CollectMap effect) {
     if (stopping_) co_return stopped();
     page.from = *inputs->next;
   }
-  core::EndMap end{.id = effect.id, .run = effect.run};
   const auto failed = effect.items - completed;
   if (bytes > limits::result_bytes_max)
-    end.failure = fmt::format(
-        "the results of its items are more than {} bytes together; let them "
-        "return references to what they made",
-        limits::result_bytes_max);
-  else if (failed > effect.tolerated_failures)
-    end.failure = fmt::format("{} of {} items did not complete, and {} are tolerated", failed,
-                              effect.items, effect.tolerated_failures);
-  else
-    end.result = fmt::format("[{}]", fmt::join(results, ","));
+    co_return co_await fail_node(
+        effect, fmt::format("the results of its items are more than {} bytes together; let them "
+                            "return references to what they made",
+                            limits::result_bytes_max));
+  if (failed > effect.tolerated_failures)
+    co_return co_await fail_node(
+        effect, fmt::format("{} of {} items did not complete, and {} are tolerated", failed,
+                            effect.items, effect.tolerated_failures));
+  core::EndNode end{.id = effect.id, .run = effect.run};
+  end.result = fmt::format("[{}]", fmt::join(results, ","));
+  end.content_type = ContentType::parse("application/json").value();
   co_return co_await store_.run(std::move(end));
 }
 

@@ -20,6 +20,8 @@ class MapRunner {
   void stop() { stopping_ = true; }
 
  private:
+  template <class Effect>
+  Async<Done> fail_node(const Effect& effect, std::string reason);
   Async<Done> add_items(const core::ExpandMap& effect, const ExecutionInfo& node,
                         const std::string& list);
 

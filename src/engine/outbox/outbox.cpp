@@ -9,6 +9,21 @@
 #include "base/try.hpp"
 
 namespace ff {
+namespace {
+
+// Takes many calls, one after the other.
+template <class Effect>
+concept IsWork = store::OneOf<Effect, core::ExpandMap, core::CollectMap, core::RunSubflow, core::EndSubflow>;
+
+}  // namespace
+
+template <class Effect>
+Async<ff::Done> Outbox::work(const Effect& effect) {
+  if constexpr (store::OneOf<Effect, core::ExpandMap, core::CollectMap>)
+    return maps_.run(effect);
+  else
+    return subflows_.run(effect);
+}
 
 void Outbox::carry_out(PartitionIndex partition, std::vector<core::Effect> effects) {
   if (effects.empty()) return;
@@ -20,8 +35,8 @@ void Outbox::carry_out(PartitionIndex partition, std::vector<core::Effect> effec
   for (auto& effect : effects)
     std::visit(
         [&]<class Command>(const Command& command) {
-          if constexpr (store::OneOf<Command, core::ExpandMap, core::CollectMap>)
-            carry_out_map(partition, command);
+          if constexpr (IsWork<Command>)
+            carry_out_work(partition, command);
           else if constexpr (std::same_as<typename Command::Reply, core::SliceReply>)
             carry_out_slice(partition, command, command, calls);
           else
@@ -73,12 +88,12 @@ Async<ff::Done> Outbox::carry_out_all(Command slice) {
 }
 
 template <class Effect>
-void Outbox::carry_out_map(PartitionIndex partition, Effect effect) {
+void Outbox::carry_out_work(PartitionIndex partition, Effect effect) {
   const std::lock_guard lock(mutex_);  // none begins behind the back of close()
   if (closed_) return;
   coroutines_.spawn(executor_, [this, partition, effect]() -> asio::awaitable<void> {
     co_await asio::post(executor_, asio::use_awaitable);  // not on this thread, which holds the lock
-    const auto done = co_await maps_.run(effect);
+    const auto done = co_await work(effect);
     if (done) note_done(partition, effect);
   });
 }
@@ -153,16 +168,17 @@ Async<Scan> Outbox::run_once() {
       releases.push_back(*release);
     else if (const auto* spending = std::get_if<core::ForgetSpending>(&each.effect))
       forgets.push_back(*spending);
-    else if (const auto* flow = std::get_if<core::AdvanceFlow>(&each.effect))
-      advanced.push_back(co_await carry_out_all(*flow));
-    else if (const auto* edges = std::get_if<core::ResolveEdges>(&each.effect))
-      advanced.push_back(co_await carry_out_all(*edges));
-    else if (const auto* expand = std::get_if<core::ExpandMap>(&each.effect))
-      advanced.push_back(co_await maps_.run(*expand));
-    else if (const auto* collect = std::get_if<core::CollectMap>(&each.effect))
-      advanced.push_back(co_await maps_.run(*collect));
     else
-      advanced.push_back(co_await carry_out_all(std::get<core::CancelRest>(each.effect)));
+      advanced.push_back(co_await std::visit(
+          [this]<class Effect>(const Effect& effect) -> Async<ff::Done> {
+            if constexpr (IsWork<Effect>)
+              return work(effect);
+            else if constexpr (store::OneOf<Effect, core::ReleaseToken, core::ForgetSpending>)
+              std::unreachable();
+            else
+              return carry_out_all(effect);
+          },
+          each.effect));
   }
   const auto released = co_await store_.run_all(std::move(releases));
   const auto forgotten = co_await forget(std::move(forgets));

@@ -7,6 +7,7 @@
 
 #include "base/async/coroutine_group.hpp"
 #include "engine/outbox/map_runner.hpp"
+#include "engine/outbox/subflow_runner.hpp"
 #include "engine/scanner.hpp"
 #include "store/store.hpp"
 
@@ -18,7 +19,7 @@ namespace ff {
 class Outbox final : public Scanner {
  public:
   Outbox(store::Store& store, asio::any_io_executor executor, Millis retention_default)
-      : store_(store), executor_(std::move(executor)), maps_(store, retention_default) {}
+      : store_(store), executor_(std::move(executor)), maps_(store, retention_default), subflows_(store, retention_default) {}
 
   // Starts them and does not wait. An effect that fails is left for run_once().
   void carry_out(PartitionIndex partition, std::vector<core::Effect> effects);
@@ -48,9 +49,11 @@ class Outbox final : public Scanner {
                        std::vector<store::AnyCall>& calls);
   template <class Command>
   Async<ff::Done> carry_out_all(Command slice);
-  // Work on lists takes many calls, one after the other.
+  // Work of the engine: lists, and flows that are nodes of others.
   template <class Effect>
-  void carry_out_map(PartitionIndex partition, Effect effect);
+  Async<ff::Done> work(const Effect& effect);
+  template <class Effect>
+  void carry_out_work(PartitionIndex partition, Effect effect);
   asio::awaitable<std::vector<Result<ff::Done>>> forget(std::vector<core::ForgetSpending> forgets);
   void note_done(PartitionIndex partition, core::Effect effect);
   void settle(Done done);
@@ -58,6 +61,7 @@ class Outbox final : public Scanner {
   store::Store& store_;
   asio::any_io_executor executor_;
   MapRunner maps_;
+  SubflowRunner subflows_;
   CoroutineGroup coroutines_;
   std::mutex mutex_;
   Done done_;

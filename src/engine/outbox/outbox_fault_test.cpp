@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/flows/flow.hpp"
 #include "engine/breaking_store.hpp"
 #include "tests/support/blocking_store.hpp"
 
@@ -18,6 +19,10 @@ class OutboxBreaksOff : public OnABreakingStore, public ::testing::WithParamInte
   }
   std::vector<store::PendingEffect> pending() {
     return ask(store::FindEffects{.max = 100}).effects;
+  }
+  // Its calls may break.
+  void try_effects() {
+    static_cast<void>(test::run_blocking(engine_->executor(), engine_->outbox().run_once()));
   }
   // The outbox alone: no scanner runs.
   void finish_effects() {
@@ -110,6 +115,82 @@ TEST_P(OutboxBreaksOff, AndARepeatedReleaseFreesNothingElse) {
   if (GetParam() == Break::crash) open();
   finish_effects();
   EXPECT_EQ(quota().running, 2u);
+}
+
+// With x in it; the three executions of begin() are not looked at.
+SubmitFlow outer_flow() {
+  const auto kind = *Kind::parse("inner");
+  FlowNode node{.name = *NodeName::parse("node"), .kind = kind};
+  node.flow = Subflow{.result = *NodeName::parse("x")};
+  node.flow->nodes.push_back({.name = *NodeName::parse("x"), .kind = kind});
+  SubmitFlow submit{.id = FlowId{core::flow_id(default_namespace(), *IdempotencyKey::parse("f"))},
+                    .nodes = {}};
+  submit.nodes.push_back(std::move(node));
+  return submit;
+}
+
+Claim claim_of_x(Claim claim) {
+  claim.kinds = {*Kind::parse("inner")};
+  return claim;
+}
+
+TEST_P(OutboxBreaksOff, AndAFlowThatIsANodeStarts) {
+  break_everywhere([] {},
+                   [this] {
+                     static_cast<void>(run(outer_flow()));
+                     try_effects();
+                   },
+                   [this] {
+                     must(run(outer_flow()));  // the first one may not have got there
+                     finish_effects();
+                     EXPECT_EQ(must(run(claim_of_x(claim(1)))).executions.size(), 1u);
+                   });
+}
+
+TEST_P(OutboxBreaksOff, AndAFlowThatIsANodeEndsItsNode) {
+  const auto complete = [this] {
+    const auto& x = claimed_.at(0);
+    return run(Complete{.id = x.id, .fence = x.fence, .result = "out"});
+  };
+  break_everywhere(
+      [this] {
+        must(run(outer_flow()));
+        finish_effects();
+        claimed_ = must(run(claim_of_x(claim(1)))).executions;
+      },
+      [&] {
+        static_cast<void>(complete());
+        try_effects();
+      },
+      [&] {
+        must(complete());  // the first one may not have got there
+        finish_effects();
+        const auto id = *outer_flow().id;
+        EXPECT_EQ(must(run(GetFlow{.id = id})).state, FlowState::completed);
+        const auto node = must(run(ListFlowNodes{.id = id})).nodes.at(0);
+        EXPECT_EQ(must(run(GetResult{.id = node.id})).bytes, "out");
+      });
+}
+
+// Its first end was not told to its node before it ran again.
+TEST_P(OutboxBreaksOff, AndAFlowThatIsANodeEndsItsNodeAfterARedrive) {
+  begin();
+  const auto outer = must(run(outer_flow())).flow.id;
+  finish_effects();
+  const auto first = must(run(claim_of_x(claim(1)))).executions.at(0);
+  store_->break_all<core::EndNode>();
+  must(run(Fail{.id = first.id, .fence = first.fence, .reason = "bad", .category = "permanent"}));
+  try_effects();
+  must(run(RedriveFlow{.id = *first.flow}));
+  if (GetParam() == Break::crash) open();
+  store_->mend();
+  finish_effects();
+  EXPECT_EQ(must(run(GetFlow{.id = outer})).state, FlowState::running);
+
+  const auto second = must(run(claim_of_x(claim(1)))).executions.at(0);
+  must(run(Complete{.id = second.id, .fence = second.fence, .result = "out"}));
+  finish_effects();
+  EXPECT_EQ(must(run(GetFlow{.id = outer})).state, FlowState::completed);
 }
 
 std::string name_of_break(const ::testing::TestParamInfo<Break>& each) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <flowfabric/executions.hpp>
+#include <flowfabric/flows.hpp>
 
 #include <set>
 
@@ -16,8 +17,13 @@ struct ScannerFilter {
 
   bool is_empty() const { return !ns && !tag; }
   bool matches(const ExecutionInfo& execution) const;
+  bool matches(const FlowInfo& flow) const;
   std::string str() const;  // "namespace=shop tag=team.app=mail"
 };
+
+// The flows that the filter matches, in their order. A flow that cannot be read is left out.
+asio::awaitable<std::vector<FlowId>> own_flows(store::Store& store, const ScannerFilter& filter,
+                                               std::vector<FlowId> flows);
 
 // Picks the candidates of a scanner that its filter matches, and remembers the others for a while: as long as
 // they are due they come first, and must not hide the rest. Not thread-safe.
@@ -29,7 +35,8 @@ class FilteredCandidates {
   // How many candidates to ask for, to get `wanted` that are not known to be of others.
   std::size_t batch(std::size_t wanted) const { return wanted + others_.size(); }
 
-  // Those that the filter matches, in their order. An execution that cannot be read is left out.
+  // Those that the filter matches, in their order. An execution that cannot be read is left out. A candidate may stand
+  // for a flow (core::subject_of).
   asio::awaitable<std::vector<ExecutionId>> own(std::vector<ExecutionId> candidates);
 
  private:

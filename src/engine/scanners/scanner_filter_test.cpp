@@ -72,6 +72,20 @@ TEST_F(FilteredScanners, EndDelaysOfTheirOwn) {
   EXPECT_EQ(states(ids), "waiting delayed delayed");
 }
 
+TEST_F(FilteredScanners, EndFlowsOfTheirOwn) {
+  std::vector<FlowId> flows;
+  for (const auto& each : one_of_each()) {
+    SubmitFlow flow{.ns = each.ns, .nodes = {{.name = *NodeName::parse("a"), .kind = each.kind}}};
+    flow.tags = each.tags;
+    flow.deadline = clock_->now() + 1s;
+    flows.push_back(run(std::move(flow)).flow.id);
+  }
+  pass(1s);
+  EXPECT_EQ(run(GetFlow{.id = flows[0]}).state, FlowState::expired);
+  EXPECT_EQ(run(GetFlow{.id = flows[1]}).state, FlowState::running);
+  EXPECT_EQ(run(GetFlow{.id = flows[2]}).state, FlowState::running);
+}
+
 TEST_F(FilteredScanners, ReclaimLeasesOfTheirOwn) {
   const auto ids = submit(one_of_each());
   claim("mine", 1s);

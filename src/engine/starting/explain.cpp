@@ -125,18 +125,22 @@ std::string_view lost_lease(OwnershipState ownership) {
 
 Async<void> add_pause(store::Store& store, const ExecutionInfo& info,
                       std::vector<Obstacle>& obstacles) {
-  const auto reason = info.state_vector.blocking_reason;
+  auto reason = info.state_vector.blocking_reason;
+  auto detail = info.blocking_detail.value_or("");
   if (reason != BlockingReason::paused_by_operator && reason != BlockingReason::paused_by_policy)
     co_return Result<void>{};
   std::string remedy = "whoever paused it has to let it go";
   if (info.flow) {
     const auto flow = co_await store.run(core::ReadFlow{*info.flow});
     FF_CO_TRY(flow);
-    if (flow->state == FlowState::paused) remedy = fmt::format("ff flow resume {}", info.flow->str());
+    if (flow->state == FlowState::paused) {
+      remedy = fmt::format("ff flow resume {}", info.flow->str());
+      if (!flow->reason.empty()) detail += ": " + flow->reason;
+      if (is_breach_reason(flow->reason)) reason = BlockingReason::paused_by_policy;
+    }
   }
-  obstacles.push_back({.reason = reason,
-                       .detail = info.blocking_detail.value_or(""),
-                       .remedy = std::move(remedy)});
+  obstacles.push_back(
+      {.reason = reason, .detail = std::move(detail), .remedy = std::move(remedy)});
   co_return Result<void>{};
 }
 
@@ -290,6 +294,14 @@ Async<void> explain_dependencies(store::Store& store, const ExecutionInfo& info,
   co_return Result<void>{};
 }
 
+void explain_subflow(const ExecutionInfo& info, Why& why) {
+  const auto flow = info.subflow->str();
+  why.summary = fmt::format("it waits for the end of flow {}", flow);
+  why.obstacles.push_back({.reason = info.state_vector.blocking_reason,
+                           .detail = why.summary,
+                           .remedy = fmt::format("ff flow get {} shows its nodes", flow)});
+}
+
 std::string summary_of_end(const ExecutionInfo& info) {
   const auto why = info.failure_reason ? info.failure_reason : info.cancel_reason;
   return fmt::format("it ended ({}{}{}) at {}; ff replay runs it again", to_string(info.state),
@@ -318,6 +330,15 @@ void explain_overdue(Why& why, const ExecutionInfo& info, const ScannerFilter& f
        .remedy = "run a server without a scanner filter, or with one that matches it"});
 }
 
+std::string breach_reason(const BudgetId& budget, const Breach& breach) {
+  return fmt::format("budget {} exceeded: {} {}/{}", budget.str(), breach.dimension, breach.usage,
+                     breach.limit);
+}
+
+bool is_breach_reason(std::string_view text) {
+  return text.starts_with("budget ") && text.contains(" exceeded: ");
+}
+
 Async<Why> explain(store::Store& store, WorkerCache& workers, const ExecutionInfo& info) {
   Why why{.id = info.id, .state = info.state, .summary = {}};
   const auto reason = info.state_vector.blocking_reason;
@@ -339,6 +360,8 @@ Async<Why> explain(store::Store& store, WorkerCache& workers, const ExecutionInf
                                          info.failure_reason.value_or("no reason given"), until)
                            : why.summary,
          .remedy = "it starts by itself then"});
+  } else if (info.state == ExecutionState::waiting_children && info.subflow) {
+    explain_subflow(info, why);
   } else if (info.state == ExecutionState::waiting_children) {
     if (auto told = co_await explain_dependencies(store, info, why); !told)
       co_return std::unexpected(told.error());

@@ -7,6 +7,10 @@
 
 namespace ff {
 
+// The reason for what a budget does to those that exceed it, and whether a text is such a reason.
+std::string breach_reason(const BudgetId& budget, const Breach& breach);
+bool is_breach_reason(std::string_view text);
+
 Async<Why> explain(store::Store& store, WorkerCache& workers, const ExecutionInfo& info);
 
 // Adds that a scanner should have acted on it by now, if those of this process leave it to others.

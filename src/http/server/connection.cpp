@@ -17,6 +17,8 @@
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
 #include "base/version.hpp"
+#include "http/server/event_stream.hpp"
+#include "http/server/frame_stream.hpp"
 #include "http/server/request_origin.hpp"
 
 namespace ff::http {
@@ -77,6 +79,19 @@ std::string request_id(std::string_view given) {
   if (!given.empty() && given.size() <= request_id_bytes_max && visible) return std::string(given);
   thread_local SystemRandom random;
   return make_uuid(SystemClock().now(), random).str();
+}
+
+template <class Stream, class Query>
+Result<std::unique_ptr<SentEvents>> make_stream(Engine& engine, const RequestFields& fields) {
+  auto query = from_fields<Query>(fields);
+  FF_TRY(query);
+  return std::make_unique<Stream>(engine, std::move(*query));
+}
+
+Result<std::unique_ptr<SentEvents>> sent_events(bool of_frames, Engine& engine,
+                                                const RequestFields& fields) {
+  return of_frames ? make_stream<FrameStream, ReadStream>(engine, fields)
+                   : make_stream<EventStream, ReadEvents>(engine, fields);
 }
 
 }  // namespace
@@ -259,7 +274,8 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
     co_return co_await send(exchange, std::move(response), exchange.keep);
   }
   const bool wants_stream = request.method() == Verb::get &&
-                            route.endpoint.path == endpoint<ReadEvents>.path &&
+                            (route.endpoint.path == endpoint<ReadEvents>.path ||
+                             route.endpoint.path == endpoint<ReadStream>.path) &&
                             prefers_event_stream(request[beast::http::field::accept]);
   const std::string last_event_id(request["Last-Event-ID"]);
   if (wants_stream) exchange.authorization = request[beast::http::field::authorization];
@@ -272,8 +288,11 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
     if (exchange.caller.ns) scoped.emplace(context_.engine, *exchange.caller.ns);
     Engine& engine = scoped ? static_cast<Engine&>(*scoped) : context_.engine;
     if (wants_stream) {
-      if (!last_event_id.empty()) fields->url["after"] = last_event_id;
-      co_return co_await send_events(exchange, engine, std::move(*fields));
+      const bool of_frames = route.endpoint.path == endpoint<ReadStream>.path;
+      if (!last_event_id.empty()) fields->url[of_frames ? "from" : "after"] = last_event_id;
+      if (of_frames && last_event_id == end_of_frames)  // a browser stops to reconnect
+        co_return co_await send(exchange, make_response(Status::no_content, "", ""), exchange.keep);
+      co_return co_await send_events(exchange, sent_events(of_frames, engine, *fields));
     }
     response = co_await run(engine, route, std::move(*fields));
   }
@@ -324,19 +343,15 @@ asio::awaitable<Response> Connection::run_webhook(Exchange& exchange, Request re
 }
 
 // Events as they happen, until the client or the server has enough. The connection is done then.
-asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine,
-                                              RequestFields fields) {
-  auto query = from_fields<ReadEvents>(fields);
+asio::awaitable<bool> Connection::send_events(Exchange& exchange,
+                                              Result<std::unique_ptr<SentEvents>> events) {
   const auto share = context_.long_polls.take();
-  if (!share) query = std::unexpected(too_many_wait(context_.long_polls));
+  if (!share) events = std::unexpected(too_many_wait(context_.long_polls));
   Result<std::string> text = "";
-  std::optional<EventStream> events;
-  if (query) {
-    events.emplace(engine, std::move(*query));
-    text = co_await events->begin();
-  } else {
-    text = std::unexpected(query.error());
-  }
+  if (events)
+    text = co_await (*events)->begin();
+  else
+    text = std::unexpected(events.error());
   if (!text) {
     co_await refuse(exchange, text.error());
     co_return false;
@@ -356,7 +371,8 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange, Engine& engine
     auto silence_max = std::chrono::duration_cast<Millis>(context_.limits.stream_silence);
     if (const auto& end = exchange.caller.expires_at)
       silence_max = std::clamp(*end - SystemClock().now(), Millis{1}, silence_max);
-    co_await unless_in_vain(set(text, events->next(silence_max)));
+    if ((*events)->is_over()) break;
+    co_await unless_in_vain(set(text, (*events)->next(silence_max)));
   }
   co_return false;
 }

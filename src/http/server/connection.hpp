@@ -9,10 +9,10 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "http/server/event_stream.hpp"
 #include "http/server/metered_body.hpp"
 #include "http/server/namespace_engine.hpp"
 #include "http/server/routes.hpp"
+#include "http/server/sent_events.hpp"
 #include "http/server/server_context.hpp"
 
 namespace ff::http {
@@ -62,7 +62,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<Response> run(Engine& engine, const Route& route, RequestFields fields);
   asio::awaitable<Response> or_apologise(const Route& route, asio::awaitable<Response> running);
   asio::awaitable<Response> run_webhook(Exchange& exchange, Request request);
-  asio::awaitable<bool> send_events(Exchange& exchange, Engine& engine, RequestFields fields);
+  asio::awaitable<bool> send_events(Exchange& exchange, Result<std::unique_ptr<SentEvents>> events);
   bool is_still_admitted(Exchange& exchange) const;
   asio::awaitable<void> unless_in_vain(asio::awaitable<void> waiting);
   void watch_for_hang_up();

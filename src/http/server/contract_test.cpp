@@ -159,6 +159,13 @@ class ContractTest : public HttpTest {
       return fields;
     }
     if (operation == "PutStep") return with(claimed(), "name", "s");
+    if (operation == "AppendFrames") {
+      auto fields = with(with(claimed(), "stream", "s"), "written", 0);
+      fields["frames"] = json::array{json::object{}};
+      return fields;
+    }
+    if (operation == "ReadStream") return with(claimed_id(), "stream", "s");
+    if (operation == "ListStreams") return claimed_id();
     if (operation == "GetStep") {
       auto fields = with(claimed(), "name", "s");
       send({"put", "/v1/executions/{id}/steps/{name}", fields});
@@ -227,11 +234,62 @@ class ContractTest : public HttpTest {
     return {{"id", completed_flow()}};
   }
 
+  static std::string uuid() {
+    static int number = 0;
+    return fmt::format("01920000-0000-7000-8000-0000000{:05}", ++number);
+  }
+  // A flow that an execution can be added to, and such an execution.
+  json::object open_flow(bool is_there = true) const {
+    const auto flow = uuid();
+    if (is_there) post("/v1/flows", json::serialize(json::object{{"flow_id", flow}}), admin);
+    const auto elsewhere = body_of(post("/v1/flows/" + flow + "/members",
+                                        R"({"execution_id":"{fp:65534}:)" + uuid() + R"("})", admin));
+    const auto detail = text_of(elsewhere.at("detail"));  // names the partition
+    const auto id = detail.substr(detail.rfind('{')) + uuid();
+    post("/v1/executions", json::serialize(json::object{{"id", id}, {"kind", "k"}, {"lane", "open"}}),
+         admin);
+    return {{"flow_id", flow}, {"execution_id", id}};
+  }
+  // Two members of such a flow.
+  json::object edge(bool is_there = true) const {
+    auto fields = open_flow(is_there);
+    const auto members = "/v1/flows/" + text_of(fields.at("flow_id")) + "/members";
+    const auto add = [&](const json::value& id) {
+      post(members, json::serialize(json::object{{"execution_id", id}}), admin);
+    };
+    const auto first = text_of(fields.at("execution_id"));
+    const auto second = first.substr(0, first.find(':', 4) + 1) + uuid();
+    post("/v1/executions",
+         json::serialize(json::object{{"id", second}, {"kind", "k"}, {"lane", "open"}}), admin);
+    add(json::value(first));
+    add(json::value(second));
+    return {{"flow_id", fields.at("flow_id")},
+            {"edge_id", no_such_uuid},
+            {"upstream_execution_id", first},
+            {"downstream_execution_id", second}};
+  }
+  std::optional<json::object> good_for_open_flow(const std::string& operation) const {
+    if (operation == "AddFlowMember") return open_flow();
+    if (operation == "StageEdge") return with(edge(), "expected_graph_revision", 2);
+    if (operation == "ApplyEdge") {
+      const auto fields = edge();
+      send({"post", "/v1/flows/{flow_id}/edges", with(fields, "expected_graph_revision", 2)});
+      return fields;
+    }
+    return std::nullopt;
+  }
+  json::object conflicting_open_flow(const std::string& operation) const {
+    auto fields = *good_for_open_flow(operation);
+    post("/v1/flows/" + text_of(fields.at("flow_id")) + "/cancel", "{}", admin);
+    return fields;
+  }
+
   // The least that an operation succeeds with.
   json::object good(const std::string& operation) const {
     static int number = 0;
     if (auto fields = good_for_resource(operation)) return *fields;
     if (auto fields = good_for_worker(operation)) return *fields;
+    if (auto fields = good_for_open_flow(operation)) return *fields;
     if (auto fields = good_for_flow(operation)) return *fields;
     const json::object any{{"id", 0}, {"waitpoint", 0}, {"token", 0}};
     if (good_for_waiting(operation, any)) return *good_for_waiting(operation, suspended());
@@ -269,6 +327,7 @@ class ContractTest : public HttpTest {
 
   // Fields of a valid request that conflicts with the state.
   json::object conflicting(const std::string& operation) const {
+    if (good_for_open_flow(operation)) return conflicting_open_flow(operation);
     if (good_for_flow(operation)) return conflicting_flow(operation);
     auto fields = good(operation);
     if (operation == "Submit") {
@@ -381,6 +440,15 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
         return with(good(name), "execution_id", no_such_id);
       if (name == "SubmitFlow")
         return {{"nodes", json::array{with(flow_node(), "after", json::array{"x"})}}};
+      if (name == "Submit") return {{"kind", "k"}, {"flow", no_such_uuid}};
+      if (name == "AddFlowMember") {
+        auto fields = good(name);
+        auto& id = fields.at("execution_id").as_string();
+        id.replace(id.size() - 5, 5, "88888");
+        return fields;
+      }
+      if (name == "StageEdge") return with(edge(false), "expected_graph_revision", 2);
+      if (name == "ApplyEdge") return edge(false);
       if (call.path.find("{id}") == std::string::npos) return {{"worker", "nobody"}};
       const bool of_execution = call.path.starts_with("/v1/executions");
       return with(good(name), "id", of_execution ? no_such_id : no_such_uuid);
@@ -389,7 +457,8 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
     ask_for(good(name));
     if (name == "Submit" || name == "SubmitFlow")
       for (int i = 0; i < 2; ++i) ask_for(with(good(name), "idempotency_key", "twice"));
-    for (const char* creating : {"CreateWaitpoint", "PutStep", "AnswerWaitpoint", "SendSignal"}) {
+    for (const char* creating :
+         {"CreateWaitpoint", "PutStep", "AppendFrames", "AnswerWaitpoint", "SendSignal"}) {
       if (name != creating) continue;
       auto fields = good(name);
       if (name == "SendSignal") fields["idempotency_key"] = "twice";
@@ -406,6 +475,10 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
     if (name == "Fail") {
       const auto id = submit(R"({"kind":"k","policy":{"retry_policy":{}}})", admin);
       ask_for(with(with(claim(id, admin), "id", id), "reason", "again"));
+    }
+    if (name == "AddFlowMember") {
+      const auto fields = good(name);
+      for (int i = 0; i < 2; ++i) ask_for(fields);
     }
     ask_for(with(good(name), "no_such_field", 1));
     if (named("401")) ask_for(good(name), "");
@@ -483,7 +556,8 @@ class FieldsTest : public ContractTest {
       const auto put = [&](const json::value& value) { return make(with(valid, name, value)); };
       const bool takes_anything = !inner.contains("type") && !inner.contains("oneOf");
       if (!takes_anything) expect_refused(call, put(wrong_for(inner)), "", prefix + name);
-      if (inner.contains("properties"))
+      const bool is_deep = prefix.contains("flow.") && name == "flow";  // a flow in a flow in a flow
+      if (inner.contains("properties") && !is_deep)
         try_fields(call, inner, member(valid, name), prefix + name + ".", put);
       if (const auto* items = inner.if_contains("items"); items && has_members(*items))
         try_fields(call, items->as_object(), first(valid, name), prefix + name + "[0].",
@@ -504,7 +578,9 @@ class FieldsTest : public ContractTest {
     return check_.resolve(schema.as_object()).contains("properties");
   }
   static json::object member(const json::object& fields, const std::string& name) {
-    const auto least = name == "map" ? json::object{{"over", "list"}} : json::object{};
+    const auto least = name == "map"    ? json::object{{"over", "list"}}
+                       : name == "flow" ? json::object{{"nodes", json::array{flow_node()}}}
+                                        : json::object{};
     return fields.contains(name) ? fields.at(name).as_object() : least;
   }
   static json::object first(const json::object& fields, const std::string& name) {

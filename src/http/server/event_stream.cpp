@@ -118,7 +118,7 @@ Async<std::string> EventStream::next(Millis silence_max) {
     text += *more;
     wait = Millis{0};
   }
-  co_return text.empty() ? ": still here\n\n" : text;
+  co_return text.empty() ? std::string(still_here) : text;
 }
 
 }  // namespace ff::http

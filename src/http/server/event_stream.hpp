@@ -3,29 +3,20 @@
 
 #include <flowfabric/engine.hpp>
 
-#include <string>
-#include <string_view>
+#include "http/server/sent_events.hpp"
 
 namespace ff::http {
-
-inline constexpr std::string_view event_stream_type = "text/event-stream";
-
-// Whether a request with this Accept header asks for a stream rather than for JSON.
-bool prefers_event_stream(std::string_view accept);
 
 // The text of an event stream, part by part. Each event carries its place as `id`; a client that
 // reconnects with the same query sends the last one it received, and continues after it.
 //   id := place | place '~' count      (`count` events of the query after the place)
-class EventStream {
+class EventStream final : public SentEvents {
  public:
   EventStream(Engine& engine, ReadEvents query);
 
   // The place to begin at, before anything has happened.
-  Async<std::string> begin();
-
-  // The next events. Waits for the first of them; if there is none for `silence_max`, a comment that
-  // keeps the connection alive.
-  Async<std::string> next(Millis silence_max);
+  Async<std::string> begin() override;
+  Async<std::string> next(Millis silence_max) override;
 
  private:
   Async<std::string> read(Millis wait);

@@ -48,6 +48,130 @@ TEST_F(HttpFlows, SubmitCreatesAndARepetitionIsADuplicate) {
   EXPECT_EQ(code_of(other), "duplicate_mismatch");
 }
 
+TEST_F(HttpFlows, TheGraphComesWithTheFlow) {
+  serve();
+  const auto id = submit_flow();
+  EXPECT_FALSE(body_of(get("/v1/flows/" + id)).contains("nodes"));
+  for (const auto* query : {"?graph", "?graph=true", "?wait_ms=0&graph"}) {
+    const auto flow = body_of(get("/v1/flows/" + id + query));
+    EXPECT_EQ(text_at(flow, "state"), "running");
+    const auto& nodes = flow.at("nodes").as_array();
+    ASSERT_EQ(nodes.size(), 2u);
+    EXPECT_EQ(nodes[1].at("after").at(0).at("node"), "a");
+    EXPECT_FALSE(flow.contains("next"));
+  }
+  EXPECT_FALSE(body_of(get("/v1/flows/" + id + "?graph=false")).contains("nodes"));
+  EXPECT_EQ(code_of(get("/v1/flows/" + id + "?graph=maybe")), "invalid_input");
+}
+
+TEST_F(HttpFlows, ASubmitNamesItsFlow) {
+  serve_tenants();
+  const auto mine = bearer(of_a), theirs = bearer(of_b);
+  const auto id = submit_flow(mine);
+  const auto body =
+      fmt::format(R"({{"kind":"k","flow":"{}","node":"c","after":["a",{{"node":"b","on":"finished"}}]}})", id);
+  EXPECT_EQ(code_of(post("/v1/executions", body, theirs)), "flow_not_found");
+  const auto first = post("/v1/executions", body, mine);
+  EXPECT_EQ(first.result(), Status::created);
+  EXPECT_EQ(text_at(body_of(first), "state"), "waiting_children");
+  const auto again = post("/v1/executions", body, mine);
+  EXPECT_EQ(again.result(), Status::ok);
+  EXPECT_EQ(text_at(body_of(again), "id"), text_at(body_of(first), "id"));
+  const auto other = post("/v1/executions", fmt::format(R"({{"kind":"x","flow":"{}","node":"c"}})", id), mine);
+  EXPECT_EQ(code_of(other), "duplicate_mismatch");
+  EXPECT_EQ(text_at(body_of(other), "field"), "kind");
+}
+
+// ---- The published contract's calls --------------------------------------------------------------
+
+class ContractFlows : public HttpTest {
+ protected:
+  ContractFlows() { serve(); }
+
+  static constexpr const char* flow_ = "01920000-0000-7000-8000-0000000f1000";
+
+  Response call(const std::string& path, json::object body) const {
+    body["flow_id"] = flow_;
+    body["now"] = 1'700'000'000'000;
+    return post("/v1/flows" + path, json::serialize(body));
+  }
+  Response on_flow(const std::string& path, json::object body) const {
+    return call("/" + std::string(flow_) + path, std::move(body));
+  }
+  // Text of a reply, after its status.
+  static std::string shown(const Response& answer) {
+    return fmt::format("{} {}", answer.result_int(), answer.body());
+  }
+  std::string execution(int number) const {
+    const auto uuid = fmt::format("01920000-0000-7000-8000-00000000{:04}", number);
+    const auto elsewhere = on_flow("/members", {{"execution_id", "{fp:65534}:" + uuid}});
+    const auto detail = text_at(body_of(elsewhere), "detail");  // names the partition
+    const auto id = detail.substr(detail.rfind('{')) + uuid;
+    post("/v1/executions", json::serialize(json::object{{"id", id}, {"kind", "k"}}));
+    return id;
+  }
+  static json::object edge(const std::string& from, const std::string& to) {
+    return {{"edge_id", "01920000-0000-7000-8000-0000ed9e0001"},
+            {"upstream_execution_id", from},
+            {"downstream_execution_id", to},
+            {"dependency_kind", "success_only"}};
+  }
+};
+
+TEST_F(ContractFlows, AreBuiltCallByCall) {
+  const json::object made{{"flow_kind", "batch"}, {"namespace", "default"}};
+  const auto flow = fmt::format(R"({{"flow_id":"{}"}})", flow_);
+  EXPECT_EQ(shown(call("", made)), "201 {\"Created\":" + flow + "}");
+  EXPECT_EQ(shown(call("", made)), "200 {\"AlreadySatisfied\":" + flow + "}");
+
+  const auto one = execution(1), two = execution(2);
+  const auto member = [](const std::string& id) { return json::object{{"execution_id", id}}; };
+  EXPECT_EQ(shown(on_flow("/members", member(one))),
+            R"(201 {"Added":{"execution_id":")" + one + R"(","new_node_count":1}})");
+  EXPECT_EQ(shown(on_flow("/members", member(one))),
+            R"(200 {"AlreadyMember":{"execution_id":")" + one + R"(","node_count":1}})");
+  on_flow("/members", member(two));
+
+  auto staged = edge(one, two);
+  staged["expected_graph_revision"] = 1;
+  EXPECT_EQ(code_of(on_flow("/edges", staged)), "stale_graph_revision");
+  staged["expected_graph_revision"] = 2;
+  EXPECT_EQ(shown(on_flow("/edges", staged)),
+            R"(201 {"Staged":{"edge_id":"01920000-0000-7000-8000-0000ed9e0001","new_graph_revision":3}})");
+  auto applied = edge(one, two);
+  applied["graph_revision"] = 3;
+  EXPECT_EQ(shown(on_flow("/edges/apply", applied)), R"(200 {"Applied":{"unsatisfied_count":1}})");
+  EXPECT_EQ(shown(on_flow("/edges/apply", applied)), R"(200 "AlreadyApplied")");
+
+  const json::object cancel{{"reason", "enough"}, {"cancellation_policy", "cancel_all"}};
+  const auto members = fmt::format(R"("member_execution_ids":["{}","{}"])", one, two);
+  EXPECT_EQ(shown(on_flow("/cancel?wait=true", cancel)),
+            R"(200 {"Cancelled":{"cancellation_policy":"cancel_all",)" + members + "}}");
+}
+
+// None of them invites the caller to try again.
+TEST_F(ContractFlows, RefusalsAreTheCallers) {
+  const auto refused = [](const Response& answer) {
+    EXPECT_EQ(body_of(answer).at("retryable"), false) << answer.body();
+    return fmt::format("{} {}", answer.result_int(), code_of(answer));
+  };
+  const auto one = execution(1), two = execution(2);
+  EXPECT_EQ(refused(on_flow("/members", {{"execution_id", one}})), "404 flow_not_found");
+  EXPECT_EQ(refused(on_flow("/cancel", {{"cancellation_policy", "cancel_all"}})), "404 flow_not_found");
+  call("", {{"flow_kind", "batch"}, {"namespace", "default"}});
+  auto staged = edge(one, two);
+  staged["expected_graph_revision"] = 0;
+  EXPECT_EQ(refused(on_flow("/edges", staged)), "409 execution_not_in_flow");
+  staged["downstream_execution_id"] = one;
+  EXPECT_EQ(refused(on_flow("/edges", staged)), "409 self_referencing_edge");
+  staged["data_passing_ref"] = "out";
+  EXPECT_EQ(text_at(body_of(on_flow("/edges", staged)), "field"), "data_passing_ref");
+  EXPECT_EQ(refused(on_flow("/cancel", {{"cancellation_policy", "some"}})), "400 invalid_input");
+  auto elsewhere = json::object{{"flow_id", "01920000-0000-7000-8000-0000000f1001"}, {"execution_id", one}};
+  const auto mismatch = post("/v1/flows/" + std::string(flow_) + "/members", json::serialize(elsewhere));
+  EXPECT_EQ(text_at(body_of(mismatch), "field"), "flow_id");
+}
+
 TEST_F(HttpFlows, DryRunOnlyChecks) {
   serve();
   const auto checked = post("/v1/flows?dry_run=true", chain);

@@ -168,6 +168,10 @@ asio::awaitable<void> NamespaceEngine::answer_each(OperationCall<Op>& call) {
 Async<void> NamespaceEngine::owns(Subject subject) {
   if (const auto* submit = std::get_if<const Submit*>(&subject)) {
     if (auto owned = own((*submit)->ns); !owned) co_return owned;
+    if ((*submit)->flow) {
+      const GetFlow get{.id = *(*submit)->flow};
+      if (auto owned = co_await find_own(get); !owned) co_return owned;
+    }
     co_return co_await own_needs((*submit)->policy);
   }
   if (const auto* submit = std::get_if<const SubmitFlow*>(&subject)) {

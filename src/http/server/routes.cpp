@@ -65,6 +65,14 @@ Response success(Reply& reply, const HttpRow::Words& words) {
   return json_response(http_status(reply), fields.finish());
 }
 
+// The contract writes a variant without fields as its name alone.
+Response success(ApplyEdgeReply& reply, const HttpRow::Words&) {
+  const auto fields = to_fields(reply);
+  return make_response(http_status(reply), json_type,
+                       reply.duplicate ? json::serialize(json::value(fields.begin()->key()))
+                                       : json::serialize(fields));
+}
+
 template <class Op>
 bool checks_only(const Op& operation) {
   if constexpr (ChecksOnly<Op>)
@@ -381,7 +389,32 @@ std::string shown_path(std::string_view target) {
   return printable(decoded.substr(0, at + token_paths.size()), path_shown_max) + "…";
 }
 
-asio::awaitable<Response> run(const Route& route, Engine& engine, RequestFields fields) {
+namespace {
+
+// Two operations have one path if the published contract has it, too: its body names the flow, or its policy.
+const Route& by_body(const Route& found, RequestFields& fields) {
+  if (!fields.body.contains("flow_id") && !fields.body.contains("cancellation_policy"))
+    return found;
+  std::string path(found.endpoint.path);
+  if (const auto at = path.find("{id}"); at != path.npos) path.replace(at, 4, "{flow_id}");
+  const auto is_other = [&](const Route& other) {
+    return &other != &found && other.endpoint.method == found.endpoint.method &&
+           other.endpoint.path == path;
+  };
+  const auto other = std::ranges::find_if(routes(), is_other);
+  if (other == routes().end()) return found;
+  if (const auto* id = fields.url.if_contains("id")) {
+    auto flow_id = *id;
+    fields.url.erase("id");
+    fields.url["flow_id"] = std::move(flow_id);
+  }
+  return *other;
+}
+
+}  // namespace
+
+asio::awaitable<Response> run(const Route& found, Engine& engine, RequestFields fields) {
+  const Route& route = by_body(found, fields);
   if (route.page) co_return page_response(*route.page);
   if (!route.read) co_return openapi_response(fields);
   const auto call = route.read(fields);

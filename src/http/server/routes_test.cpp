@@ -63,9 +63,12 @@ TEST(Routes, AnAliasIsTheSameOperation) {
 
 TEST(Routes, EveryPathAndMethodIsItsOwn) {
   std::set<std::pair<std::string_view, Verb>> seen;
-  for (const auto& route : routes())
+  for (const auto& route : routes()) {
+    // Flows are opened at the path where they are submitted: the body tells which.
+    if (route.endpoint.summary == endpoint<OpenFlow>.summary) continue;
     EXPECT_TRUE(seen.emplace(route.endpoint.path, route.endpoint.method).second)
         << route.endpoint.path;
+  }
 }
 
 TEST(Routes, KnowWhatIsNotThere) {

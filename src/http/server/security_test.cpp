@@ -52,7 +52,7 @@ class SecurityTest : public HttpTest {
                                       {"{execution_id}", some_id},
                                       {"{worker}", "w"},
                                       {"{waitpoint}", some_uuid},
-                                      {"{name}", "n"}})
+                                      {"{name}", "n"}, {"{stream}", "s"}})
       if (const auto at = target.find(name); at != target.npos)
         target.replace(at, name.size(), value);
     return target;
@@ -269,7 +269,8 @@ TEST_F(SecurityTest, OtherNamespacesExecutionsAreNotThere) {
   const auto more = json::parse(
       R"({"reason":"r","until_ms":4000000000000,"priority":3,"set":{"a.b":"c"},"key":"w",
           "waitpoint_id":"01920000-0000-7000-8000-000000000002","waitpoint_token":"x",
-          "signal_id":"01920000-0000-7000-8000-000000000002","signal_name":"s"})");
+          "signal_id":"01920000-0000-7000-8000-000000000002","signal_name":"s",
+          "written":0,"frames":[{"bytes":"x"}]})");
   for (const auto& field : more.as_object()) fence[field.key()] = field.value();
   std::size_t asked = 0;
   for (const auto& route : routes()) {
@@ -277,7 +278,7 @@ TEST_F(SecurityTest, OtherNamespacesExecutionsAreNotThere) {
     if (!target.starts_with("/v1/executions/{")) continue;
     target.replace(target.find('{'), target.find('}') - target.find('{') + 1, id);
     for (const auto& [name, value] :
-         {std::pair<std::string, std::string>{"{waitpoint}", some_uuid}, {"{name}", "n"}})
+         {std::pair<std::string, std::string>{"{waitpoint}", some_uuid}, {"{name}", "n"}, {"{stream}", "s"}})
       if (const auto at = target.find(name); at != target.npos)
         target.replace(at, name.size(), value);
     // Only the fields that it knows: those that it does not are told one by one.

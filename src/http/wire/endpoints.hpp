@@ -134,6 +134,8 @@ Status http_status(const Reply& reply) {
 inline Status http_status(const GrantReply& reply) {
   return reply.execution ? Status::ok : Status::no_content;
 }
+inline Status http_status(const StageEdgeReply&) { return Status::created; }
+inline Status http_status(const ApplyEdgeReply&) { return Status::ok; }
 inline Status http_status(const Bytes& reply) {
   return reply.absent ? Status::no_content : Status::ok;
 }

@@ -146,7 +146,8 @@ Result<std::string> Codec<std::string>::read(const json::value& value, Source) {
 }
 
 Result<bool> Codec<bool>::read(const json::value& value, Source source) {
-  if (source == Source::url && value == "true") return true;
+  // In a URL, the name alone says it: ?graph
+  if (source == Source::url && (value == "true" || value == "")) return true;
   if (source == Source::url && value == "false") return false;
   if (!value.is_bool()) return wrong_type("true or false", value);
   return value.get_bool();

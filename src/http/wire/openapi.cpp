@@ -45,7 +45,7 @@ Operation make_operation() {
                  .describe_reply = nullptr,
                  .raw_body_field = raw_body_field<Op>,
                  .token_header_path = token_header_path<Op>,
-                 .creates = Creates<Reply>,
+                 .creates = Creates<Reply> && !std::same_as<Op, ApplyEdge>,
                  .waits = Waiting<Op>,
                  .checks_only = ChecksOnly<Op>,
                  .names_namespace = NamesNamespace<Op>};
@@ -57,7 +57,7 @@ Operation make_operation() {
 bool may_conflict(const Operation& op) {
   return op.is<Submit, GetResult, Backup, CreateBudget, CreateQuota, ReportUsage, AnswerWaitpoint,
                DeliverSignal, RotateWaitpointSecret, SubmitFlow>() ||
-         (op.at.path.starts_with("/v1/flows/{id}/") && op.at.method != Verb::get) ||
+         (op.at.path.starts_with("/v1/flows/{") && op.at.method != Verb::get) ||
          (op.at.path.starts_with("/v1/executions/{id}/") && op.at.method != Verb::get &&
           !op.is<SetTags, CloseWaitpoint>());
 }
@@ -73,8 +73,9 @@ std::string_view may_be_missing(const Operation& op) {
   if (op.is<CloseWaitpoint, GetWaitpointTokens>()) return "there is no such execution or waitpoint";
   if (op.is<GetStep>()) return "there is no such execution or step";
   if (op.at.path.starts_with("/v1/executions/{")) return "there is no such execution";
-  if (op.is<RedriveFlow, ExtendFlow, SubmitFlow>()) return "there is no such flow or node";
-  if (op.at.path.starts_with("/v1/flows/{id}")) return "there is no such flow";
+  if (op.is<Submit, RedriveFlow, ExtendFlow, SubmitFlow>()) return "there is no such flow or node";
+  if (op.is<AddFlowMember>()) return "there is no such flow or execution";
+  if (op.at.path.starts_with("/v1/flows/{")) return "there is no such flow";
   if (op.at.path.starts_with("/v1/budgets/{id}")) return "there is no such budget";
   if (op.at.path.starts_with("/v1/quotas/{id}")) return "there is no such quota";
   if (op.is<GetWorker, HeartbeatWorker, DrainWorker>()) return "there is no such worker";
@@ -160,13 +161,15 @@ json::object success(const Operation& op, Status status, NamedSchemas& named) {
     return {{"description", "the bytes, with the content type they were given"},
             {"content", content("*/*", json::object{})}};
   auto types = content(json_type, reply_schema(op, status, named));
-  if (op.is<ReadEvents>()) types[event_stream_type] = {{"schema", type_schema("string")}};
+  if (op.is<ReadEvents, ReadStream>()) types[event_stream_type] = {{"schema", type_schema("string")}};
   return {{"description", "done"}, {"content", std::move(types)}};
 }
 
 json::object responses(const Operation& op, NamedSchemas& named) {
   json::object all;
-  all["200"] = success(op, Status::ok, named);
+  const bool always_creates = op.is<StageEdge>();
+  if (always_creates) all["201"] = success(op, Status::created, named);
+  if (!always_creates) all["200"] = success(op, Status::ok, named);
   if (op.creates) all["201"] = success(op, Status::created, named);
   if (op.is<Grant>()) all["204"] = {{"description", "nothing to do"}};
   if (op.is<GetResult>()) all["204"] = {{"description", "it completed without a result"}};
@@ -232,6 +235,15 @@ json::object operation(const Operation& op, NamedSchemas& named) {
   const auto tag = op.token_header_path.empty() ? tag_of(at.role) : tags[1].name;
   json::object described{
       {"operationId", op.name}, {"summary", at.summary}, {"tags", json::array{tag}}};
+  if (op.is<SubmitFlow>())
+    described["description"] =
+        "With flow_id in the body, it makes an open flow, as the published contract has it: fields "
+        "flow_id, flow_kind, namespace and now; reply {\"Created\": {\"flow_id\"}}, or AlreadySatisfied.";
+  if (op.is<CancelFlow>())
+    described["description"] =
+        "With flow_id in the body, it is the published contract's call: fields flow_id, reason, "
+        "cancellation_policy and now, and wait=true in the query; reply Cancelled, CancellationScheduled or "
+        "PartiallyCancelled.";
   if (op.is<Submit, SendSignal, SubmitFlow>())
     parameters.push_back(
         parameter("Idempotency-Key", "header", false, Codec<IdempotencyKey>::schema(named)));
@@ -282,6 +294,7 @@ std::vector<Operation> make_operations(OperationList<Ops...>) {
 json::object paths(NamedSchemas& named) {
   json::object all;
   for (auto op : make_operations(EngineOperations{})) {
+    if (op.is<OpenFlow, CancelMembers>()) continue;  // at the paths of SubmitFlow and CancelFlow
     const auto method = method_name(op.at.method);
     at_path(all, op.at.path)[method] = operation(op, named);
     if (!op.token_header_path.empty()) {

@@ -61,8 +61,11 @@ TEST(OpenApi, HasEveryRoute) {
   const auto& paths = document.at("paths").as_object();
   std::size_t count = 0;
   for (const auto& path : paths) count += path.value().as_object().size();
+  // Two calls of the published contract are described with the operations whose paths they share.
   const auto is_described = [](const Route& route) {
-    return route.audience != Audience::browsers && route.audience != Audience::webhooks;
+    return route.audience != Audience::browsers && route.audience != Audience::webhooks &&
+           route.endpoint.summary != endpoint<OpenFlow>.summary &&
+           route.endpoint.summary != endpoint<CancelMembers>.summary;
   };
   EXPECT_EQ(count, static_cast<std::size_t>(std::ranges::count_if(routes(), is_described)));
   for (const auto& route : routes()) {

@@ -172,6 +172,16 @@ void describe(Fields& fields, GetStep& value);
 void describe(Fields& fields, StepInfo& value);
 void describe(Fields& fields, StepList& value);
 
+// Streams (wire_streams.cpp)
+void describe(Fields& fields, NewFrame& value);
+void describe(Fields& fields, AppendFrames& value);
+void describe(Fields& fields, AppendReply& value);
+void describe(Fields& fields, ReadStream& value);
+void describe(Fields& fields, Frame& value);
+void describe(Fields& fields, StreamPage& value);
+void describe(Fields& fields, StreamInfo& value);
+void describe(Fields& fields, StreamList& value);
+
 // Secrets of waitpoint tokens (wire_secrets.cpp)
 void describe(Fields& fields, RotateWaitpointSecret& value);
 void describe(Fields& fields, RotateSecretReply& value);
@@ -179,12 +189,27 @@ void describe(Fields& fields, ListWaitpointKeys& value);
 void describe(Fields& fields, WaitpointKeyInfo& value);
 void describe(Fields& fields, WaitpointKeyList& value);
 
+// Open flows, as the published contract has them (wire_open_flows.cpp)
+void describe(Fields& fields, OpenFlow& value);
+void describe(Fields& fields, OpenFlowReply& value);
+void describe(Fields& fields, AddFlowMember& value);
+void describe(Fields& fields, AddFlowMemberReply& value);
+void describe(Fields& fields, StageEdge& value);
+void describe(Fields& fields, StageEdgeReply& value);
+void describe(Fields& fields, ApplyEdge& value);
+void describe(Fields& fields, ApplyEdgeReply& value);
+void describe(Fields& fields, CancelMembers& value);
+void describe(Fields& fields, CancelMembersReply& value);
+
 // Flows (wire_flows.cpp)
+void describe_after(Fields& fields, std::vector<Dependency>& after);  // the field `after`
 void describe(Fields& fields, Dependency& value);
 void describe(Fields& fields, FlowNode& value);
 void describe(Fields& fields, MapOver& value);
+void describe(Fields& fields, Subflow& value);
 void describe(Fields& fields, NodeCounts& value);
 void describe(Fields& fields, FlowInfo& value);
+void describe(Fields& fields, FlowView& value);
 void describe(Fields& fields, FlowReply& value);
 void describe(Fields& fields, SubmitFlow& value);
 void describe(Fields& fields, ExtendFlow& value);

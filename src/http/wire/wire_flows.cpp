@@ -96,6 +96,10 @@ struct Codec<Needed> {
   }
 };
 
+void describe_after(Fields& fields, std::vector<Dependency>& after) {
+  fields.unless_usual("after", after, {});
+}
+
 namespace {
 
 void describe_needed(Fields& fields, std::optional<std::uint32_t>& needed) {
@@ -113,10 +117,21 @@ void describe(Fields& fields, MapOver& map) {
   fields.defaulted("tolerated_failures", map.tolerated_failures);
 }
 
+void describe(Fields& fields, Subflow& flow) {
+  fields.required("nodes", flow.nodes);
+  fields.defaulted("on_failure", flow.on_failure);
+  fields.optional("result", flow.result);
+}
+
 void describe(Fields& fields, FlowNode& node) {
   fields.required("name", node.name);
   fields.defaulted("lane", node.lane);
-  fields.required("kind", node.kind);
+  fields.optional("flow", node.flow);
+  if (node.flow && node.kind.str().empty()) node.kind = default_flow_kind();
+  if (node.flow)
+    fields.defaulted("kind", node.kind);
+  else
+    fields.required("kind", node.kind);
   fields.defaulted("priority", node.priority);
   fields.typed_bytes("payload", node.payload, node.content_type);
   fields.time("delay_until_ms", "delay_ms", node.delay_until);
@@ -156,8 +171,10 @@ void describe(Fields& fields, FlowInfo& flow) {
   fields.required("created_at_ms", flow.created_at);
   fields.optional("deadline_ms", flow.deadline);
   fields.optional("ended_at_ms", flow.ended_at);
+  fields.defaulted("retention_ms", flow.retention);
   fields.defaulted("reason", flow.reason);
   fields.optional("result", flow.result);
+  fields.optional("parent", flow.parent);
 }
 
 void describe(Fields& fields, FlowReply& reply) {
@@ -186,9 +203,39 @@ void describe(Fields& fields, ExtendFlow& extend) {
   fields.required("nodes", extend.nodes);
 }
 
+namespace {
+
+// True or absent: servers that do not know the field would refuse it.
+struct Flag {
+  bool is_set = false;
+};
+
+}  // namespace
+
+template <>
+struct Codec<Flag> {
+  static json::value write(Flag flag) { return flag.is_set; }
+  static Result<Flag> read(const json::value& value, Source source) {
+    const auto is_set = Codec<bool>::read(value, source);
+    FF_TRY(is_set);
+    return Flag{*is_set};
+  }
+  static json::object schema(NamedSchemas& named) { return Codec<bool>::schema(named); }
+};
+
 void describe(Fields& fields, GetFlow& get) {
   fields.required("id", get.id);
   fields.defaulted("wait_ms", get.wait);
+  std::optional<Flag> graph;
+  if (get.graph) graph = Flag{true};
+  fields.optional("graph", graph);
+  if (graph) get.graph = graph->is_set;
+}
+
+void describe(Fields& fields, FlowView& view) {
+  describe(fields, static_cast<FlowInfo&>(view));
+  fields.optional("nodes", view.nodes);
+  fields.optional("next", view.next);
 }
 
 void describe(Fields& fields, ListFlows& list) {
@@ -225,6 +272,7 @@ void describe(Fields& fields, FlowNodeInfo& node) {
   describe_needed(fields, node.needed);
   fields.required("optional", node.optional);
   fields.optional("map", node.map);
+  fields.optional("subflow", node.subflow);
   fields.required("attempts", node.attempts);
   fields.optional("started_at_ms", node.started_at);
   fields.optional("ended_at_ms", node.ended_at);

@@ -51,8 +51,10 @@ FlowInfo full_flow() {
           .created_at = flow_time,
           .deadline = flow_time,
           .ended_at = flow_time,
+          .retention = Millis{7},
           .reason = "test failed",
-          .result = node_id};
+          .result = node_id,
+          .parent = node_id};
 }
 
 TEST(WireFlows, FlowIsTheSameAfterTheWay) {
@@ -83,6 +85,7 @@ TEST(WireFlows, NodeIsTheSameAfterTheWay) {
                           .after = {{node_id, node("build"), DependsOn::finished, node("page")}},
                           .needed = 1,
                           .optional = true,
+                          .subflow = flow_id,
                           .attempts = 2,
                           .started_at = flow_time,
                           .ended_at = flow_time,
@@ -137,7 +140,12 @@ TEST(WireFlows, SubmitIsTheSameAfterTheWay) {
                  .needed = 1,
                  .rest = RestAction::cancel,
                  .optional = true,
-                 .map = MapOver{.input = node("x"), .max_parallel = 2, .tolerated_failures = 1}}},
+                 .map = MapOver{.input = node("x"), .max_parallel = 2, .tolerated_failures = 1}},
+                {.name = node("region"),
+                 .kind = kind("region"),
+                 .flow = Subflow{.nodes = {{.name = node("inner"), .kind = kind("k")}},
+                                 .on_failure = FlowFailure::stop,
+                                 .result = node("inner")}}},
       .on_failure = FlowFailure::stop,
       .result = node("test"),
       .deadline = flow_time,
@@ -151,6 +159,16 @@ TEST(WireFlows, SubmitIsTheSameAfterTheWay) {
             fields);
   EXPECT_EQ(json::serialize(fields.at("nodes").at(1).at("after")),
             R"(["build",{"node":"x","on":"failed","input":"page"}])");
+}
+
+TEST(WireFlows, ANodeThatIsAFlowNeedsNoKind) {
+  const auto flow = must(parse<SubmitFlow>(
+      R"({"nodes":[{"name":"eu","flow":{"nodes":[{"name":"x","kind":"k"}],"result":"x"}}]})"));
+  EXPECT_EQ(flow.nodes.at(0).kind, default_flow_kind());
+  EXPECT_EQ(flow.nodes.at(0).flow->nodes.at(0).kind, kind("k"));
+  const auto nameless = parse<SubmitFlow>(R"({"nodes":[{"name":"eu","flow":{"nodes":[{"kind":"k"}]}}]})");
+  ASSERT_FALSE(nameless);
+  EXPECT_EQ(nameless.error().details.at(0).value, "nodes[0].flow.nodes[0].name");
 }
 
 TEST(WireFlows, DependencyIsANameOrAnObject) {

@@ -48,6 +48,7 @@ void describe(Fields& fields, ExecutionInfo& info) {
   fields.optional("suspension_timeout_at_ms", info.suspension_timeout);
   fields.optional("flow", info.flow);
   fields.optional("node", info.node);
+  fields.optional("subflow", info.subflow);
   fields.optional("failure_reason", info.failure_reason);
   fields.optional("failure_category", info.failure_category);
   fields.optional("cancel_reason", info.cancel_reason);

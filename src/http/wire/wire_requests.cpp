@@ -17,6 +17,9 @@ void describe(Fields& fields, Submit& submit) {
   fields.defaulted("tags", submit.tags);
   fields.defaulted("policy", submit.policy);
   fields.optional("traceparent", submit.traceparent);
+  fields.optional("flow", submit.flow);
+  fields.optional("node", submit.node);
+  describe_after(fields, submit.after);
 }
 
 void describe(Fields& fields, SubmitMany& many) { fields.required("executions", many.executions); }

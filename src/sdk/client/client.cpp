@@ -50,8 +50,11 @@ Result<Submit> to_operation(NewExecution execution) {
                 .delay_until = execution.delay_until,
                 .deadline = execution.deadline,
                 .tags = std::move(execution.tags),
-                .policy = std::move(execution.policy)};
+                .policy = std::move(execution.policy),
+                .flow = execution.flow,
+                .after = std::move(execution.after)};
   for (auto parsed : {parse_optional(std::move(execution.id), submit.id),
+                      parse_optional(std::move(execution.node), submit.node),
                       parse_optional(std::move(execution.idempotency_key), submit.idempotency_key),
                       parse_optional(std::move(execution.content_type), submit.content_type),
                       parse_optional(std::move(execution.traceparent), submit.traceparent)})
@@ -281,6 +284,26 @@ Result<Bytes> Client::step(const ExecutionId& id, std::string name) {
   auto step = StepName::parse(std::move(name));
   FF_TRY(step);
   return call(GetStep{.id = id, .name = std::move(*step)});
+}
+
+Result<std::vector<StreamInfo>> Client::streams(const ExecutionId& id) {
+  return member(call(ListStreams{id}), &StreamList::streams);
+}
+
+Result<StreamPage> Client::read_stream(ReadStream which) { return call(std::move(which)); }
+
+Result<std::uint64_t> Client::tail(ReadStream which,
+                                   const std::function<bool(const Frame&)>& each) {
+  constexpr Millis wait = std::chrono::seconds{20};
+  which.wait = wait;
+  while (true) {
+    const auto page = call(which);
+    FF_TRY(page);
+    for (const auto& frame : page->frames)
+      if (!each(frame)) return frame.number + 1;
+    which.from = page->next;
+    if (page->end) return which.from;
+  }
 }
 
 Result<WaitpointView> Client::waitpoint(std::string token) {

@@ -102,8 +102,27 @@ Flow::Node& Flow::Node::map(std::string node, MapOptions options) {
   return after(std::move(node));
 }
 
+Result<void> Flow::Node::add_subflow(FlowNode& node) const {
+  auto flow = subflow_->to_operation();
+  FF_TRY(flow);
+  const bool is_only_graph = !flow->id && !flow->idempotency_key && !flow->deadline &&
+                             !flow->retention && flow->tags.empty() && flow->budgets.empty() &&
+                             flow->ns == default_namespace();
+  if (!is_only_graph)
+    return fail_field(Errc::invalid_input, "flow",
+                      "a flow as a node has a kind, nodes, a result and a failure rule; give "
+                      "everything else to the node or to the outer flow");
+  node.kind = std::move(flow->kind);
+  node.flow = Subflow{.nodes = std::move(flow->nodes),
+                      .on_failure = flow->on_failure,
+                      .result = std::move(flow->result)};
+  return {};
+}
+
 Result<FlowNode> Flow::Node::to_node() const {
   auto node = rest_;
+  if (subflow_)
+    if (auto added = add_subflow(node); !added) return in_node(name_, std::move(added.error()));
   if (node.map) {
     auto over = parse_into(map_over_, node.map->input);
     if (!over) return in_node(name_, std::move(over.error()));
@@ -127,6 +146,12 @@ Flow::Node& Flow::add(std::string name, std::string kind, std::string payload) {
   nodes_.push_back(Node(std::move(name), std::move(kind)));
   nodes_.back().rest_.payload = std::move(payload);
   return nodes_.back();
+}
+
+Flow::Node& Flow::add(std::string name, const Flow& subflow) {
+  auto& node = add(std::move(name), subflow.kind_);
+  node.subflow_ = std::make_shared<const Flow>(subflow);
+  return node;
 }
 
 Flow& Flow::ns(std::string ns) {

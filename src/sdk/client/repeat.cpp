@@ -7,11 +7,15 @@
 namespace ff {
 namespace {
 
-// True: it had none before.
+// Or, in a flow, the name of a node. True: it had none before.
 bool give_id(Submit& submit) {
-  if (submit.id || submit.idempotency_key) return false;
+  if (submit.id || submit.idempotency_key || submit.node) return false;
   SystemRandom random;
-  submit.id = ExecutionId{core::partition_by_uuid, make_uuid(SystemClock().now(), random)};
+  const auto uuid = make_uuid(SystemClock().now(), random);
+  if (submit.flow)
+    submit.node = must(NodeName::parse(uuid.str()));
+  else
+    submit.id = ExecutionId{core::partition_by_uuid, uuid};
   return true;
 }
 

@@ -29,6 +29,18 @@ Outcome outcome_of(const Handler& handler, Task& task) {
   }
 }
 
+// With what it has written to streams sent: those who read them find it before the end.
+Outcome with_streams_sent(const Outcome& outcome, Task& task) {
+  auto& run = TaskMaker::run(task);
+  if (run.streams.empty()) return outcome;
+  return outcome_of(
+      [&](Task&) {
+        run.flush_streams();
+        return outcome;
+      },
+      task);
+}
+
 }  // namespace
 
 Outcome call_handler(const Handlers& handlers, const std::string& worker, Task& task) {
@@ -37,7 +49,7 @@ Outcome call_handler(const Handlers& handlers, const std::string& worker, Task& 
   if (handler == handlers.end())
     return Outcome::handed_back(
         fmt::format("worker {} has no handler for kind '{}'", worker, task.kind().str()));
-  auto outcome = outcome_of(handler->second, task);
+  auto outcome = with_streams_sent(outcome_of(handler->second, task), task);
   const auto& wanted = TaskMaker::run(task).suspension;
   if (!wanted || std::holds_alternative<SuspendOptions>(outcome.how())) return outcome;
   log::warn("a handler for kind '{}' caught the end of its wait and went on; it is suspended",

@@ -22,9 +22,13 @@ struct RunChildren {
 
 class Task::Run {
  public:
-  std::mutex mutex;  // of the next two, which are read once
+  std::mutex mutex;  // of the next three
   std::optional<std::vector<Signal>> signals;
   std::optional<std::set<std::string>> steps;  // the names of those that are kept
+  std::map<StreamName, std::shared_ptr<StreamWriter::Buffer>> streams;
+
+  // Sends what was written to streams. Throws if that fails.
+  void flush_streams();
 
   struct Reads {
     std::size_t signals = 0;  // that earlier waits have returned

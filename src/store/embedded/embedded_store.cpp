@@ -299,7 +299,15 @@ void EmbeddedStore::route(store::Call<store::FindHeld>& call, Mail& mail) {
 }
 
 // No other scheduler shares this store, and the engine stores nothing as blocked.
-void EmbeddedStore::route(store::Call<store::FindBlocked>& call, Mail&) { call.done({}); }
+void EmbeddedStore::route(store::Call<store::FindBlocked>& call, Mail&) {
+  if (call.operation.reason != BlockingReason::waiting_for_children) return call.done({});
+  read_aside(call, [this](const store::FindBlocked& query) {
+    return find_waiting_nodes(*database_, query);
+  });
+}
+void EmbeddedStore::route(store::Call<store::FindOwedCancels>& call, Mail&) { call.done({}); }
+void EmbeddedStore::route(store::Call<core::CancelOwedMembers>& call, Mail&) { call.done({}); }
+void EmbeddedStore::route(store::Call<core::CancelSiblings>& call, Mail&) { call.done({}); }
 void EmbeddedStore::route(store::Call<store::CountBlocked>& call, Mail&) { call.done({}); }
 void EmbeddedStore::route(store::Call<core::Unblock>& call, Mail&) { call.done({}); }
 
@@ -309,6 +317,12 @@ void EmbeddedStore::route(store::Call<ListExecutions>& call, Mail&) {
 
 void EmbeddedStore::route(store::Call<ListFlows>& call, Mail&) {
   read_aside(call, [this](const ListFlows& query) { return list_flows(*database_, query); });
+}
+
+void EmbeddedStore::route(store::Call<store::FindOpenFlows>& call, Mail&) {
+  read_aside(call, [this](const store::FindOpenFlows& query) {
+    return find_open_flows(*database_, query);
+  });
 }
 
 void EmbeddedStore::route(store::Call<ListFlowNodes>& call, Mail&) {

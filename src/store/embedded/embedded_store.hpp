@@ -66,6 +66,10 @@ class EmbeddedStore final : public store::Store {
   void route(store::Call<store::CountWaiting>& call, Mail& mail);
   void route(store::Call<store::FindBlocked>& call, Mail& mail);
   void route(store::Call<core::Unblock>& call, Mail& mail);
+  void route(store::Call<store::FindOpenFlows>& call, Mail& mail);
+  void route(store::Call<store::FindOwedCancels>& call, Mail& mail);
+  void route(store::Call<core::CancelOwedMembers>& call, Mail& mail);
+  void route(store::Call<core::CancelSiblings>& call, Mail& mail);
   void route(store::Call<store::CountBlocked>& call, Mail& mail);
   void route(store::Call<store::FindHeld>& call, Mail& mail);
   template <AtDesk Op>

@@ -3,9 +3,11 @@
 #include <map>
 
 #include "base/try.hpp"
+#include "core/execution/needs.hpp"
 #include "core/refusals.hpp"
 #include "store/embedded/disk/flow_records.hpp"
 #include "store/embedded/disk/keys.hpp"
+#include "store/embedded/disk/records.hpp"
 #include "store/embedded/listing.hpp"
 
 namespace ff::embedded {
@@ -34,7 +36,7 @@ Result<core::Execution> load_node(const Database& database, const ExecutionId& i
 // From an index on.
 Result<std::vector<core::Edge>> edges_into(const Database& database, const ExecutionId& id,
                                            std::uint32_t from = 0,
-                                           std::size_t max = limits::node_dependencies_max) {
+                                           std::size_t max = limits::flow_edges_max) {
   std::vector<core::Edge> edges;
   Range range{.prefix = keys::belonging(id, core::Belonging::edge_in)};
   if (from > 0) range.after = keys::edge_in({id, from - 1});
@@ -114,6 +116,7 @@ Result<FlowNodes> list_nodes(const Database& database, const ExecutionId& subjec
         const auto edges = edges_into(database, *id);
         FF_TRY(edges);
         for (const auto& edge : *edges) {
+          if (edge.role == core::EdgeRole::staged) continue;
           const auto name = name_of(edge.upstream);
           FF_TRY(name);
           info.after.push_back(
@@ -121,6 +124,50 @@ Result<FlowNodes> list_nodes(const Database& database, const ExecutionId& subjec
         }
         page.nodes.push_back(std::move(info));
         return Next::go_on;
+      });
+  FF_TRY(visited);
+  return page;
+}
+
+Result<store::BlockedPage> find_waiting_nodes(const Database& database,
+                                              const store::FindBlocked& query) {
+  store::BlockedPage page;
+  std::size_t looked_at = 0;
+  const Range range{.prefix = std::string(keys::live_prefix), .after = query.after};
+  const auto visited = database.for_each(
+      range, [&](std::string_view key, std::string_view value) -> Result<Next> {
+        const auto id = keys::execution_id(key);
+        FF_TRY(id);
+        const auto execution = decode(*id, value);
+        FF_TRY(execution);
+        if (execution->flow && std::holds_alternative<core::WaitingChildren>(execution->state))
+          page.executions.push_back({.id = *id,
+                                     .ns = execution->ns,
+                                     .lane = execution->lane,
+                                     .needs = core::needs_of(execution->policy)});
+        if (++looked_at < query.max) return Next::go_on;
+        page.next = key;
+        return Next::stop;
+      });
+  FF_TRY(visited);
+  return page;
+}
+
+Result<store::FlowPage> find_open_flows(const Database& database,
+                                        const store::FindOpenFlows& query) {
+  store::FlowPage page;
+  std::size_t looked_at = 0;
+  const Range range{.prefix = std::string(keys::flow_prefix), .after = query.after};
+  const auto visited = database.for_each(
+      range, [&](std::string_view key, std::string_view value) -> Result<Next> {
+        const auto subject = keys::execution_id(key);
+        FF_TRY(subject);
+        const auto flow = decode_flow(*subject, value);
+        FF_TRY(flow);
+        if (!flow->ended_at || flow->walk) page.flows.push_back(flow->id);
+        if (++looked_at < query.max) return Next::go_on;
+        page.next = key;
+        return Next::stop;
       });
   FF_TRY(visited);
   return page;
@@ -136,7 +183,7 @@ Result<NodeInputs> read_inputs(const Database& database, const GetInputs& query)
   FF_TRY(edges);
   std::size_t bytes = 0;
   for (const auto& edge : *edges) {
-    if (edge.role == core::EdgeRole::turn) continue;
+    if (edge.role == core::EdgeRole::turn || edge.role == core::EdgeRole::staged) continue;
     const auto looked_at = edge.id.index - query.from;
     if (looked_at == limits::inputs_page_max || bytes >= limits::inputs_page_bytes_max) {
       page.next = edge.id.index;

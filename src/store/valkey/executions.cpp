@@ -9,6 +9,7 @@
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/flow_calls.hpp"
 #include "store/valkey/calls/record.hpp"
+#include "store/valkey/calls/stream_calls.hpp"
 #include "store/valkey/calls/suspension_calls.hpp"
 
 namespace ff::valkey_store {
@@ -133,9 +134,13 @@ keys::Address Executions::address_of(const Op& operation) const {
 template <class Op>
 RefusalContext Executions::refusal_context_of(const Op& operation) const {
   if constexpr (std::is_same_v<Op, core::AddNodes>)
-    return flow_context(subject_of(operation), operation.id, operation.nodes);
+    return flow_context(subject_of(operation), operation.id, "nodes", operation.nodes);
+  else if constexpr (std::is_same_v<Op, core::SubmitNode>)
+    return flow_context(subject_of(operation), operation.id, "", {&operation.node, 1});
   else if constexpr (std::is_same_v<Op, core::Grow>)
-    return flow_context(operation.id, operation.flow, operation.nodes);
+    return flow_context(operation.id, operation.flow,
+                        std::holds_alternative<WaitForChildren>(operation.end) ? "children" : "spawn",
+                        operation.nodes);
   else if constexpr (Op::row.owner == Owner::flow)
     return flow_context(subject_of(operation));
   else
@@ -153,10 +158,14 @@ Executions::Traits Executions::traits_of(const Command& command) const {
                 .in_background = store::OneOf<Command, core::LeaseGrant, core::GrantIssue,
                                               core::TimerFire, core::Unblock, core::Remove,
                                               core::AdvanceFlow, core::ResolveEdges,
-                                              core::CancelRest, core::AddItems, core::EndMap>,
-                .publishes = !store::OneOf<Command, Renew, PutStep>,
+                                              core::CancelRest, core::AddItems, core::EndNode,
+                                              core::CheckNode, core::CheckFlow,
+                                              core::CancelOwedMembers, core::CancelSiblings>,
+                .publishes = !store::OneOf<Command, Renew, PutStep, AppendFrames>,
                 .tells_timer = is_renewal || std::is_same_v<Command, core::TimerFire>,
                 .waits_for_disk = store::waits_for_disk<Command>};
+  if constexpr (std::is_same_v<Command, AppendFrames>)
+    traits.waits_for_disk = command.durability == StreamClass::durable;
   // That a worker does not hold it any more says nothing: it may be ready, or another's.
   if constexpr (is_lease)
     traits.tells_of_readiness = command.source != core::LeaseSource::held;
@@ -316,6 +325,8 @@ void Executions::run(store::Call<GetSignals>& call) { ask(call); }
 void Executions::run(store::Call<core::FindSignal>& call) { ask(call); }
 void Executions::run(store::Call<GetStep>& call) { ask(call); }
 void Executions::run(store::Call<ListSteps>& call) { ask(call); }
+void Executions::run(store::Call<store::ReadFrames>& call) { ask(call); }
+void Executions::run(store::Call<ListStreams>& call) { ask(call); }
 void Executions::run(store::Call<core::ReadFlow>& call) { ask(call); }
 void Executions::run(store::Call<GetInputs>& call) { ask(call); }
 

@@ -79,6 +79,8 @@ class Executions {
   void run(store::Call<GetSignals>& call);
   void run(store::Call<GetStep>& call);
   void run(store::Call<ListSteps>& call);
+  void run(store::Call<store::ReadFrames>& call);
+  void run(store::Call<ListStreams>& call);
   void run(store::Call<core::ReadFlow>& call);
   void run(store::Call<GetInputs>& call);
 

@@ -49,6 +49,16 @@ Async<std::vector<core::Flow>> read_flows(Functions& functions, const std::vecto
   co_return flows;
 }
 
+// Takes what is left of the last node from the first one of the slice, and all others.
+void append(std::vector<FlowNodeInfo>& nodes, std::vector<FlowNodeInfo> slice, bool goes_on) {
+  auto added = slice.begin();
+  if (goes_on && added != slice.end() && !nodes.empty() && added->id == nodes.back().id) {
+    std::ranges::move(added->after, std::back_inserter(nodes.back().after));
+    ++added;
+  }
+  std::move(added, slice.end(), std::back_inserter(nodes));
+}
+
 }  // namespace
 
 Async<FlowList> list_flows(Functions& functions, ListFlows query) {
@@ -72,21 +82,24 @@ Async<FlowList> list_flows(Functions& functions, ListFlows query) {
 Async<FlowNodes> list_flow_nodes(Functions& functions, ListFlowNodes query) {
   const ExecutionId subject{core::partition_of(query.id.uuid(), functions.partition_count()),
                             query.id.uuid()};
-  FlowNodes page{.nodes = {}, .next = query.from};
-  while (page.next && page.nodes.size() < query.limit) {
-    const auto wanted =
-        std::min(nodes_at_once, query.limit - static_cast<std::uint32_t>(page.nodes.size()));
+  FlowNodes page;
+  std::optional<NodePlace> next = NodePlace{.node = query.from};
+  while (next && (page.nodes.size() < query.limit || next->edge > 0)) {
+    const auto left = query.limit - static_cast<std::uint32_t>(page.nodes.size());
+    const std::uint32_t begun = next->edge > 0 ? 1 : 0;
     std::vector<Request> requests;
-    requests.push_back(read_request(functions, subject, call_for_nodes(*page.next, wanted)));
+    requests.push_back(read_request(functions, subject,
+                                    call_for_nodes(*next, std::min(nodes_at_once, left + begun))));
     auto replies = co_await functions.call_all(std::move(requests));
     auto list = list_of(std::move(replies.front()));
     FF_CO_TRY(list);
     if (is_refusal(*list)) co_return refused(flow_context(subject), *list);
-    auto part = read_nodes(without(std::move(*list), 2));
-    FF_CO_TRY(part);
-    std::ranges::move(part->nodes, std::back_inserter(page.nodes));
-    page.next = part->next;
+    auto slice = read_nodes(*next, without(std::move(*list), 2));
+    FF_CO_TRY(slice);
+    append(page.nodes, std::move(slice->nodes), begun > 0);
+    next = slice->next;
   }
+  if (next) page.next = next->node;
   co_return page;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/assert.hpp"
 #include "base/log.hpp"
+#include "base/text/utf8.hpp"
 #include "base/try.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/event_message.hpp"
@@ -173,6 +174,84 @@ Async<store::BlockedPage> Sweeps::answer(store::FindBlocked query) {
     });
   }
   co_return page;
+}
+
+// As FindBlocked: what is behind the first partition that a node did not come to is left to the next page.
+Async<store::FlowPage> Sweeps::answer(store::FindOpenFlows query) {
+  const auto from = blocked_cursor_in(query.after.value_or(""));
+  Question question{.function = "ff_sweep_flows",
+                    .arguments = {std::to_string(query.max), std::to_string(from.offset),
+                                  keys::tag(from.partition)},
+                    .moving = Moving::skip};
+  auto partitions = parts_.functions.all_partitions();
+  std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
+  if (partitions.empty()) co_return store::FlowPage{};
+  const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
+  FF_CO_TRY(answers);
+  store::FlowPage page;
+  std::optional<BlockedCursor> next;
+  for (const auto& answer : answers->of_nodes) {
+    if (answer.size() < 2) co_return malformed("ff_sweep_flows");
+    if (const auto partition = parse_tag(answer[0])) {
+      const BlockedCursor stopped{
+          .partition = *partition,
+          .offset = parse_number<std::size_t>(text_in(answer[1])).value_or(0)};
+      next = next ? std::min(*next, stopped) : stopped;
+    }
+    for (std::size_t i = 2; i < answer.size(); ++i)
+      if (const auto id = FlowId::parse(text_in(answer[i]))) page.flows.push_back(*id);
+  }
+  if (next) page.next = fmt::format("{}.{}", next->partition, next->offset);
+  co_return page;
+}
+
+Async<void> Sweeps::drop_owed(PartitionIndex partition, store::OwedTo to, std::string entry) {
+  const auto& place = parts_.functions.places().executions[partition];
+  const bool is_flow = to == store::OwedTo::members;
+  log::warn("partition={} an entry of the {} is not valid and is removed: {}", partition,
+            is_flow ? "cancel_backlog" : "pending_cancel_groups", printable(entry));
+  const auto index = is_flow ? "cancel_backlog" : "pending_cancel_groups";
+  Request request{.command = {is_flow ? "ZREM" : "SREM",
+                              fmt::format("ff:idx:{}:{}", place.tag, index), std::move(entry)},
+                  .route = place.slot};
+  const auto reply = co_await parts_.client.run(parts_.functions.unless_down(std::move(request)));
+  FF_CO_TRY(reply);
+  co_return Result<void>{};
+}
+
+Async<store::OwedCancels> Sweeps::answer(store::FindOwedCancels query) {
+  const bool of_members = query.to == store::OwedTo::members;
+  const auto time = std::to_string(parts_.clock.now().time_since_epoch().count());
+  Question question{.function = "ff_sweep_owed",
+                    .arguments = {time, of_members ? "members" : "siblings",
+                                  std::to_string(query.max)},
+                    .moving = Moving::skip};
+  const auto answers = co_await parts_.functions.ask(std::move(question));
+  FF_CO_TRY(answers);
+  store::OwedCancels owed;
+  for (const auto& answer : answers->of_nodes)
+    for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
+      const auto partition = parse_tag(answer[i]);
+      const auto* entries = answer[i + 2].as_array();
+      if (!partition || !entries) co_return malformed("ff_sweep_owed");
+      owed.backlog += parse_number<std::size_t>(text_in(answer[i + 1])).value_or(0);
+      for (const auto& each : *entries) {
+        auto text = text_in(each);
+        const auto bar = std::min(text.find('|'), text.size());
+        const auto flow = FlowId::parse(text.substr(0, bar));
+        const auto started = ExecutionId::parse(text.substr(std::min(bar + 1, text.size())));
+        const bool is_valid = flow && (of_members || (started && started->partition() == *partition));
+        if (!is_valid) {
+          const auto dropped = co_await drop_owed(*partition, query.to, std::move(text));
+          FF_CO_TRY(dropped);
+        } else if (of_members) {
+          owed.flows.push_back(*flow);
+        } else {
+          owed.siblings.push_back({.id = *started, .flow = *flow});
+        }
+      }
+    }
+  co_return owed;
 }
 
 Async<store::DueReply> Sweeps::answer(store::RetentionDue query) {

@@ -28,6 +28,8 @@ class Sweeps {
   Async<std::vector<store::HeldExecution>> answer(store::FindHeld query);
   Async<std::vector<store::BlockedCount>> answer(store::CountBlocked query);
   Async<store::BlockedPage> answer(store::FindBlocked query);
+  Async<store::FlowPage> answer(store::FindOpenFlows query);
+  Async<store::OwedCancels> answer(store::FindOwedCancels query);
   Async<store::DueReply> answer(store::RetentionDue query);
   Async<store::ReconcileReply> answer(store::Reconcile query);
   Async<store::EffectPage> answer(store::FindEffects query);
@@ -39,6 +41,7 @@ class Sweeps {
   Async<BackupReply> answer(Backup operation);
 
   Async<StateCounts> count(std::optional<Namespace> ns, std::optional<LaneId> lane);
+  Async<void> drop_owed(PartitionIndex partition, store::OwedTo to, std::string entry);
 
   Parts parts_;
 };

@@ -15,7 +15,7 @@
 
 namespace ff::embedded {
 
-// Replies, events and openings that are released once a batch is safe, and not before.
+// Replies, events, openings and frames that are told of once a batch is safe, and not before.
 class Announcements {
  public:
   template <class Reply>
@@ -34,7 +34,8 @@ class Announcements {
       if (!fault) sinks.on_opening(opening);
     });
   }
-  bool empty() const { return replies_.empty() && changes_.empty(); }
+  void add_frames(const ExecutionId& id) { frames_of_.push_back(id); }
+  bool empty() const { return replies_.empty() && changes_.empty() && frames_of_.empty(); }
 
   // When they are released, `mark` is raised to `batch`.
   void mark_synced(std::atomic<BatchNumber>& mark, BatchNumber batch) {
@@ -47,6 +48,8 @@ class Announcements {
   void release(const store::Sinks& sinks, const Error* fault = nullptr) {
     if (!fault) release_events(sinks);
     if (!fault && mark_) mark_->store(batch_, std::memory_order_release);
+    if (!fault)
+      for (const auto& id : frames_of_) sinks.on_frames(id);
     for (auto& reply : replies_) reply(fault);
   }
   void release_events(const store::Sinks& sinks) {
@@ -59,6 +62,7 @@ class Announcements {
  private:
   std::vector<std::move_only_function<void(const Error*)>> replies_;
   std::vector<core::ExecutionChange> changes_;
+  std::vector<ExecutionId> frames_of_;  // whose streams have new frames
   std::atomic<BatchNumber>* mark_ = nullptr;
   BatchNumber batch_ = 0;
 };

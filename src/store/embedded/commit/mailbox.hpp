@@ -26,13 +26,12 @@ class Mailbox {
 
   // From any thread.
   void put(std::vector<Call> calls) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (calls_.empty())
-        calls_ = std::move(calls);
-      else
-        std::ranges::move(calls, std::back_inserter(calls_));
-    }
+    // Notifies under the lock: as soon as the calls are answered, the mailbox may go.
+    const std::lock_guard lock(mutex_);
+    if (calls_.empty())
+      calls_ = std::move(calls);
+    else
+      std::ranges::move(calls, std::back_inserter(calls_));
     changed_.notify_one();
   }
 

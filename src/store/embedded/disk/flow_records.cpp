@@ -49,15 +49,24 @@ std::string encode(const core::Flow& flow) {
   out.set_edges(flow.edges);
   out.set_revision(flow.revision);
   out.set_generation(flow.generation);
+  out.set_version(flow.version);
   out.set_state(std::to_underlying(flow.state));
   if (flow.ended_at) out.set_ended_at_ms(flow_ms(*flow.ended_at));
   out.set_reason(flow.reason);
+  out.set_pause_reason(flow.pause_reason);
   if (flow.cancel_policy) out.set_cancel_policy(std::to_underlying(*flow.cancel_policy));
   out.set_is_unsealed(flow.is_unsealed);
   out.set_is_stopping(flow.is_stopping);
   out.set_is_redriving(flow.is_redriving);
   out.set_is_removing(flow.is_removing);
+  out.set_is_open(flow.is_open);
   if (flow.walk) out.set_walk(*flow.walk);
+  if (flow.parent) {
+    auto& parent = *out.mutable_parent();
+    parent.set_partition(flow.parent->node.partition());
+    parent.set_uuid(bytes_of(flow.parent->node.uuid()));
+    parent.set_run(flow.parent->run);
+  }
   return out.SerializeAsString();
 }
 
@@ -83,8 +92,11 @@ Result<core::Flow> decode_flow(const ExecutionId& subject, std::string_view byte
                   .edges = stored.edges(),
                   .revision = stored.revision(),
                   .generation = stored.generation(),
+                  .version = stored.version(),
                   .state = read.named<FlowState>(stored.state()),
                   .reason = stored.reason(),
+                  .pause_reason = stored.pause_reason(),
+                  .is_open = stored.is_open(),
                   .is_unsealed = stored.is_unsealed(),
                   .is_stopping = stored.is_stopping(),
                   .is_redriving = stored.is_redriving(),
@@ -99,6 +111,9 @@ Result<core::Flow> decode_flow(const ExecutionId& subject, std::string_view byte
   if (stored.has_cancel_policy())
     flow.cancel_policy = read.named<CancelPolicy>(stored.cancel_policy());
   if (stored.has_walk()) flow.walk = stored.walk();
+  if (stored.has_parent())
+    flow.parent = {.node = read.execution_id(stored.parent().partition(), stored.parent().uuid()),
+                   .run = stored.parent().run()};
   if (!read.ok() || flow.counts.ended() > flow.counts.nodes) return damaged_flow("flow", subject);
   return flow;
 }
@@ -111,6 +126,7 @@ std::string encode(const core::Edge& edge) {
   out.set_state(std::to_underlying(edge.state));
   out.set_run(edge.run);
   out.set_role(std::to_underlying(edge.role));
+  if (edge.given) out.set_given(bytes_of(edge.given->uuid()));
   return out.SerializeAsString();
 }
 
@@ -118,7 +134,7 @@ Result<core::Edge> decode_edge(const core::EdgeId& id, std::string_view bytes) {
   proto::Edge stored;
   RecordReader read;
   constexpr auto states = std::to_underlying(core::EdgeState::impossible);
-  constexpr auto roles = std::to_underlying(core::EdgeRole::turn);
+  constexpr auto roles = std::to_underlying(core::EdgeRole::staged);
   if (!parse(stored, bytes) || stored.state() > states || stored.role() > roles)
     return damaged_flow("an edge into execution", id.downstream);
   core::Edge edge{.id = id,
@@ -128,6 +144,7 @@ Result<core::Edge> decode_edge(const core::EdgeId& id, std::string_view bytes) {
                   .state = static_cast<core::EdgeState>(stored.state()),
                   .run = stored.run()};
   if (stored.has_input()) edge.input = read.text<NodeName>(stored.input());
+  if (!stored.given().empty()) edge.given = GivenEdgeId{read.uuid(stored.given())};
   if (!read.ok()) return damaged_flow("an edge into execution", id.downstream);
   return edge;
 }

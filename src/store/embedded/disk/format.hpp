@@ -9,7 +9,7 @@
 namespace ff::embedded {
 
 // Raised by a change that an older program would misread.
-inline constexpr std::uint32_t format_version = 8;
+inline constexpr std::uint32_t format_version = 9;
 
 struct Format {
   std::uint32_t version;

@@ -127,6 +127,17 @@ core::EdgeId parse_edge_out(const ExecutionId& upstream, std::string_view key) {
   return {.downstream = {upstream.partition(), uuid_of(rest)},
           .index = big_endian<std::uint32_t>(rest.substr(uuid_size))};
 }
+std::string frames_of(const ExecutionId& id, std::uint32_t stream) {
+  return Key(frames_prefix).add(id).number(stream).take();
+}
+std::string frames(const ExecutionId& id, core::AppendPlace place) {
+  return Key(frames_prefix).add(id).number(place.stream).number(place.end).take();
+}
+core::AppendPlace parse_frames(std::string_view key) {
+  const auto rest = text_in(key);
+  FF_ASSERT(rest.size() == 4 + 8);
+  return {.stream = big_endian<std::uint32_t>(rest), .end = big_endian<std::uint64_t>(rest.substr(4))};
+}
 std::string flow(const ExecutionId& subject) { return Key(flow_prefix).add(subject).take(); }
 std::string members_of(const ExecutionId& subject) {
   return Key(member_prefix).add(subject).take();
@@ -196,7 +207,10 @@ Result<ExecutionId> execution_id(std::string_view key) {
   const bool by_index = is(attempt_prefix) || is(signal_prefix) || is(signal_payload_prefix) ||
                         is(edge_in_prefix);
   const bool by_text = is(signal_key_prefix) || is(step_prefix) || is(edge_out_prefix);
-  const std::size_t rest = by_index ? 4 : is(signal_id_prefix) ? uuid_size : 0;
+  const std::size_t rest = by_index                ? 4
+                           : is(frames_prefix)     ? 4 + 8
+                           : is(signal_id_prefix) ? uuid_size
+                                                  : 0;
   const bool fits = by_text ? key.size() > id_end : key.size() == id_end + rest;
   if (!fits) return unknown_form();
   return execution_of(key.substr(1));

@@ -15,6 +15,8 @@
 //              | 'v' execution name                      the kept result of a step
 //              | 'E' execution index:be32                an edge into a node of a flow
 //              | 'O' execution uuid:16 index:be32        an edge out of a node: the node after it, its index there
+//              | 'S' execution                           how far its streams are
+//              | 'R' execution stream:be32 end:be64      the frames of one append, up to the number `end`
 //              | 'F' flow                                a flow
 //              | 'M' flow index:be32                     the execution that is this node of a flow (its UUID)
 //              | 'L' text(ns) created_at:be64 flow       to list flows, by time
@@ -47,6 +49,7 @@
 #include "core/execution/belonging.hpp"
 #include "core/flows/flow.hpp"
 #include "core/quotas/quota.hpp"
+#include "core/streams/stream.hpp"
 
 namespace ff::embedded::keys {
 
@@ -79,6 +82,8 @@ inline constexpr std::string_view place_prefix = "u";
 inline constexpr std::string_view effect_prefix = "o";
 inline constexpr std::string_view edge_in_prefix = "E";
 inline constexpr std::string_view edge_out_prefix = "O";
+inline constexpr std::string_view streams_prefix = "S";
+inline constexpr std::string_view frames_prefix = "R";
 inline constexpr std::string_view flow_prefix = "F";
 inline constexpr std::string_view member_prefix = "M";
 inline constexpr std::string_view flow_by_time_prefix = "L";
@@ -98,6 +103,8 @@ constexpr std::string_view prefix_of(core::Belonging kind) {
     case core::Belonging::step: return step_prefix;
     case core::Belonging::edge_in: return edge_in_prefix;
     case core::Belonging::edge_out: return edge_out_prefix;
+    case core::Belonging::streams: return streams_prefix;
+    case core::Belonging::frames: return frames_prefix;
   }
   return {};
 }
@@ -118,6 +125,10 @@ std::string signal_id(const ExecutionId& id, const SignalId& signal);
 std::string step(const ExecutionId& id, const StepName& name);
 std::string edge_in(const core::EdgeId& id);
 std::string edge_out(const ExecutionId& upstream, const core::EdgeId& id);
+// Those of one stream, and those of one append to it.
+std::string frames_of(const ExecutionId& id, std::uint32_t stream);
+std::string frames(const ExecutionId& id, core::AppendPlace place);
+core::AppendPlace parse_frames(std::string_view key);
 core::EdgeId parse_edge_out(const ExecutionId& upstream, std::string_view key);
 
 // A flow is addressed by its subject: its partition and its UUID.

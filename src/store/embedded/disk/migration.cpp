@@ -122,7 +122,7 @@ Result<void> split_waits(Database& database) {
 }  // namespace
 
 Result<void> migrate(Database& database, std::uint32_t from_format) {
-  // Formats 3, 4, 6 and 8 added what a record may say and new kinds of records; older records stay as they
+  // Formats 3, 4, 6, 8 and 9 added what a record may say and new kinds of records; older records stay as they
   // are.
   if (from_format < 2) FF_TRY(Migration(database).run());
   // From format 5 on, outdated entries stay for a while; numbering them anew would make them count again.

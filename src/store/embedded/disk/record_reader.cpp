@@ -200,13 +200,15 @@ core::Membership RecordReader::membership(const proto::Execution::Membership& st
                         .impossible = stored.impossible(),
                         .edges_out = stored.edges_out(),
                         .children = stored.children(),
-                        .open_children = stored.open_children()};
+                        .open_children = stored.open_children(),
+                        .staged = stored.staged()};
   if (!stored.node().empty()) node.node = text<NodeName>(stored.node());
   if (stored.has_needed()) node.needed = stored.needed();
   if (stored.has_spawned_in()) node.spawned_in = stored.spawned_in();
   if (stored.has_map()) node.map = map_state(stored.map());
-  ok_ &= node.children <= node.edges_in && node.open_children <= node.children &&
-         node.satisfied + node.impossible <= node.edges_in - node.children;
+  if (stored.has_subflow_turn()) node.subflow_turn = stored.subflow_turn();
+  ok_ &= node.children + node.staged <= node.edges_in && node.open_children <= node.children &&
+         node.satisfied + node.impossible <= node.edges_in - node.children - node.staged;
   return node;
 }
 
@@ -296,6 +298,7 @@ core::Execution RecordReader::execution(const ExecutionId& id, const proto::Exec
                             .signal_count = stored.signal_count(),
                             .step_count = stored.step_count(),
                             .step_bytes = stored.step_bytes(),
+                            .has_streams = stored.has_streams(),
                             .has_waits = stored.has_waits()};
   for (const auto& tag : stored.tags()) execution.tags.emplace(tag.key(), tag.value());
   if (stored.has_policy()) execution.policy = policy(stored.policy());

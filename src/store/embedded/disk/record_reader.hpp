@@ -14,6 +14,8 @@ bool parse(Message& message, std::string_view bytes) {
   return message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
+void write(const Policy& policy, proto::Policy& out);
+
 // Reads one record; remembers that something did not hold, so that the whole is refused at the end.
 class RecordReader {
  public:
@@ -21,6 +23,7 @@ class RecordReader {
 
   core::Execution execution(const ExecutionId& id, const proto::Execution& stored);
   core::Attempt attempt(const proto::Attempt& stored);
+  Policy policy(const proto::Policy& stored);
   ExecutionId execution_id(std::uint32_t partition, const std::string& uuid);
   Uuid uuid(const std::string& stored);
   template <class Text>
@@ -36,7 +39,6 @@ class RecordReader {
   core::PastLease past_lease(const proto::PastLease& stored);
   core::AttemptEnd attempt_end(const proto::AttemptEnd& stored);
   RetryPolicy retry(const proto::RetryPolicy& stored);
-  Policy policy(const proto::Policy& stored);
   core::State state(const proto::Execution& stored, const core::Execution& execution);
   core::State active(const proto::Execution::Active& stored, const core::Execution& execution);
   core::State granted(const proto::Execution::Granted& stored);

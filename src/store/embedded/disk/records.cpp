@@ -73,6 +73,8 @@ void write(const RetryPolicy& retry, proto::RetryPolicy& out) {
   for (const auto& category : retry.retryable_categories) out.add_retryable_categories(category);
 }
 
+}  // namespace
+
 void write(const Policy& policy, proto::Policy& out) {
   if (policy.retry) write(*policy.retry, *out.mutable_retry());
   if (policy.attempt_timeout) out.set_attempt_timeout_ms(policy.attempt_timeout->count());
@@ -87,6 +89,8 @@ void write(const Policy& policy, proto::Policy& out) {
   if (policy.quota) write_uuid(*policy.quota, *out.mutable_quota());
   if (policy.max_signals != Policy{}.max_signals) out.set_max_signals(policy.max_signals);
 }
+
+namespace {
 
 void write(const core::Ended& ended, proto::Execution::Ended& out) {
   out.set_at_ms(to_ms(ended.at));
@@ -170,7 +174,9 @@ void write(const core::Membership& node, proto::Execution::Membership& out) {
   out.set_edges_out(node.edges_out);
   out.set_children(node.children);
   out.set_open_children(node.open_children);
+  out.set_staged(node.staged);
   if (node.spawned_in) out.set_spawned_in(*node.spawned_in);
+  if (node.subflow_turn) out.set_subflow_turn(*node.subflow_turn);
   if (!node.map) return;
   auto& map = *out.mutable_map();
   map.set_input(node.map->over.input.str());
@@ -239,6 +245,7 @@ std::string encode(const core::Execution& execution) {
   out.set_step_count(execution.step_count);
   out.set_step_bytes(execution.step_bytes);
   out.set_has_waits(execution.has_waits);
+  out.set_has_streams(execution.has_streams);
   if (execution.waitpoint_expiry) out.set_waitpoint_expiry_ms(to_ms(*execution.waitpoint_expiry));
   if (const auto& wake = execution.wake) {
     auto& stored = *out.mutable_wake();

@@ -22,6 +22,7 @@ std::size_t size_of(const HotRecord& record) {
   if (record.execution.attempt)
     bytes += record.execution.attempt->past_leases.size() * sizeof(core::PastLease);
   if (record.waits) bytes += size_of(*record.waits);
+  if (record.streams) bytes += record.streams->all.size() * sizeof(core::Stream);
   return bytes;
 }
 

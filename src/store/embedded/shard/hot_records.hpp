@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/execution/execution.hpp"
+#include "core/streams/stream.hpp"
 #include "core/suspensions/suspension.hpp"
 
 namespace ff::embedded {
@@ -18,6 +19,7 @@ struct HotRecord {
   core::Execution execution;
   std::optional<std::string> payload = {};  // from its submit until its first claim
   std::unique_ptr<core::Waits> waits = {};  // once they were read or changed
+  std::unique_ptr<core::Streams> streams = {};  // likewise
   BatchNumber created_in = 0;
   BatchNumber changed_in = 0;  // not in the database before that batch is written
   BatchNumber durable_in = 0;  // a reply about it waits until that batch is synced
@@ -33,7 +35,7 @@ class HotRecords {
   HotRecord& put(HotRecord record);
   void erase(const ExecutionId& id);
 
-  // Call it when a record's payload or waits were taken or set.
+  // Call it when a record's payload, waits or streams were taken or set.
   void resized(const ExecutionId& id);
 
   // Lets go of what is over the limit and safe: written, and synced as far as it must be.

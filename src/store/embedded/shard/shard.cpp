@@ -11,6 +11,7 @@
 #include "core/flows/draft.hpp"
 #include "core/refusals.hpp"
 #include "store/embedded/disk/keys.hpp"
+#include "store/embedded/disk/stream_records.hpp"
 #include "store/embedded/disk/suspension_records.hpp"
 
 namespace ff::embedded {
@@ -137,7 +138,8 @@ Result<typename Command::Reply> Shard::change(Command command, Batch& batch) {
   FF_TRY(plan);
   FF_TRY(core::add_consequences(*this, *plan, now()));
   if (!plan->changes.empty()) {
-    const bool waits = writer_.waits<Command>(core::ends_execution(plan->changes));
+    const bool waits =
+        writer_.waits<Command>(plan->waits_for_disk || core::ends_execution(plan->changes));
     carry_out({std::move(plan->changes), std::move(plan->effects), waits}, batch);
   }
   return std::move(plan->reply);
@@ -184,7 +186,10 @@ void Shard::carry_out(Decided decided, Batch& batch) {
                      announce_execution(remove.event, remove.last);
                      remove_execution(remove.last, batch);
                    },
-                   [&](core::PutBelonging& put) { payload = put_belonging(put, batch); },
+                   [&](core::PutBelonging& put) {
+                     if (put.kind == core::Belonging::frames) announcements.add_frames(put.id);
+                     payload = put_belonging(put, batch);
+                   },
                    [&](const core::EraseBelonging& erase) {
                      const auto* record = hot_.find(erase.id);
                      FF_ASSERT(record);
@@ -200,6 +205,9 @@ void Shard::carry_out(Decided decided, Batch& batch) {
                    [&](const core::AddMember& add) { add_member(add, batch); },
                    [&](const core::AddEdge& add) { add_edge(add.edge, batch); },
                    [&](const core::PutEdge& put) { put_edge(put.edge, batch); },
+                   [&](const core::EraseAppend& erase) {
+                     batch.changes.erase(keys::frames(erase.id, erase.place));
+                   },
                },
                change);
 }
@@ -274,6 +282,10 @@ std::optional<std::string> Shard::put_belonging(core::PutBelonging& put, Batch& 
                  },
                  [&](const core::StoredStep& step) {
                    changes.put(keys::step(id, step.name), encode(step));
+                 },
+                 [&](core::Streams& streams) { put_streams(id, std::move(streams), batch); },
+                 [&](const core::Append& append) {
+                   changes.put(keys::frames(id, append.place), encode(append));
                  },
              },
              put.value);

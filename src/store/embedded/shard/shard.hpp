@@ -33,7 +33,8 @@ inline constexpr auto is_about_execution = []<class Op>() {
   // No other scheduler shares this store, so nothing is ever blocked here.
   // Lists and inputs are read beside the shards.
   return (Op::row.owner == Owner::execution || Op::row.owner == Owner::flow) &&
-         !store::OneOf<Op, core::Unblock, GetInputs, ListFlowNodes>;
+         !store::OneOf<Op, core::Unblock, core::CancelOwedMembers, core::CancelSiblings, GetInputs,
+                       ListFlowNodes>;
 };
 using ShardCall = store::AnyCallOf<
     Joined<Filtered<store::StoreOperations, is_about_execution>,
@@ -110,6 +111,8 @@ class Shard final : core::PartitionView {
   Result<StepList> execute(const ListSteps& query, Batch& batch);
   Result<Done> execute(const store::SettleEffects& command, Batch& batch);
   Result<FlowInfo> execute(const core::ReadFlow& query, Batch& batch);
+  Result<StreamPage> execute(const store::ReadFrames& query, Batch& batch);
+  Result<StreamList> execute(const ListStreams& query, Batch& batch);
 
   void skip_lost_epochs(const ExecutionId& id);
   template <class Command>
@@ -126,6 +129,7 @@ class Shard final : core::PartitionView {
                      BatchNumber durable_in, Batch& batch);
   std::optional<std::string> put_belonging(core::PutBelonging& put, Batch& batch);
   void put_waits(const ExecutionId& id, core::Waits waits, Batch& batch);
+  void put_streams(const ExecutionId& id, core::Streams streams, Batch& batch);
   void erase_belongings(const core::Execution& of, core::Belonging kind, Batch& batch);
   void erase_found(const ExecutionId& id, core::Belonging kind, Batch& batch);
   void remove_execution(const core::Execution& last, Batch& batch);
@@ -155,6 +159,10 @@ class Shard final : core::PartitionView {
   Result<std::optional<core::StoredSignal>> find_signal(const core::Execution& execution,
                                                         const SignalId& signal) override;
   Result<bool> has_step(const core::Execution& execution, const StepName& name) override;
+  bool has_effect(PartitionIndex partition, const core::Effect& effect) override;
+  Result<core::Streams> find_streams(const core::Execution& execution) override;
+  Result<core::AppendSize> find_append(const core::Execution& execution,
+                                       core::AppendPlace place) override;
   Result<const core::Flow*> find_flow(const FlowId& id) override;
   Result<std::vector<ExecutionId>> find_members(const FlowId& flow, std::uint32_t from,
                                                 std::size_t max) override;

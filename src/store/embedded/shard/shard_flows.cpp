@@ -156,6 +156,10 @@ Result<core::Edge> Shard::find_edge(const core::EdgeId& id) {
   return decode_edge(id, bytes->value_or("?"));  // a missing one is damage
 }
 
+bool Shard::has_effect(PartitionIndex partition, const core::Effect& effect) {
+  return effects_.contains({partition, core::to_text(effect)});
+}
+
 // ---- Reads ---------------------------------------------------------------------------------------
 
 Result<FlowInfo> Shard::execute(const core::ReadFlow& query, Batch&) {

@@ -60,6 +60,13 @@ void Shard::erase_belongings(const core::Execution& of, core::Belonging kind, Ba
     case core::Belonging::edge_out:
       if (of.flow && of.flow->edges_out > 0) erase_found(id, kind, batch);
       return;
+    case core::Belonging::streams:
+      if (!of.has_streams) return;
+      if (auto* record = hot_.find(id)) record->streams.reset();
+      return changes.erase(keys::belonging(id, kind));
+    case core::Belonging::frames:
+      if (of.has_streams) erase_found(id, kind, batch);
+      return;
   }
 }
 

@@ -12,6 +12,7 @@
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/records.hpp"
 #include "store/embedded/disk/resource_records.hpp"
+#include "store/embedded/disk/stream_records.hpp"
 #include "store/embedded/disk/suspension_records.hpp"
 #include "store/embedded/tools/backup.hpp"
 
@@ -172,6 +173,8 @@ class Check {
       }
       case core::Belonging::signal_id: return must_exist(value, id, "signal that an id names");
       case core::Belonging::step: return outcome(decode_step(id, keys::text_in(key), value));
+      case core::Belonging::streams: return outcome(decode_streams(id, value));
+      case core::Belonging::frames: return outcome(decode_append(id, keys::parse_frames(key), value));
       case core::Belonging::edge_in:
         return outcome(decode_edge({id, keys::index_in(key)}, value));
       case core::Belonging::edge_out: {

@@ -68,6 +68,10 @@ void LocalCopy::set_sinks(store::Sinks sinks) {
 // The channel of a partition has all its events in order, this process's own among them. Replies do not:
 // they are on other connections.
 void LocalCopy::hear(std::string_view text) {
+  if (const auto id = parse_frames(text)) {
+    const std::lock_guard lock(sinks_mutex_);
+    return sinks_.on_frames(*id);
+  }
   auto messages = parse_events(text);
   if (messages.empty()) {
     const auto opening = parse_opening(text);
@@ -217,14 +221,20 @@ void LocalCopy::take_in(ReadyCache::Look& look, const std::vector<IndexLook>& lo
 }
 
 Async<std::size_t> LocalCopy::recount(PartitionIndex partition) {
-  constexpr std::string_view counted_again_max = "1000";  // entries of a queue, in one call
-  FunctionCall function{"ff_recount_waiting", {std::string(counted_again_max)}};
-  auto request =
-      parts_.functions.at_partition(partition, std::move(function), Functions::Access::writes);
-  const auto list = co_await parts_.functions.list_from(std::move(request));
-  FF_CO_TRY(list);
-  if (list->empty()) co_return malformed("ff_recount_waiting");
-  co_return parse_number<std::size_t>(text_in(list->front())).value_or(0);
+  constexpr std::string_view counted_again_max = "1000";  // entries of queues, in one call
+  std::size_t wrong = 0;
+  std::string after;
+  do {
+    FunctionCall function{"ff_recount_waiting", {std::string(counted_again_max), std::move(after)}};
+    auto request =
+        parts_.functions.at_partition(partition, std::move(function), Functions::Access::writes);
+    const auto list = co_await parts_.functions.list_from(std::move(request));
+    FF_CO_TRY(list);
+    if (list->empty()) co_return malformed("ff_recount_waiting");
+    wrong += parse_number<std::size_t>(text_in(list->front())).value_or(0);
+    after = list->size() > 1 ? text_in((*list)[1]) : "";
+  } while (!after.empty());
+  co_return wrong;
 }
 
 void LocalCopy::start(store::Call<store::TakeReady>& call) {

@@ -323,6 +323,11 @@ FlowState flow_state_in(const std::string& text) {
   return from_name<FlowState>(text).value_or(FlowState::running);
 }
 
+template <class Id>
+Id id_in(const std::string& text) {
+  return Id::parse(text).value_or(Id{});
+}
+
 // The refusal, if the code concerns flows.
 std::optional<std::unexpected<Error>> refused_for_flow(Errc code, const RefusalContext& context,
                                                        const std::vector<Reply>& reply) {
@@ -333,26 +338,50 @@ std::optional<std::unexpected<Error>> refused_for_flow(Errc code, const RefusalC
   switch (code) {
     case Errc::flow_not_found: return refusals::not_found(id);
     case Errc::flow_being_removed: return refusals::being_removed(id);
-    case Errc::flow_not_building: return refusals::not_building(id, flow_state_in(detail(0)));
+    case Errc::flow_not_building:
+      if (detail(0) == "open") return refusals::takes_no_nodes(id);
+      return refusals::not_building(id, flow_state_in(detail(0)));
     case Errc::flow_not_sealed:
       if (detail(0) == "building") return refusals::not_running(id, FlowState::building);
       return refusals::never_sealed(id, flow_state_in(detail(2)));
     case Errc::flow_already_terminal:
       if (detail(0) == "ending") return refusals::still_ending(id, flow_state_in(detail(2)));
       return refusals::already_terminal(id, flow_state_in(detail(2)));
-    case Errc::flow_limit_exceeded: return refusals::flow_too_large(id);
+    case Errc::flow_limit_exceeded: return refusals::flow_too_large(id, context.list);
     case Errc::node_not_found: {
       const auto at = parse_number<std::size_t>(detail(0)).value_or(0);
       const auto edge = parse_number<std::size_t>(detail(1)).value_or(0);
-      return refusals::node_not_found(id, context.dependencies.at(at).at(edge));
+      return refusals::node_not_found(id, context.dependencies.at(at).at(edge), {context.list, at},
+                                      edge);
     }
-    case Errc::invalid_input:
-      if (detail(0) != "child") return std::nullopt;
-      return refusals::not_a_child(NodeName::parse(detail(1)).value_or(NodeName{}));
+    case Errc::invalid_input: {
+      if (detail(0) == "not_open") return refusals::not_open(id);
+      if (detail(0) == "edge") return refusals::edge_not_found(id, id_in<GivenEdgeId>(detail(1)));
+      if (detail(0) != "child") break;
+      const auto at = parse_number<std::size_t>(detail(1)).value_or(0);
+      return refusals::not_a_child(context.nodes.at(at), {context.list, at});
+    }
+    case Errc::duplicate_mismatch: {
+      if (detail(0) != "node") break;
+      const auto at = parse_number<std::size_t>(detail(1)).value_or(0);
+      return refusals::another_node(context.nodes.at(at), {context.list, at}, detail(2));
+    }
+    case Errc::stale_graph_revision:
+      return refusals::stale_revision(id, parse_number<std::uint32_t>(detail(0)).value_or(0));
+    case Errc::execution_not_in_flow: return refusals::not_a_member(id, detail(0), node);
+    case Errc::execution_already_in_flow:
+      return refusals::already_in_flow(id_in<ExecutionId>(detail(0)), id_in<FlowId>(detail(1)));
+    case Errc::cycle_detected:
+      return refusals::closes_circle(id_in<ExecutionId>(detail(0)), id_in<ExecutionId>(detail(1)));
+    case Errc::dependency_already_exists:
+      return refusals::edge_exists(id_in<GivenEdgeId>(detail(0)));
     case Errc::execution_not_leaseable:
       if (detail(0) != "flow") return std::nullopt;
       return refusals::flow_holds(context.id, id, flow_state_in(detail(2)));
     case Errc::execution_not_eligible:
+      if (detail(0) == "begun")
+        return refusals::has_begun(
+            node, from_name<ExecutionState>(detail(2)).value_or(ExecutionState::waiting));
       if (detail(0) != "dependencies") return std::nullopt;
       return refusals::dependencies_failed(node);
     default: break;
@@ -427,6 +456,11 @@ std::unexpected<Error> refused(const RefusalContext& context, const std::vector<
     case Errc::waitpoint_closed: return refusals::waitpoint_closed(context.waitpoint);
     case Errc::step_not_found: return refusals::step_not_found(id, context.step);
     case Errc::step_limit_exceeded: return refusals::too_many_steps(id);
+    case Errc::stream_limit_exceeded: return refusals::too_many_streams(id);
+    case Errc::stream_full: return refusals::stream_full(context.stream);
+    case Errc::stream_sequence_gap:
+      return refusals::stream_gap(context.stream,
+                                  parse_number<std::uint64_t>(detail(0)).value_or(0), context.written);
     case Errc::invalid_condition: {
       auto terms = context.terms;
       terms.signals_max = parse_number<std::uint32_t>(detail(0)).value_or(terms.signals_max);
@@ -438,6 +472,8 @@ std::unexpected<Error> refused(const RefusalContext& context, const std::vector<
       return refusals::replays_exhausted(id, parse_number<std::uint32_t>(detail(0)).value_or(0));
     default: break;
   }
+  if (name && *name == "stream_differs")
+    return refusals::stream_differs(context.stream, detail(0), detail(1));
   if (name && *name == "waitpoint_already_exists") return refusals::waitpoint_id_taken(detail(0));
   if (name && *name == "payload_missing")
     return fail(Errc::store_unavailable,

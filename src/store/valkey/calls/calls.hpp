@@ -102,10 +102,14 @@ struct RefusalContext {
   bool by_idempotency_key = false;
   std::string waitpoint = {};
   StepName step = {};
+  StreamName stream = {};
+  std::uint64_t written = 0;  // as the writer says
   Condition condition = {};
   core::ConditionTerms terms = {};  // of the condition
   std::optional<FlowId> flow = {};      // that the command is about
-  std::vector<std::vector<NodeName>> dependencies = {};  // of the nodes that are to be added
+  std::string_view list = {};            // the operation's field with the nodes that are to be added
+  std::vector<NodeName> nodes = {};      // their names
+  std::vector<std::vector<NodeName>> dependencies = {};  // of each of them
 };
 
 template <class Command>
@@ -122,6 +126,10 @@ RefusalContext context_of(const Command& command) {
   if constexpr (std::is_same_v<Command, SendSignal>)
     if (command.waitpoint) context.waitpoint = command.waitpoint->str();
   if constexpr (std::is_same_v<Command, GetStep>) context.step = command.name;
+  if constexpr (std::is_same_v<Command, AppendFrames>) {
+    context.stream = command.stream;
+    context.written = command.written;
+  }
   if constexpr (std::is_same_v<Command, Suspend>) {
     context.condition = command.condition;
     context.terms = core::terms_of(command);

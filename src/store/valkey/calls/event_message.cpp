@@ -48,6 +48,13 @@ std::optional<TimePoint> time_in(std::string_view text) {
 
 }  // namespace
 
+std::optional<ExecutionId> parse_frames(std::string_view text) {
+  constexpr std::string_view frames = "frames\x1f";
+  if (!text.starts_with(frames)) return std::nullopt;
+  const auto id = ExecutionId::parse(text.substr(frames.size()));
+  return id ? std::optional(*id) : std::nullopt;
+}
+
 std::vector<std::string> split_csv(std::string_view csv) {
   std::vector<std::string> tokens;
   while (!csv.empty()) {

@@ -19,6 +19,9 @@ struct EventMessage {
 // The changes of one call. What is not known, because it is of a newer version, is left out.
 std::vector<EventMessage> parse_events(std::string_view text);
 
+// The execution whose streams have new frames, if the message tells that.
+std::optional<ExecutionId> parse_frames(std::string_view text);
+
 CapabilitySet capabilities_in(std::string_view csv);
 core::Needs needs_in(std::string_view capabilities, std::string_view budgets,
                      std::string_view quota);

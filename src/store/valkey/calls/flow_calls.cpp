@@ -75,6 +75,7 @@ std::string flags_of(const FlowNode& node) {
   if (node.optional) flags += 'o';
   if (core::is_finalizer(node)) flags += 'f';
   if (node.rest == RestAction::cancel) flags += 'r';
+  if (node.flow) flags += 'w';
   return flags;
 }
 
@@ -136,6 +137,12 @@ std::uint64_t digest_in(const std::string& bytes) {
   return digest;
 }
 
+std::optional<core::ParentNode> parent_in(Fields& fields) {
+  const auto node = fields.optional_id<ExecutionId>("parent_node");
+  if (!node) return std::nullopt;
+  return core::ParentNode{.node = *node, .run = fields.number<std::uint32_t>("parent_run")};
+}
+
 NodeCounts counts_in(Fields& fields) {
   return {.nodes = fields.number<std::uint32_t>("node_count"),
           .completed = fields.number<std::uint32_t>("completed"),
@@ -176,7 +183,7 @@ std::string first_of(const std::optional<core::EdgeId>& after) {
 
 std::vector<DependencyInfo> read_dependencies(PartitionIndex partition, std::string_view records,
                                               const std::vector<Reply>& names,
-                                              std::vector<Reply> inputs) {
+                                              std::vector<Reply> inputs, std::size_t first) {
   constexpr std::size_t record_bytes = 22;
   std::vector<DependencyInfo> after;
   for (std::size_t i = 0; i < names.size() && records.size() >= record_bytes; ++i) {
@@ -191,7 +198,8 @@ std::vector<DependencyInfo> read_dependencies(PartitionIndex partition, std::str
   for (auto& [index, name] : tags_in(std::move(inputs))) {
     const auto at = parse_number<std::size_t>(index);
     auto parsed = NodeName::parse(name);
-    if (at && *at < after.size() && parsed) after[*at].input = std::move(*parsed);
+    if (at && *at >= first && *at - first < after.size() && parsed)
+      after[*at - first].input = std::move(*parsed);
   }
   return after;
 }
@@ -222,10 +230,13 @@ Result<core::Flow> read_flow(std::vector<Reply> flat, std::vector<Reply> tags) {
       .state = state_in(fields),
       .ended_at = fields.optional_time("ended_at"),
       .reason = fields.text(fields.has("reason") ? "reason" : "cancel_reason"),
+      .pause_reason = fields.text("pause_reason"),
+      .is_open = !fields.has("retention_ms"),
       .is_unsealed = fields.has("is_unsealed"),
       .is_stopping = fields.has("is_stopping"),
       .is_redriving = fields.has("is_redriving"),
       .is_removing = fields.has("is_removing"),
+      .parent = parent_in(fields),
       .walk = fields.optional_number<std::uint32_t>("walk")};
   flow.cancel_policy = cancel_policy_in(fields, flow.state);
   if (fields.error()) return std::unexpected(*fields.error());
@@ -242,6 +253,7 @@ bool sends_payload_ahead(const core::CreateFlow& command, const core::NewNode& n
 
 FunctionCall call_for(core::CreateFlow& command) {
   auto& submit = command.submit;
+  if (command.is_open) return {"ff_flow_open", {submit.ns.str(), submit.kind.str()}};
   std::vector<std::string> arguments{
       submit.ns.str(),
       submit.kind.str(),
@@ -254,7 +266,9 @@ FunctionCall call_for(core::CreateFlow& command) {
       text_or_none(submit.deadline),
       text_of(submit.retention.value_or(command.retention_default)),
       csv_of(submit.budgets),
-      text_or_none(submit.idempotency_key)};
+      text_or_none(submit.idempotency_key),
+      command.parent ? command.parent->node.str() : "",
+      command.parent ? std::to_string(command.parent->run) : ""};
   add_tags(arguments, submit.tags);
   const NodeTerms terms{.flow = command.id, .retention_default = command.retention_default};
   for (auto& node : command.nodes) {
@@ -270,6 +284,13 @@ FunctionCall call_for(core::AddNodes& command) {
   for (auto& node : command.nodes)
     add_node(arguments, node, "=" + std::move(node.node.payload), terms);
   return {"ff_flow_add_nodes", std::move(arguments)};
+}
+
+FunctionCall call_for(core::SubmitNode& command) {
+  std::vector<std::string> arguments{command.ns.str()};
+  const NodeTerms terms{.flow = command.id, .retention_default = command.retention_default};
+  add_node(arguments, command.node, "=" + std::move(command.node.node.payload), terms);
+  return {"ff_flow_submit_node", std::move(arguments)};
 }
 
 FunctionCall call_for(core::Grow& command) {
@@ -301,10 +322,14 @@ FunctionCall call_for(core::AddItems& command) {
   return {"ff_map_items", std::move(arguments)};
 }
 
-FunctionCall call_for(core::EndMap& command) {
-  return {"ff_map_end",
-          {std::to_string(command.run), command.result ? "1" : "0",
-           std::move(command.result).value_or(""), std::move(command.failure)}};
+FunctionCall call_for(core::EndNode& command) {
+  if (command.failure)
+    return {"ff_node_end",
+            {std::to_string(command.run), "failed", std::move(command.failure->reason),
+             std::move(command.failure->category)}};
+  return {"ff_node_end",
+          {std::to_string(command.run), "completed", command.result ? "1" : "0",
+           std::move(command.result).value_or(""), text_or_none(command.content_type)}};
 }
 
 FunctionCall call_for(SealFlow&) { return {"ff_flow_seal"}; }
@@ -328,6 +353,35 @@ FunctionCall call_for(core::CancelRest& command) {
   return {"ff_cancel_rest", {first_of(command.after), std::to_string(command.run)}};
 }
 
+FunctionCall call_for(core::CheckNode& command) {
+  return {"ff_check_node", {std::to_string(command.from)}};
+}
+FunctionCall call_for(core::CheckFlow& command) {
+  std::vector<std::string> arguments{std::to_string(command.from), std::to_string(command.version),
+                                     std::to_string(command.tally.failures)};
+  for (const auto& [state, count] : command.tally.states) {
+    arguments.emplace_back(to_string(state));
+    arguments.push_back(std::to_string(count));
+  }
+  return {"ff_flow_check", std::move(arguments)};
+}
+FunctionCall call_for(core::CancelOwedMembers&) { return {"ff_cancel_members"}; }
+FunctionCall call_for(core::CancelSiblings& command) {
+  return {"ff_cancel_siblings", {command.flow.str()}};
+}
+FunctionCall call_for(AddFlowMember& command) {
+  return {"ff_flow_add_member", {command.execution.str()}};
+}
+FunctionCall call_for(StageEdge& command) {
+  return {"ff_flow_stage_edge",
+          {command.edge.str(), command.upstream.str(), command.downstream.str(),
+           std::to_string(command.expected_revision)}};
+}
+FunctionCall call_for(ApplyEdge& command) {
+  return {"ff_flow_apply_edge",
+          {command.edge.str(), command.upstream.str(), command.downstream.str()}};
+}
+
 FunctionCall call_for(const core::ReadFlow&) { return {"ff_flow_get"}; }
 
 FunctionCall call_for(const GetInputs& query) {
@@ -336,8 +390,9 @@ FunctionCall call_for(const GetInputs& query) {
            std::to_string(limits::inputs_page_max), std::to_string(limits::inputs_page_bytes_max)}};
 }
 
-FunctionCall call_for_nodes(std::uint32_t from, std::uint32_t limit) {
-  return {"ff_flow_nodes", {std::to_string(from), std::to_string(limit)}};
+FunctionCall call_for_nodes(NodePlace from, std::uint32_t limit) {
+  return {"ff_flow_nodes",
+          {std::to_string(from.node), std::to_string(limit), std::to_string(from.edge)}};
 }
 
 // ---- Answers --------------------------------------------------------------------------------------
@@ -349,11 +404,28 @@ FlowReply read_answer(const core::CreateFlow& command, Answer& answer) {
 FlowInfo read_answer(const core::AddNodes&, Answer& answer) {
   return core::info_of(read_flow(answer));
 }
+SubmitReply read_answer(const core::SubmitNode& command, Answer& answer) {
+  return {.id = command.node.id,
+          .duplicate = answer.duplicate(),
+          .state = answer.word<ExecutionState>()};
+}
+AddFlowMemberReply read_answer(const AddFlowMember& command, Answer& answer) {
+  return {.execution = command.execution,
+          .nodes = static_cast<std::uint32_t>(answer.number()),
+          .duplicate = answer.duplicate()};
+}
+StageEdgeReply read_answer(const StageEdge& command, Answer& answer) {
+  return {.edge = command.edge, .revision = static_cast<std::uint32_t>(answer.number())};
+}
+ApplyEdgeReply read_answer(const ApplyEdge&, Answer& answer) {
+  return {.unsatisfied = static_cast<std::uint32_t>(answer.number()),
+          .duplicate = answer.duplicate()};
+}
 EndReply read_answer(const core::Grow&, Answer& answer) {
   return {answer.word<ExecutionState>()};
 }
 Done read_answer(const core::AddItems&, Answer&) { return {}; }
-Done read_answer(const core::EndMap&, Answer&) { return {}; }
+Done read_answer(const core::EndNode&, Answer&) { return {}; }
 FlowInfo read_answer(const SealFlow&, Answer& answer) { return core::info_of(read_flow(answer)); }
 FlowInfo read_answer(const PauseFlow&, Answer& answer) { return core::info_of(read_flow(answer)); }
 FlowInfo read_answer(const ResumeFlow&, Answer& answer) { return core::info_of(read_flow(answer)); }
@@ -377,6 +449,43 @@ core::SliceReply read_answer(const core::ResolveEdges& command, Answer& answer) 
 }
 core::SliceReply read_answer(const core::CancelRest& command, Answer& answer) {
   return read_slice(command.id, answer);
+}
+
+core::CheckReply read_answer(const core::CheckNode&, Answer& answer) {
+  core::CheckReply reply{.repaired = static_cast<std::uint32_t>(answer.number())};
+  reply.next = parse_number<std::uint32_t>(answer.text());
+  return reply;
+}
+core::CheckFlowReply read_answer(const core::CheckFlow&, Answer& answer) {
+  core::CheckFlowReply reply{.repaired = static_cast<std::uint32_t>(answer.number())};
+  reply.next = parse_number<std::uint32_t>(answer.text());
+  reply.version = static_cast<std::uint64_t>(answer.number());
+  reply.tally.failures = static_cast<std::uint32_t>(answer.number());
+  const auto states = answer.list();
+  for (std::size_t i = 0; i + 1 < states.size(); i += 2) {
+    const auto state = from_name<ExecutionState>(text_in(states[i]));
+    const auto count = parse_number<std::uint32_t>(text_in(states[i + 1]));
+    answer.expect(state && count);
+    if (state && count) reply.tally.states[*state] = *count;
+  }
+  return reply;
+}
+
+namespace {
+
+core::OwedReply read_owed(Answer& answer) {
+  core::OwedReply reply{.cancelled = static_cast<std::uint32_t>(answer.number())};
+  reply.more = answer.text() == "1";
+  return reply;
+}
+
+}  // namespace
+
+core::OwedReply read_answer(const core::CancelOwedMembers&, Answer& answer) {
+  return read_owed(answer);
+}
+core::OwedReply read_answer(const core::CancelSiblings&, Answer& answer) {
+  return read_owed(answer);
 }
 
 Result<FlowInfo> read_list(const core::ReadFlow&, std::vector<Reply> parts) {
@@ -405,11 +514,20 @@ Result<NodeInputs> read_list(const GetInputs&, std::vector<Reply> parts) {
   return page;
 }
 
+// A node, or a node, a dot and an edge.
+std::optional<NodePlace> place_in(std::string_view text) {
+  const auto dot = text.find('.');
+  const auto node = parse_number<std::uint32_t>(text.substr(0, dot));
+  if (!node || dot == std::string_view::npos) return node.transform([](auto n) { return NodePlace{n}; });
+  return NodePlace{.node = *node,
+                   .edge = parse_number<std::uint32_t>(text.substr(dot + 1)).value_or(0)};
+}
+
 // next, then id, core, newest attempt, edges, names of the nodes before and inputs of each
-Result<FlowNodes> read_nodes(std::vector<Reply> parts) {
+Result<NodeSlice> read_nodes(NodePlace from, std::vector<Reply> parts) {
   constexpr std::size_t parts_of_node = 6;
   if (parts.empty() || parts.size() % parts_of_node != 1) return malformed("ff_flow_nodes");
-  FlowNodes page{.nodes = {}, .next = parse_number<std::uint32_t>(text_in(parts[0]))};
+  NodeSlice slice{.nodes = {}, .next = place_in(text_in(parts[0]))};
   for (std::size_t i = 1; i < parts.size(); i += parts_of_node) {
     const auto id = ExecutionId::parse(text_in(parts[i]));
     auto* attempt = parts[i + 2].as_array();
@@ -427,21 +545,22 @@ Result<FlowNodes> read_nodes(std::vector<Reply> parts) {
     FF_TRY(record);
     if (!record->execution.flow) return malformed("ff_flow_nodes");
     auto info = core::node_info(record->execution);
-    info.after =
-        read_dependencies(id->partition(), text_in(parts[i + 3]), *names, std::move(*inputs));
-    page.nodes.push_back(std::move(info));
+    info.after = read_dependencies(id->partition(), text_in(parts[i + 3]), *names,
+                                   std::move(*inputs), i == 1 ? from.edge : 0);
+    slice.nodes.push_back(std::move(info));
   }
-  return page;
+  return slice;
 }
 
 RefusalContext flow_context(const ExecutionId& subject) {
   return {.id = subject, .flow = FlowId{subject.uuid()}};
 }
 
-RefusalContext flow_context(const ExecutionId& subject, const FlowId& flow,
-                            const std::vector<core::NewNode>& nodes) {
-  RefusalContext context{.id = subject, .flow = flow};
+RefusalContext flow_context(const ExecutionId& subject, const FlowId& flow, std::string_view list,
+                            std::span<const core::NewNode> nodes) {
+  RefusalContext context{.id = subject, .flow = flow, .list = list};
   for (const auto& [id, node] : nodes) {
+    context.nodes.push_back(node.name);
     auto& names = context.dependencies.emplace_back();
     for (const auto& dependency : node.after) names.push_back(dependency.node);
   }

@@ -273,7 +273,8 @@ std::optional<core::Membership> membership_of(Fields& fields) {
                           .children = fields.number<std::uint32_t>("children"),
                           .open_children = fields.number<std::uint32_t>("open_children"),
                           .spawned_in = fields.optional_number<std::uint32_t>("spawned_in"),
-                          .map = std::move(map)};
+                          .map = std::move(map),
+                          .subflow_turn = fields.optional_number<std::uint32_t>("subflow_turn")};
 }
 
 core::Execution read_execution(const ExecutionId& id, Fields& fields) {
@@ -303,6 +304,7 @@ core::Execution read_execution(const ExecutionId& id, Fields& fields) {
       .signal_count = fields.number<std::uint32_t>("signal_count"),
       .step_count = fields.number<std::uint32_t>("step_count"),
       .step_bytes = fields.number<std::uint64_t>("step_bytes"),
+      .has_streams = fields.has("has_streams"),
       .has_waits = fields.has("has_waits"),
       .waitpoint_expiry = fields.optional_time("waitpoint_expiry"),
       .flow = membership_of(fields)};

@@ -110,6 +110,14 @@ function reader:text(name, text)
   return text
 end
 
+local last_time, last_text
+
+-- Whole milliseconds as they are stored. One call needs the same time again and again.
+function arguments.time_text(time)
+  if time ~= last_time then last_time, last_text = time, string.format('%.0f', time) end
+  return last_text
+end
+
 -- Tells the time: what the caller says (only tests do), else the server's own clock.
 function arguments.now(text)
   if text and text ~= '' then return tonumber(text) end

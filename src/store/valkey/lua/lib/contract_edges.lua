@@ -43,6 +43,19 @@ function contract_edges.open(x)
   return open > 0 or unresolved > 0, unresolved
 end
 
+-- The edges that were applied to a node one by one, as records of lib/flow_edges.lua in the order of their ids; nil if
+-- the node was submitted in a graph.
+function contract_edges.records(x)
+  if x.f.node then return nil end
+  local ids, records = server.call('SMEMBERS', deps_key(x, 'all_edges')), {}
+  table.sort(ids)
+  for i, edge_id in ipairs(ids) do
+    local upstream = server.call('HGET', contract_edges.dep_key(x, edge_id), 'upstream_execution_id')
+    records[i] = flow_edges.pack_from(created.raw_of(x.tag, upstream), 's')
+  end
+  return table.concat(records)
+end
+
 -- ---- Resolving ------------------------------------------------------------------------------------
 
 local bucket_of = {success = 'succeeded', skipped = 'skipped'}
@@ -211,6 +224,26 @@ function flow_draft.align_contract_edges(draft, upstream, first)
     end
   end
   if last < #edges then return last end
+end
+
+-- ---- Repairs --------------------------------------------------------------------------------------
+
+-- Resolves edges into a node that waits whose upstream has ended, some of them, and lets the node go on if it waits
+-- for nothing. Returns how many repairs. x.event tells what became of the node; it is not saved.
+function contract_edges.check(x, edges_max)
+  local repaired = 0
+  for _, edge_id in ipairs(server.call('SRANDMEMBER', deps_key(x, 'unresolved'), edges_max)) do
+    local upstream = server.call('HGET', contract_edges.dep_key(x, edge_id), 'upstream_execution_id')
+    local before = server.call('HMGET', keys.of_execution(x.tag, upstream or '', 'core'), 'lifecycle_phase',
+      'terminal_outcome')
+    local outcome = before[1] == 'terminal' and before[2] or 'none'
+    if outcome ~= 'none' and flows.is_blocked(x) and contract_edges.resolve(x, edge_id, outcome, x.at) then
+      repaired = repaired + 1
+    end
+  end
+  if not flows.is_blocked(x) or contract_edges.open(x) then return repaired end
+  if flow_edges.verdict(x.f) == 'skip' then skip(x) else promote(x) end
+  return repaired + 1
 end
 
 -- ---- Replay ---------------------------------------------------------------------------------------

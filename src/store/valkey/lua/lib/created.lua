@@ -17,10 +17,19 @@ function created.raw_of(tag, id)
   return to_raw(string.sub(id, #tag + 2))
 end
 
+local hex_of_byte
+
+local function make_hex()
+  hex_of_byte = {}
+  for byte = 0, 255 do hex_of_byte[byte] = string.format('%02x', byte) end
+end
+
 function created.id_of(tag, raw)
-  local hex = string.gsub(raw, '.', function(byte) return string.format('%02x', string.byte(byte)) end)
-  return tag .. ':' .. string.sub(hex, 1, 8) .. '-' .. string.sub(hex, 9, 12) .. '-'
-    .. string.sub(hex, 13, 16) .. '-' .. string.sub(hex, 17, 20) .. '-' .. string.sub(hex, 21)
+  if not hex_of_byte then make_hex() end
+  local x = hex_of_byte
+  local a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p = string.byte(raw, 1, 16)
+  return tag .. ':' .. x[a] .. x[b] .. x[c] .. x[d] .. '-' .. x[e] .. x[f] .. '-' .. x[g] .. x[h] .. '-'
+    .. x[i] .. x[j] .. '-' .. x[k] .. x[l] .. x[m] .. x[n] .. x[o] .. x[p]
 end
 
 -- When an execution that comes now counts as created: not before the last one, though the clock may have

@@ -25,6 +25,10 @@ function effects.add_all(tag, texts)
   if #texts > 0 then server.call('SADD', keys.effects(tag), unpack(texts)) end
 end
 
+function effects.has(tag, text)
+  return server.call('SISMEMBER', keys.effects(tag), text) == 1
+end
+
 function effects.settle(tag, text)
   server.call('SREM', keys.effects(tag), text)
 end

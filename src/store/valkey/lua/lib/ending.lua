@@ -25,16 +25,18 @@ function ending.complete(x, result, content_type)
   announce(x, 'success')
 end
 
--- A node that runs once for each entry of a list; it has no attempt of its own.
-function ending.end_map(x, result, failure)
-  finish(x, result and 'success' or 'failed')
-  if result then
-    execution.put(x, {result_content_type = 'application/json'})
-    server.call('SET', keys.of_execution(x.tag, x.id, 'result'), result)
-  else
-    execution.put(x, {failure_reason = failure, failure_category = 'map'})
-  end
-  announce(x, result and 'success' or 'failed')
+-- A node that the engine runs has no attempt of its own.
+function ending.complete_node(x, result, content_type)
+  finish(x, 'success')
+  if content_type then execution.put(x, {result_content_type = content_type}) end
+  if result then server.call('SET', keys.of_execution(x.tag, x.id, 'result'), result) end
+  announce(x, 'success')
+end
+
+function ending.fail_node(x, reason, category)
+  finish(x, 'failed')
+  execution.put(x, {failure_reason = reason, failure_category = category})
+  announce(x, 'failed')
 end
 
 -- The attempt failed for good.

@@ -14,14 +14,14 @@ local function event_of(x, what, origin)
   local timer, due = timers.next(f)
   -- A granted execution is offered again when its timer has ended the grant.
   local offered = execution.is_claimable(x) and not f.grant_expires_at
-  local event = table.concat({
-    origin or '', what, x.at, x.id, f.namespace, f.lane_id, f.execution_kind, f.public_state,
-    f.total_attempt_count or 0, offered and 1 or 0, f.priority or 0,
-    f.queued_at or f.created_at, f.required_capabilities or '', timer or '', due or '',
-  }, '\31')
+  local event = (origin or '') .. '\31' .. what .. '\31' .. x.at .. '\31' .. x.id .. '\31' .. f.namespace
+    .. '\31' .. f.lane_id .. '\31' .. f.execution_kind .. '\31' .. f.public_state .. '\31'
+    .. (f.total_attempt_count or '0') .. (offered and '\0311\31' or '\0310\31') .. (f.priority or '0') .. '\31'
+    .. (f.queued_at or f.created_at) .. '\31' .. (f.required_capabilities or '') .. '\31' .. (timer or '') .. '\31'
+    .. (due or '')
   local blocked = offered and blocking.is_blocked(x)
   -- Older programs take only 15 or 19 parts, and do not read the last one.
-  local last = (blocked and '1 ' or '0 ') .. (f.v or 0)
+  local last = (blocked and '1 ' or '0 ') .. (f.v or '0')
   if f.flow_id then last = last .. '\31' .. f.flow_id end
   if not (blocked or f.budget_ids or f.quota_policy_id) then
     return event .. '\31\31\31\31' .. last
@@ -101,6 +101,11 @@ end
 -- Publishes that a budget or a quota (`kind`) may have room for work that waits for it.
 function events.tell_opening(kind, tag, namespace, id)
   publish('SPUBLISH', keys.events(tag), table.concat({kind, namespace, id}, '\31'))
+end
+
+-- Publishes that a stream of an execution has new frames.
+function events.tell_frames(tag, id)
+  publish('SPUBLISH', keys.events(tag), 'frames\31' .. id)
 end
 
 return events

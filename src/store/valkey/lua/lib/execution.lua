@@ -6,8 +6,7 @@ local execution = {}
 -- (`by_contract`) finds everything written that the contract says, also what can be derived.
 local function object(core_key, tag, id, fields, now)
   return {
-    key = core_key, tag = tag, id = id, now = now, at = string.format('%.0f', now), f = fields,
-    changed = {},
+    key = core_key, tag = tag, id = id, now = now, at = arguments.time_text(now), f = fields, changed = {},
   }
 end
 
@@ -17,7 +16,8 @@ function execution.load(core_key, now)
   if #flat == 0 then return nil end
   local fields = {}
   for i = 1, #flat, 2 do
-    if flat[i + 1] ~= '' then fields[flat[i]] = flat[i + 1] end  -- other programs store '' for none
+    local value = flat[i + 1]
+    if value ~= '' then fields[flat[i]] = value end  -- other programs store '' for none
   end
   local tag, id = keys.parse_core(core_key)
   local x = object(core_key, tag, id, fields, now)
@@ -98,23 +98,32 @@ function execution.reached(x)
   return x.reached or x.f.public_state
 end
 
+local set, gone = {}, {}  -- the same for all: their first values are those of the hash in hand
+
+-- Writes the fields that changed to a hash.
+function execution.write_fields(key, f, changed)
+  local values, fields = 0, 0
+  for field in pairs(changed) do
+    local value = f[field]
+    if value == nil then
+      fields = fields + 1
+      gone[fields] = field
+    else
+      set[values + 1], set[values + 2] = field, value
+      values = values + 2
+    end
+  end
+  if values > 0 then server.call('HSET', key, unpack(set, 1, values)) end
+  if fields > 0 then server.call('HDEL', key, unpack(gone, 1, fields)) end
+end
+
 -- Writes the execution alone. `v` counts the changes of an execution since it was made, so that
 -- of two replies or events the older one is known.
 function execution.write(x)
-  local f, set, gone, n = x.f, {}, {}, 0
+  local f = x.f
   if x.is_stored then f.v, x.changed.v = (f.v or 0) + 1, true end
   if x.held or f.admission then settle_admission(x) end
-  for field in pairs(x.changed) do
-    local value = f[field]
-    if value == nil then
-      gone[#gone + 1] = field
-    else
-      set[n + 1], set[n + 2] = field, value
-      n = n + 2
-    end
-  end
-  if n > 0 then server.call('HSET', x.key, unpack(set)) end
-  if #gone > 0 then server.call('HDEL', x.key, unpack(gone)) end
+  execution.write_fields(x.key, f, x.changed)
 
   local places, holder = placement.of(x.f), placement.holder(x.f)
   placement.move(x.tag, placement.queue(x.f), x.id, x.places, places)
@@ -148,18 +157,20 @@ end
 
 local function become(x, phase, ownership, eligibility, blocking, outcome, attempt, public)
   local f, changed = x.f, x.changed
-  f.lifecycle_phase, changed.lifecycle_phase = phase, true
-  f.ownership_state, changed.ownership_state = ownership, true
-  f.eligibility_state, changed.eligibility_state = eligibility, true
-  f.blocking_reason, changed.blocking_reason = blocking, true
-  f.public_state, changed.public_state = public, true
+  if f.lifecycle_phase ~= phase then f.lifecycle_phase, changed.lifecycle_phase = phase, true end
+  if f.ownership_state ~= ownership then f.ownership_state, changed.ownership_state = ownership, true end
+  if f.eligibility_state ~= eligibility then
+    f.eligibility_state, changed.eligibility_state = eligibility, true
+  end
+  if f.blocking_reason ~= blocking then f.blocking_reason, changed.blocking_reason = blocking, true end
+  if f.public_state ~= public then f.public_state, changed.public_state = public, true end
   f.last_transition_at, changed.last_transition_at = x.at, true
   -- Without it, the last change is the last transition.
   if x.by_contract or f.last_mutation_at then
     f.last_mutation_at, changed.last_mutation_at = x.by_contract and x.at or nil, true
   end
   if f.terminal_outcome ~= outcome then f.terminal_outcome, changed.terminal_outcome = outcome, true end
-  if attempt then f.attempt_state, changed.attempt_state = attempt, true end
+  if attempt and f.attempt_state ~= attempt then f.attempt_state, changed.attempt_state = attempt, true end
   if f.blocking_detail then f.blocking_detail, changed.blocking_detail = nil, true end
 end
 

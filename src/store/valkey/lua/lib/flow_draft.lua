@@ -38,10 +38,23 @@ flow_draft.node = node
 
 -- ---- Nodes ----------------------------------------------------------------------------------------
 
+local function add_effect(draft, effect)
+  draft.effects[#draft.effects + 1] = effect
+end
+
+-- The flow that a node is does not go on after the end of that run, unless it caused that end.
+local function leave_subflow(draft, x)
+  local state = x.f.public_state
+  if flows.has_subflow(x) and state ~= 'completed' and state ~= 'failed' then
+    add_effect(draft, flows.effect_of_subflow(x, execution.count(x, 'subflow_turn') + 1))
+  end
+end
+
 local function note_end(draft, x)
   local flow, f = draft.flow, x.f
   flows.count_end(flow, f, f.public_state, 1)
   draft.to_align[#draft.to_align + 1] = x.id
+  leave_subflow(draft, x)
   local fails = flows.is_failure[f.public_state] and not f.is_optional and not f.as_rest
   if not fails or flows.has_state_of_end(flow) then return end
   if not flow.f.reason then
@@ -55,9 +68,10 @@ end
 flow_draft.note_end = note_end
 
 local function settle(draft, x)
-  local was_blocked, phase = flows.is_blocked(x), x.f.map_phase
+  local was_blocked, phase, turn = flows.is_blocked(x), x.f.map_phase, x.f.subflow_turn
   local event = flows.settle(x, draft.flow)
-  if x.f.map_phase ~= phase then draft.effects[#draft.effects + 1] = flows.effect_of_map(x) end
+  if x.f.map_phase ~= phase then add_effect(draft, flows.effect_of_map(x)) end
+  if x.f.subflow_turn ~= turn then add_effect(draft, flows.effect_of_subflow(x, x.f.subflow_turn)) end
   if not event then return end
   x.event = event
   if flows.has_ended(x) then return note_end(draft, x) end
@@ -80,6 +94,7 @@ local function take(draft, x)
     flows.count_end(draft.flow, x.f, x.ended_as, -1)
     execution.drop(x, 'as_rest')
     draft.to_align[#draft.to_align + 1] = x.id
+    flows.wait_again(x)
     settle(draft, x)
   elseif not ended then
     settle(draft, x)
@@ -89,7 +104,11 @@ flow_draft.take = take
 
 -- Runs a node once more.
 local function start_anew(draft, x, reason)
-  if flows.has_ended(x) then flows.count_end(draft.flow, x.f, x.f.public_state, -1) end
+  if flows.has_ended(x) then
+    flows.count_end(draft.flow, x.f, x.f.public_state, -1)
+  else
+    leave_subflow(draft, x)
+  end
   if attempts.is_open(x) then
     attempts.finish(x, {
       state = 'ended_cancelled', reason = 'redriven: ' .. reason, stream = 'attempt_cancelled',
@@ -101,7 +120,8 @@ local function start_anew(draft, x, reason)
   replaying.start(x, reason, '')
   execution.become_waiting_children(x)
   execution.drop(x, 'as_rest', 'lost_as', 'attempt_left_ms', 'current_suspension_id', 'current_waitpoint_id',
-    'suspension_timeout_at', 'map_phase', 'map_items')
+    'suspension_timeout_at')
+  flows.forget_run(x)
   x.event, x.flow_outcome = 'reset', nil
   draft.to_align[#draft.to_align + 1] = x.id
 end
@@ -180,11 +200,16 @@ local function recount(x, edge, target)
   if target ~= 'p' then add_to_count(x, count_of[target], 1) end
 end
 
+local function is_aligned(edge, upstream, x)
+  local by_this_run = edge.state == 'p' or edge.on == 't' or edge.run == execution.count(upstream, 'replay_count')
+  return by_this_run and edge.state == target_of(edge, upstream, x)
+end
+
 local function align(draft, x, index, upstream)
   local edge = flow_edges.get(x, index)
+  if is_aligned(edge, upstream, x) then return end
   local target = target_of(edge, upstream, x)
   local run = execution.count(upstream, 'replay_count')
-  if edge.state == target and (target == 'p' or edge.on == 't' or edge.run == run) then return end
   recount(x, edge, target)
   -- A node that waits for its children goes on waiting if one of them runs again, unless their results are being
   -- collected.
@@ -281,6 +306,23 @@ function flow_draft.cancel_rest(draft, id, first)
   if index < count then return index end
 end
 
+-- Cancels these nodes of the flow, as far as they have not ended. Returns how many.
+function flow_draft.cancel_all(draft, ids, reason, as_rest)
+  local flow, cancelled = draft.flow, 0
+  for _, id in ipairs(ids) do
+    local is_here = string.sub(id, 1, #flow.tag + 1) == flow.tag .. ':'
+    local x = is_here and node(draft, id)
+    if x and x.f.flow_id == flow.id and not flows.has_ended(x) then
+      if as_rest then execution.put(x, {as_rest = 1}) end
+      ending.end_node(x, 'cancelled', reason)
+      x.event = 'cancelled'
+      note_end(draft, x)
+      cancelled = cancelled + 1
+    end
+  end
+  return cancelled
+end
+
 -- Tells apart the causes for which the edges out of a node are brought in line: two for each of its runs, and one
 -- more if it has ended. A later cause is thus another effect, which stays when an earlier one is settled.
 local function turn_of(x)
@@ -306,20 +348,96 @@ local function align_queued(draft)
   draft.to_align, draft.to_cancel_rest = {}, {}
 end
 
+-- ---- Repairs --------------------------------------------------------------------------------------
+
+-- True if an edge into a node was repaired.
+local function check_edge(draft, x, index)
+  local edge = flow_edges.get(x, index)
+  local upstream = node(draft, created.id_of(draft.flow.tag, edge.uuid))
+  if not upstream or is_aligned(edge, upstream, x) then return false end
+  local effect = 'resolve_edges ' .. upstream.id .. ' ' .. turn_of(upstream)
+  if effects.has(draft.flow.tag, effect) then return false end
+  align(draft, x, index, upstream)
+  return true
+end
+
+-- True if the node counted its edges wrongly.
+local function recount_edges(x)
+  local right = {satisfied = 0, impossible = 0, children = 0, open_children = 0}
+  flow_edges.each_record(flow_edges.records(x, 0, step_max), function(edge)
+    local field = count_of[edge.state]
+    if edge.on == 'c' then
+      right.children = right.children + 1
+      field = edge.state == 'p' and 'open_children'
+    end
+    if field then right[field] = right[field] + 1 end
+  end)
+  local repaired = false
+  for field, count in pairs(right) do
+    if execution.count(x, field) ~= count then
+      execution.put(x, {[field] = count})
+      repaired = true
+    end
+  end
+  return repaired
+end
+
+-- True if the effect that the phase of its list needs was lost.
+local function renew_effect_of_map(draft, x)
+  local phase = x.f.map_phase
+  if phase ~= 'a' and phase ~= 'c' then return false end
+  local effect = flows.effect_of_map(x)
+  for _, emitted in ipairs(draft.effects) do
+    if emitted == effect then return false end
+  end
+  if effects.has(draft.flow.tag, effect) then return false end
+  draft.effects[#draft.effects + 1] = effect
+  x.event = 'waiting_children'
+  return true
+end
+
+-- Repairs a node that waits, and one slice of the edges into it. Returns how many repairs, and where to go on; nil at
+-- the end.
+function flow_draft.check(draft, x, first)
+  local repaired, count = 0, flow_edges.count_in(x.f)
+  local function note(is_repair)
+    if is_repair then repaired = repaired + 1 end
+  end
+  if count <= step_max then note(recount_edges(x)) end  -- more could not be counted in one step
+  local stop = math.min(count, first + step_max)
+  for index = first, stop - 1 do
+    if flows.is_blocked(x) then note(check_edge(draft, x, index)) end
+  end
+  if not flows.is_blocked(x) then return repaired end
+  if stop < count then return repaired, stop end
+  local event = x.event
+  settle(draft, x)
+  note(x.event ~= event)
+  if flows.is_blocked(x) then note(renew_effect_of_map(draft, x)) end
+  return repaired
+end
+
 -- ---- The result -----------------------------------------------------------------------------------
 
 local event_of_end = {
   completed = 'flow_completed', failed = 'flow_failed', cancelled = 'flow_cancelled', expired = 'flow_expired',
 }
 
-local function finish_flow(draft)
+-- The flow ends if all its nodes have.
+local function end_flow(draft)
+  local flow = draft.flow
+  local state = flows.end_of(flow)
+  if not state then return end
+  flows.put(flow, {public_flow_state = state, ended_at = flow.at})
+  draft.event = event_of_end[state]
+  if not flow.f.parent_node then return end
+  add_effect(draft, string.format('end_subflow %s %d %s %d', flow.f.parent_node, flows.count(flow, 'parent_run'),
+    flow.id, flows.count(flow, 'generation')))
+end
+
+local function save_flow(draft)
   local flow = draft.flow
   if flow.f.is_removing and not flow.f.walk then return flows.remove(flow) end
-  local state = flows.end_of(flow)
-  if state then
-    flows.put(flow, {public_flow_state = state, ended_at = flow.at})
-    draft.event = event_of_end[state]
-  end
   if draft.event or next(flow.changed) then flows.save(flow) end
 end
 
@@ -345,8 +463,9 @@ function flow_draft.finish(draft, event)
   for _, x in ipairs(draft.order) do
     if not x.is_removed and next(x.changed) then execution.write(x) end
   end
+  end_flow(draft)
   effects.add_all(flow.tag, draft.effects)
-  finish_flow(draft)
+  save_flow(draft)
 end
 
 -- A draft about the flow of a node, and the node; nil if either is gone.

@@ -52,6 +52,14 @@ local function beside(x, what)
   return keys.of_execution(x.tag, x.id, what)
 end
 
+function flow_edges.count_of(records)
+  return #records / from_bytes
+end
+
+function flow_edges.slice(records, first, count)
+  return string.sub(records, first * from_bytes + 1, (first + count) * from_bytes)
+end
+
 -- The edge into a node at a place, counted from 0.
 function flow_edges.get(x, index)
   local first = index * from_bytes
@@ -121,7 +129,7 @@ function flow_edges.out(x, first, max)
       id = created.id_of(x.tag, string.sub(records, i, i + 15)), index = struct.unpack('>I4', records, i + 16),
     }
   end
-  if sorted then table.sort(edges, by_node) end
+  if sorted and #edges > 1 then table.sort(edges, by_node) end
   local skipped = sorted and first or 0
   local ids, indexes = {}, {}
   for i = skipped + 1, math.min(skipped + max, #edges) do

@@ -2,15 +2,15 @@
 local flow_nodes = {}
 
 local members_at_once = 1000
-local flow_nodes_max, flow_edges_max = 100000, 1000000
+flow_nodes.nodes_max, flow_nodes.edges_max, flow_nodes.dependencies_max = 100000, 1000000, 10000
 local edge_bytes = 17  -- of an argument: UUID of the node before, and `on`
 
 -- The arguments of each node:
 --   uuid (16 bytes), name, lane, kind, priority, payload (=bytes or #, as in ff_submit), delay_until, deadline,
 --   retention_ms, content_type, policy (JSON, without budgets), required_capabilities (CSV),
 --   attempt_timeout_ms, execution_deadline_ms, budget_ids (CSV), quota_policy_id, max_signals, needed, flags
---   (o: optional, f: finalizer, r: cancel the rest), edges (17 bytes each: UUID of the node before, on), inputs
---   (index=name, joined by byte 31), map (input, max_parallel, tolerated_failures, joined by byte 31), count of
+--   (o: optional, f: finalizer, r: cancel the rest, w: a flow), edges (17 bytes each: UUID of the node before, on),
+--   inputs (index=name, joined by byte 31), map (input, max_parallel, tolerated_failures, joined by byte 31), count of
 --   tags, then key and value of each tag
 local fields_of_node = 23
 local names = {
@@ -88,7 +88,7 @@ local function new_node(flow, added, index, created_at)
     budget_ids = added.all_budgets, quota_policy_id = added.quota_policy_id, max_signals = added.max_signals,
     has_tags = added.tags[1] and 1, flow_id = flow.id, node = added.node, node_index = index,
     is_optional = flag('o'), is_finalizer = flag('f'), cancel_rest = flag('r'), needed = added.needed,
-    spawned_in = added.spawned_in,
+    spawned_in = added.spawned_in, subflow_turn = flag('w') and 0,
   })
   if added.map then
     local over, parallel, tolerated = string.match(added.map, '^([^\31]*)\31([^\31]*)\31([^\31]*)$')
@@ -160,37 +160,81 @@ end
 function flow_nodes.is_too_large(flow, list)
   local edges = flows.count(flow, 'edge_count')
   for _, added in ipairs(list) do edges = edges + #added.edges / edge_bytes end
-  return flows.count(flow, 'node_count') + #list > flow_nodes_max or edges > flow_edges_max
+  return flows.count(flow, 'node_count') + #list > flow_nodes.nodes_max or edges > flow_nodes.edges_max
 end
 
--- Refuses an edge from a node that is neither there nor among these: its place among the arguments, from 0.
-local function check_edges(tag, list, fresh)
-  local known = {}
-  for _, added in ipairs(list) do known[added.uuid] = true end
-  for _, added in ipairs(fresh) do
-    for i = 1, #added.edges, edge_bytes do
-      local uuid = string.sub(added.edges, i, i + 15)
-      if known[uuid] == nil then
-        known[uuid] = server.call('EXISTS', keys.of_execution(tag, created.id_of(tag, uuid), 'core')) == 1
-      end
-      if not known[uuid] then
-        return reply.refuse('node_not_found', tostring(added.place), tostring((i - 1) / edge_bytes))
-      end
+-- Refuses an edge from a node that is neither there nor `known`: its place among the arguments, from 0.
+local function check_edges(tag, added, known)
+  for i = 1, #added.edges, edge_bytes do
+    local uuid = string.sub(added.edges, i, i + 15)
+    if known[uuid] == nil then
+      known[uuid] = server.call('EXISTS', keys.of_execution(tag, created.id_of(tag, uuid), 'core')) == 1
+    end
+    if not known[uuid] then
+      return reply.refuse('node_not_found', tostring(added.place), tostring((i - 1) / edge_bytes))
     end
   end
 end
 
--- Tells the nodes that the flow does not have yet from the others, and refuses what cannot be added.
--- Returns both lists, and the refusal.
-function flow_nodes.sort(flow, list)
-  local fresh, known = {}, {}
+-- The edges of a node as its arguments have them; that one of them spawned it is left out.
+local function edges_in(x)
+  local count = flow_edges.count_in(x.f) - tonumber(x.f.children or 0)
+  local edges = {}
+  flow_edges.each_record(flow_edges.records(x, 0, count), function(edge)
+    edges[#edges + 1] = edge.uuid .. (edge.on == 'g' and 's' or edge.on)
+  end)
+  return table.concat(edges)
+end
+
+local function inputs_in(x)
+  local inputs, flat = {}, server.call('HGETALL', keys.of_execution(x.tag, x.id, 'inputs'))
+  for i = 1, #flat, 2 do inputs[flat[i]] = flat[i + 1] end
+  return inputs
+end
+
+local function has_same_inputs(x, added)
+  local inputs = inputs_in(x)
+  for index, name in string.gmatch(added.inputs or '', '(%d+)=([^\31]+)') do
+    if inputs[index] ~= name then return false end
+    inputs[index] = nil
+  end
+  return next(inputs) == nil
+end
+
+-- Refuses a node that the flow has already if its kind or its dependencies are others now.
+function flow_nodes.check_same(x, added, place)
+  local function another(part) return reply.refuse('duplicate_mismatch', 'node', tostring(place), part) end
+  if x.f.execution_kind ~= added.kind then return another('kind') end
+  local edges = {}
+  for i = 1, #added.edges, edge_bytes do
+    local on = string.sub(added.edges, i + 16, i + 16)
+    edges[#edges + 1] = string.sub(added.edges, i, i + 15) .. (on == 'g' and 's' or on)
+  end
+  if table.concat(edges) ~= edges_in(x) or not has_same_inputs(x, added) then return another('after') end
+end
+
+-- Tells the nodes that the flow does not have yet from the others, and refuses what cannot be added: a worker
+-- (`spawns`) replaces what it spawned before, and nothing else. Returns both lists, and the refusal.
+function flow_nodes.sort(flow, list, spawns)
+  local fresh, known, uuids = {}, {}, {}
+  for _, added in ipairs(list) do uuids[added.uuid] = true end
   for place, added in ipairs(list) do
     added.place = place - 1
-    local into = server.call('EXISTS', added.key) == 1 and known or fresh
+    local x = execution.load(added.key, flow.now)
+    local refused
+    if x and spawns and not x.f.spawned_in then
+      refused = reply.refuse('invalid_input', 'child', tostring(added.place))
+    elseif x then
+      refused = flow_nodes.check_same(x, added, added.place)
+    else
+      refused = check_edges(flow.tag, added, uuids)
+    end
+    if refused then return nil, nil, refused end
+    local into = x and known or fresh
     into[#into + 1] = added
   end
-  local refused = check_edges(flow.tag, list, fresh)
-  if not refused and flow_nodes.is_too_large(flow, fresh) then refused = reply.refuse('flow_limit_exceeded') end
+  local refused
+  if flow_nodes.is_too_large(flow, fresh) then refused = reply.refuse('flow_limit_exceeded') end
   return fresh, known, refused
 end
 
@@ -199,27 +243,21 @@ function flow_nodes.check_children(known, parent)
   for _, added in ipairs(known) do
     local child, is_child = execution.load(added.key, parent.now), false
     for _, id in ipairs((flow_edges.out(child, 0, 100))) do is_child = is_child or id == parent.id end
-    if not is_child then return reply.refuse('invalid_input', 'child', added.node) end
+    if not is_child then return reply.refuse('invalid_input', 'child', tostring(added.place)) end
   end
 end
 
--- A worker replaces what it spawned before, and nothing else.
-function flow_nodes.check_spawned(known)
-  for _, added in ipairs(known) do
-    if not server.call('HGET', added.key, 'spawned_in') then
-      return reply.refuse('invalid_input', 'child', added.node)
-    end
-  end
+-- Whether a node has this payload already.
+function flow_nodes.has_payload(x, added)
+  return (server.call('GET', keys.of_execution(x.tag, x.id, 'payload')) or '') == string.sub(added.payload, 2)
 end
 
 -- A node that is added once more runs again if its payload is another one now.
 local function add_again(draft, added)
   local x = flow_draft.node(draft, added.id)
-  local payload_key = keys.of_execution(x.tag, x.id, 'payload')
   if added.spawned_in then execution.put(x, {spawned_in = added.spawned_in}) end
-  local payload = string.sub(added.payload, 2)
-  if (server.call('GET', payload_key) or '') == payload then return end
-  server.call('SET', payload_key, payload)
+  if flow_nodes.has_payload(x, added) then return end
+  server.call('SET', keys.of_execution(x.tag, x.id, 'payload'), string.sub(added.payload, 2))
   execution.put(x, {content_type = added.content_type})
   if not added.content_type then execution.drop(x, 'content_type') end
   if not flows.is_untouched(x) then flow_draft.start_anew(draft, x, 'added with another payload') end

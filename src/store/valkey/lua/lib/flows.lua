@@ -6,11 +6,12 @@
 --   on_failure     stop, if the failure of a node is to stop the others
 --   result         the name of the node whose result is the flow's
 --   budget_ids     that every node spends from
---   deadline, retention_ms, ended_at, reason, digest, idempotency_key, has_tags, v (see lib/execution.lua)
+--   deadline, retention_ms, ended_at, reason, pause_reason, digest, idempotency_key, has_tags, v (see lib/execution.lua)
 --   is_unsealed    it ended while it was being built
 --   is_stopping    a node failed: only finalizers can start
 --   is_redriving   the walk resets nodes that failed
 --   is_removing    the walk removes the nodes, then the flow
+--   parent_node, parent_run   the run of a node of another flow that this flow is
 --   walk           nodes from this index on are still to be brought in line with the flow
 -- The text `nodes` has the UUIDs of the nodes, 16 bytes each, in the order in which they were added. A flow that a
 -- program of the contract made is `open` until it is cancelled: more nodes may come at any time.
@@ -54,7 +55,7 @@ end
 local function object(tag, id, fields, now)
   return {
     tag = tag, id = id, key = keys.flow(tag, id, 'core'), subject = tag .. ':' .. id, now = now,
-    at = string.format('%.0f', now), f = fields, changed = {},
+    at = arguments.time_text(now), f = fields, changed = {},
   }
 end
 
@@ -70,7 +71,8 @@ function flows.load(tag, id, now)
   if #flat == 0 then return nil end
   local fields = {}
   for i = 1, #flat, 2 do
-    if flat[i + 1] ~= '' then fields[flat[i]] = flat[i + 1] end
+    local value = flat[i + 1]
+    if value ~= '' then fields[flat[i]] = value end
   end
   local flow = object(tag, id, fields, now)
   flow.due, flow.retention = due_of(fields), retention_of(fields)
@@ -93,20 +95,14 @@ local function move(flow, index, before, after)
 end
 
 function flows.save(flow)
-  local f, set, gone = flow.f, {}, {}
+  local f = flow.f
   flows.put(flow, {v = flows.count(flow, 'v') + 1, last_mutation_at = flow.at})
-  for field in pairs(flow.changed) do
-    if f[field] == nil then
-      gone[#gone + 1] = field
-    else
-      set[#set + 1], set[#set + 2] = field, f[field]
-    end
-  end
-  server.call('HSET', flow.key, unpack(set))
-  if #gone > 0 then server.call('HDEL', flow.key, unpack(gone)) end
+  execution.write_fields(flow.key, f, flow.changed)
   local due, retention = due_of(f), retention_of(f)
   move(flow, 'flow_deadline', flow.due, due)
   move(flow, 'flow_retention', flow.retention, retention)
+  -- It runs again, or is being removed: there is something to look after.
+  if flow.retention and not retention then server.call('SADD', keys.index(flow.tag, 'flow_index'), flow.id) end
   flow.due, flow.retention, flow.changed = due, retention, {}
 end
 
@@ -229,10 +225,15 @@ end
 local is_failure = {failed = true, expired = true, cancelled = true}
 flows.is_failure = is_failure
 
+-- Whether the end of a node in a state is a failure of its flow.
+function flows.fails(node, state)
+  return is_failure[state] and not node.is_optional and not (state == 'cancelled' and node.as_rest)
+end
+
 -- Counts a node that ended in a state (+1), or that ended so and runs again (-1).
 function flows.count_end(flow, node, state, by)
   flows.put(flow, {[state] = flows.count(flow, state) + by})
-  if is_failure[state] and not node.is_optional and not (state == 'cancelled' and node.as_rest) then
+  if flows.fails(node, state) then
     flows.put(flow, {failures = flows.count(flow, 'failures') + by})
   end
 end
@@ -286,8 +287,20 @@ local function is_free(x)
     or x.f.lifecycle_phase == 'runnable' and x.f.eligibility_state == 'not_eligible_until_time'
 end
 
+-- Of a node that is a flow, which has started. The field subflow_turn is 0 while the node waits, then one more each
+-- time that its flow is to start (odd) or to be held (even).
+function flows.has_subflow(x)
+  return execution.count(x, 'subflow_turn') > 0
+end
+
 local function has_begun(x)
-  return x.f.ownership_state == 'leased' or x.f.lifecycle_phase == 'suspended' or attempts.is_open(x)
+  return flows.has_subflow(x) or x.f.ownership_state == 'leased' or x.f.lifecycle_phase == 'suspended'
+    or attempts.is_open(x)
+end
+
+-- Nothing of its run has happened, so that it can still be made to wait.
+function flows.can_wait(x)
+  return (flows.is_blocked(x) or is_free(x)) and not has_begun(x)
 end
 
 -- While it is not free, a node that lost its worker keeps that in mind: its attempt has ended.
@@ -347,15 +360,46 @@ function flows.effect_of_map(x)
     execution.count(x, 'map_tolerated'))
 end
 
--- It waits, and nothing of its run has happened yet.
-function flows.is_untouched(x)
-  return flows.is_blocked(x) and not attempts.is_open(x) and not x.f.map_phase
+-- A node that is a flow is never claimed either.
+local function advance_subflow(x, is_paused)
+  local turn = execution.count(x, 'subflow_turn')
+  local runs = turn % 2 == 1
+  if runs ~= is_paused then return nil end
+  execution.put(x, {subflow_turn = turn + 1})
+  return 'waiting_children'
 end
 
--- Whether a node is in this run of its list, and in this phase of it if one is given.
-function flows.is_in_map(x, run, phase)
-  return x.f.map_over ~= nil and not flows.has_ended(x) and execution.count(x, 'replay_count') == tonumber(run)
-    and (not phase or x.f.map_phase == phase)
+-- The flow that a node is has to do as the node demands in this turn.
+function flows.effect_of_subflow(x, turn)
+  return string.format('run_subflow %s %d %d', x.id, execution.count(x, 'replay_count'), turn)
+end
+
+-- It waits, and nothing of its run has happened yet.
+function flows.is_untouched(x)
+  return flows.is_blocked(x) and not attempts.is_open(x) and not x.f.map_phase and not flows.has_subflow(x)
+end
+
+-- The engine runs the node, and no worker.
+local function is_run_by_engine(x)
+  return x.f.map_over ~= nil or x.f.subflow_turn ~= nil
+end
+
+-- Whether such a node is in this run.
+function flows.is_in_run(x, run)
+  return is_run_by_engine(x) and not flows.has_ended(x) and execution.count(x, 'replay_count') == tonumber(run)
+end
+
+-- Forgets the last run of such a node.
+function flows.forget_run(x)
+  execution.drop(x, 'map_phase', 'map_items')
+  if x.f.subflow_turn then execution.put(x, {subflow_turn = 0}) end
+end
+
+-- Such a node waits again.
+function flows.wait_again(x)
+  if not is_run_by_engine(x) then return end
+  flows.forget_run(x)
+  execution.become_waiting_children(x)
 end
 
 -- A node that has not ended waits, or goes on, as its edges and its flow demand. Returns the event; nil if
@@ -386,6 +430,7 @@ function flows.settle(x, flow)
     -- While nodes are reset, some of its items may still be to be.
     return f.public_flow_state ~= 'paused' and not f.is_redriving and advance_map(x) or nil
   end
+  if blocked and x.f.subflow_turn then return advance_subflow(x, f.public_flow_state == 'paused') end
   local was_held = is_held_by_flow(x)
   if blocked then flows.make_free(x) end
   if f.public_flow_state == 'paused' and is_waiting(x) then

@@ -47,6 +47,7 @@ local runnable_index = {
 
 -- By the reason why an execution is blocked.
 placement.blocked_index = {
+  waiting_for_children = 'blocked:dependencies',
   waiting_for_budget = 'blocked:budget',
   waiting_for_quota = 'blocked:quota',
   waiting_for_capable_worker = 'blocked:route',

@@ -3,8 +3,10 @@
 -- execution that needs nothing costs nothing here: those are the rest of the index `eligible`.
 local waiting = {}
 
--- A field of a complete hash. Stores of libraries before 1.2 have no hash: the first change counts it.
+-- A field of a complete hash. A queue has no hash until something in it needs anything, or if it is of a library
+-- before 1.2: the first change counts it. One that is too long for that is taken for one of the first kind.
 local counted = 'counted'
+local counted_max = 1000  -- entries of a queue, in one call
 local slice = 64  -- entries read at once
 
 local function given(text)
@@ -55,11 +57,23 @@ local function count(tag, queue)
   return counts
 end
 
--- Counts a queue anew. Returns how many counts were wrong.
-function waiting.recount(tag, queue)
-  local key, counts, wrong = waiting.key(tag, queue), count(tag, queue), 0
+function waiting.length(tag, queue)
+  return server.call('ZCARD', keys.lane_index(tag, queue, 'eligible'))
+end
+
+local function note_complete(tag, queue)
+  server.call('HSET', waiting.key(tag, queue), counted, 1)
+end
+
+-- Counts a queue anew, unless it is longer than `entries_max`. Returns how many counts were wrong.
+function waiting.recount(tag, queue, entries_max)
   local before = waiting.counts(tag, queue)
   local complete = before ~= nil
+  if waiting.length(tag, queue) > entries_max then
+    if not complete then note_complete(tag, queue) end
+    return 0
+  end
+  local key, counts, wrong = waiting.key(tag, queue), count(tag, queue), 0
   if not complete then
     server.call('DEL', key)
     before = {}
@@ -77,7 +91,7 @@ function waiting.recount(tag, queue)
     server.call('HSET', key, needs, number)
     wrong = wrong + 1
   end
-  if not complete then server.call('HSET', key, counted, 1) end
+  if not complete then note_complete(tag, queue) end
   return wrong
 end
 
@@ -87,8 +101,11 @@ local function add(tag, queue, needs, by)
   local number = server.call('HINCRBY', key, needs, by)
   -- Only a count that was not there can tell that the hash was not.
   if number == by and server.call('HEXISTS', key, counted) == 0 then
-    waiting.recount(tag, queue)
-    return true
+    if waiting.length(tag, queue) <= counted_max then
+      waiting.recount(tag, queue, counted_max)
+      return true
+    end
+    note_complete(tag, queue)
   end
   if number <= 0 then server.call('HDEL', key, needs) end
 end

@@ -17,16 +17,12 @@ server.register_function('ff_add_execution_to_flow', function(KEYS, ARGV)
   local is_member = server.call('SISMEMBER', members, id) == 1
   if is_member and other then return reply.already(id, tostring(flow.f.node_count)) end
 
-  execution.put(x, {flow_id = flow_id})
-  execution.write(x)
-  if is_member then return reply.already(id, tostring(flow.f.node_count)) end
-  server.call('SADD', members, id)
-  server.call('APPEND', keys.flow(flow.tag, flow_id, 'nodes'), created.raw_of(flow.tag, id))
-  flows.put(flow, {
-    node_count = flows.count(flow, 'node_count') + 1, graph_revision = flows.count(flow, 'graph_revision') + 1,
-  })
-  if flows.has_ended(x) then flows.count_end(flow, x.f, x.f.public_state, 1) end
-  flows.save(flow)
-  server.call('SADD', keys.index(flow.tag, 'flow_index'), flow_id)
+  if is_member then
+    execution.put(x, {flow_id = flow_id})
+    execution.write(x)
+    return reply.already(id, tostring(flow.f.node_count))
+  end
+  local event = open_flows.add_member(flow, x)
+  if event then events.tell(x, event, '') end
   return reply.ok(id, tostring(flow.f.node_count))
 end)

@@ -11,13 +11,6 @@ server.register_function('ff_create_flow', function(KEYS, ARGV)
   local now = arguments.now()
   if flows.load(tag, flow_id, now) then return reply.already(flow_id) end
 
-  local flow = flows.new(tag, flow_id, {
-    flow_id = flow_id, flow_kind = kind, namespace = namespace, graph_revision = 0, node_count = 0,
-    edge_count = 0, public_flow_state = 'open', created_at = string.format('%.0f', now),
-  }, now)
-  flows.save(flow)
-  server.call('SADD', keys.index(tag, 'flow_index'), flow_id)
-  server.call('ZADD', keys.flows(tag, namespace), now, flow_id)
-  contract.tell_flow(flow, 'flow_submitted')
+  contract.tell_flow(open_flows.create(tag, flow_id, kind, namespace, now), 'flow_submitted')
   return reply.ok(flow_id)
 end)

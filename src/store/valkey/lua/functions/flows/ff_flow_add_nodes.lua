@@ -12,7 +12,7 @@ commands.register('ff_flow_add_nodes', function(KEYS, ARGV)
   local flow = flows.find(tag, id, arguments.now(now))
   if not flow then return flows.not_found() end
   if flows.has_state_of_end(flow) then return flows.not_running(flow) end
-  if flows.is_of_contract(flow) then return reply.refuse('flow_not_building', flow.f.public_flow_state) end
+  if flows.is_of_contract(flow) then return reply.refuse('flow_not_building', 'open') end
   local fresh, known, refused = flow_nodes.sort(flow, flow_nodes.read(tag, ARGV, first_node))
   if refused then return refused end
 

@@ -1,20 +1,22 @@
 -- Makes a flow with its first nodes.
 --   keys   flow core
 --   args   now, origin, namespace, kind, state (building or running; empty: nothing is made), digest (of the
---          request), on_failure (finish or stop), result (a node's name), deadline, retention_ms, budget_ids (CSV), idempotency_key, count of
---          tags, key and value of each tag, then the nodes (lib/flow_nodes.lua)
+--          request), on_failure (finish or stop), result (a node's name), deadline, retention_ms, budget_ids (CSV),
+--          idempotency_key, parent_node, parent_run (of a flow that is a node of another one), count of tags, key
+--          and value of each tag, then the nodes (lib/flow_nodes.lua)
 --   reply  OK or DUPLICATE, events, fields, tags
 -- An empty text means: not given.
 local given = arguments.given
-local first_tag = 14
+local first_tag = 16
 
 local function fields_of(ARGV, tag_count)
-  local namespace, kind, state, digest, on_failure, result, deadline, retention_ms, budget_ids, idempotency_key =
-    unpack(ARGV, 3, first_tag - 2)
+  local namespace, kind, state, digest, on_failure, result, deadline, retention_ms, budget_ids, idempotency_key,
+    parent_node, parent_run = unpack(ARGV, 3, first_tag - 2)
   return {
     namespace = namespace, flow_kind = kind, public_flow_state = state, digest = digest,
     on_failure = on_failure == 'stop' and 'stop' or nil, result = given(result), deadline = given(deadline),
     retention_ms = retention_ms, budget_ids = given(budget_ids), idempotency_key = given(idempotency_key),
+    parent_node = given(parent_node), parent_run = given(parent_run),
     graph_revision = 1, node_count = 0, edge_count = 0, has_tags = tag_count > 0 and 1 or nil,
   }
 end

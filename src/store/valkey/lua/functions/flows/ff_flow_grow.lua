@@ -27,10 +27,8 @@ commands.register('ff_flow_grow', function(KEYS, ARGV)
   local waits = how == 'wait'
   if not waits then flow_nodes.mark_spawned(list, x) end
   local fresh, known
-  fresh, known, refused = flow_nodes.sort(flow, list)
-  if not refused then
-    refused = waits and flow_nodes.check_children(known, x) or not waits and flow_nodes.check_spawned(known)
-  end
+  fresh, known, refused = flow_nodes.sort(flow, list, not waits)
+  if not refused and waits then refused = flow_nodes.check_children(known, x) end
   if refused then return refused end
 
   if waits then

@@ -13,15 +13,21 @@ server.register_function{
     local x = execution.load(core_key, arguments.now(now))
     if not x then return reply.refuse('execution_not_found') end
     local found, place, bytes = reply.ok(''), first, 0
-    local count = flow_edges.count_in(x.f)
+    local records = contract_edges.records(x)
+    local count = records and flow_edges.count_of(records) or flow_edges.count_in(x.f)
     local stop = math.min(count, first + looks_max)
+    local edges = {}
+    local looked_at = records and flow_edges.slice(records, first, looks_max)
+      or flow_edges.records(x, first, looks_max)
+    flow_edges.each_record(looked_at, function(edge) edges[#edges + 1] = edge end)
     local inputs = keys.of_execution(x.tag, x.id, 'inputs')
+    local has_names = server.call('EXISTS', inputs) == 1
     while place < stop and bytes < bytes_max do
-      local edge = flow_edges.get(x, place)
+      local edge = edges[place - first + 1]
       local id = created.id_of(x.tag, edge.uuid)
       local before = server.call('HMGET', keys.of_execution(x.tag, id, 'core'), 'node', 'public_state',
         'result_content_type')
-      local name = server.call('HGET', inputs, place) or before[1] or ''
+      local name = has_names and server.call('HGET', inputs, place) or before[1] or ''
       if before[2] and edge.on ~= 't' and (not wanted or wanted == name) then
         local result = before[2] == 'completed' and server.call('GET', keys.of_execution(x.tag, id, 'result')) or ''
         local n = #found

@@ -15,7 +15,7 @@ commands.register('ff_flow_pause', function(KEYS, ARGV)
 
   local draft = flow_draft.begin(flow)
   flows.put(flow, {public_flow_state = 'paused', walk = 0})
-  execution.put_text(flow, 'reason', reason)
+  execution.put_text(flow, 'pause_reason', reason)
   flow_draft.finish(draft, 'flow_paused')
   return reply.ok(events.tell_flow(draft, origin), flows.shown(flow))
 end)

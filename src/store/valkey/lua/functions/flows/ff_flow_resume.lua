@@ -15,7 +15,7 @@ commands.register('ff_flow_resume', function(KEYS, ARGV)
 
   local draft = flow_draft.begin(flow)
   flows.put(flow, {public_flow_state = flows.state_of_running(flow), walk = 0})
-  flows.drop(flow, 'reason')
+  flows.drop(flow, 'pause_reason')
   flow_draft.finish(draft, 'flow_resumed')
   return reply.ok(events.tell_flow(draft, origin), flows.shown(flow))
 end)

@@ -29,7 +29,8 @@ commands.register('ff_map_items', function(KEYS, ARGV)
 
   local x = execution.load(core_key, arguments.now(now))
   local flow = x and x.f.flow_id and flows.load(x.tag, x.f.flow_id, x.now)
-  if not flow or not flows.is_in_map(x, run, 'a') or execution.count(x, 'map_items') ~= tonumber(first) then
+  if not flow or not flows.is_in_run(x, run) or x.f.map_phase ~= 'a'
+    or execution.count(x, 'map_items') ~= tonumber(first) then
     return reply.ok('')
   end
   local policy = server.call('GET', keys.of_execution(x.tag, x.id, 'policy')) or ''

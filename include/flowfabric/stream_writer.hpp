@@ -1,0 +1,34 @@
+// A stream that a handler writes to while it runs.
+#pragma once
+
+#include <flowfabric/streams.hpp>
+
+#include <memory>
+#include <string>
+
+namespace ff {
+
+struct StreamOptions {
+  StreamClass durability = StreamClass::buffered;
+  StreamFull when_full = StreamFull::trim;
+};
+
+// Frames are sent together: 20 ms after the first of them, or as soon as there are 64 of them or 16 KiB. The worker
+// sends the last ones before the attempt ends. Made by Task::stream(); its members may be called from any thread.
+class StreamWriter {
+ public:
+  // Waits only if the engine falls behind. Throws, for this frame or an earlier one: TaskCancelled if the lease is
+  // lost, a TaskFailure if the engine refused it.
+  void write(std::string bytes, std::string_view type = {});
+
+  // Returns when everything that was written is sent. Throws as write() does.
+  void flush();
+
+  class Buffer;
+  explicit StreamWriter(std::shared_ptr<Buffer> buffer) : buffer_(std::move(buffer)) {}
+
+ private:
+  std::shared_ptr<Buffer> buffer_;
+};
+
+}  // namespace ff

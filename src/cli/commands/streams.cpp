@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include "base/text/utf8.hpp"
+#include "base/try.hpp"
+#include "cli/engine.hpp"
+#include "cli/input/stop_signals.hpp"
+#include "cli/output/output.hpp"
+#include "sdk/client/blocking.hpp"
+
+namespace ff::cli {
+namespace {
+
+constexpr Millis wait_for_frames = std::chrono::seconds{20};
+constexpr Millis frames_answer_time = std::chrono::seconds{30};  // beyond the wait
+
+struct TailArguments {
+  Request request;
+  bool no_follow = false;
+};
+
+// What a worker wrote must not steer the terminal.
+std::string for_terminal(const std::string& bytes) {
+  std::string text;
+  for (const char byte : to_valid_utf8(bytes, bytes.size() * 3)) {
+    const auto code = static_cast<unsigned char>(byte);
+    const bool is_control = code < 0x20 || code == 0x7f;
+    if (is_control && byte != '\n' && byte != '\t')
+      text += '?';
+    else
+      text += byte;
+  }
+  return text;
+}
+
+void print_frame(const Context& context, const Frame& frame) {
+  if (context.json) return print_json(http::to_fields(frame));
+  const bool terminal = standard_output().terminal;
+  if (frame.kind == FrameKind::attempt) {
+    const auto line =
+        fmt::format("— attempt {} begins; it may repeat what stands above —", frame.attempt);
+    fmt::print(stderr, "{}\n",
+               terminal && standard_output().colours ? coloured(line, Colour::yellow) : line);
+    return;
+  }
+  const auto text = terminal ? for_terminal(frame.bytes) : frame.bytes;
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+Result<ExitCode> run(const Context& context, const TailArguments& given) {
+  auto query = given.request.to<ReadStream>();
+  FF_TRY(query);
+  query->limit = limits::stream_page_max;
+  query->wait = given.no_follow ? Millis{0} : wait_for_frames;
+  const StopSignals signals;
+  const auto engine = open_engine(context.settings);
+  FF_TRY(engine);
+  while (true) {
+    const auto page = run_within(
+        {.timeout = query->wait + frames_answer_time, .stop = signals.token()}, **engine, *query);
+    if (!page && signals.stopped()) break;
+    FF_TRY(page);
+    if (page->trimmed_to)
+      fmt::print(stderr, "ff: the frames before {} are not kept any more\n", *page->trimmed_to);
+    for (const auto& frame : page->frames) print_frame(context, frame);
+    std::fflush(stdout);
+    query->from = page->next;
+    if (page->end) {
+      fmt::print(stderr, "ff: the execution is {}\n", to_string(*page->end));
+      return ExitCode::ok;
+    }
+    if (given.no_follow && page->frames.empty()) break;
+  }
+  fmt::print(stderr, "ff: go on with --from {}\n", query->from);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Run setup_tail(Arguments& arguments) {
+  auto given = std::make_shared<TailArguments>();
+  arguments.execution(given->request);
+  given->request.texts["stream"] = default_stream().str();
+  arguments.field("--stream", given->request, "stream", "NAME", "The stream (default: output)");
+  arguments.field("--from", given->request, "from", "NUMBER", "The first frame (default: 0)");
+  arguments.flag("--no-follow", given->no_follow, "End when there are no more for now");
+  arguments.examples(
+      "  ff tail ID\n"
+      "  ff tail ID --stream log --json | jq -r .bytes\n"
+      "  ff tail ID --from 120 --no-follow");
+  return [given](const Context& context) { return run(context, *given); };
+}
+
+}  // namespace ff::cli

@@ -1,0 +1,83 @@
+#include "core/streams/stream.hpp"
+
+#include <flowfabric/limits.hpp>
+
+namespace ff::core {
+namespace {
+
+constexpr std::uint64_t bytes_per_frame = 32;  // about what it costs beside its bytes
+
+std::uint64_t bytes_of(const NewFrame& frame) {
+  return bytes_per_frame + frame.type.str().size() + frame.bytes.size() + frame.correlation.size();
+}
+
+std::uint64_t bytes_of(const StreamPage& page) {
+  std::uint64_t bytes = 0;
+  for (const auto& frame : page.frames) bytes += bytes_per_frame + frame.bytes.size();
+  return bytes;
+}
+
+}  // namespace
+
+std::uint64_t bytes_of(const std::vector<NewFrame>& frames) {
+  std::uint64_t bytes = 0;
+  for (const auto& frame : frames) bytes += bytes_of(frame);
+  return bytes;
+}
+
+StreamPage begin_page(const Stream* stream, std::uint64_t from, std::optional<ExecutionState> end) {
+  StreamPage page{.frames = {}, .next = from};
+  if (stream && from < stream->first) {
+    page.next = stream->first;
+    page.trimmed_to = stream->first;
+  }
+  end_page(page, stream ? *stream : Stream{}, end);
+  return page;
+}
+
+void end_page(StreamPage& page, const Stream& stream, std::optional<ExecutionState> end) {
+  if (page.next >= stream.next) page.end = end;
+}
+
+bool add_to(StreamPage& page, Append append, std::uint64_t from, std::uint32_t limit) {
+  auto bytes = bytes_of(page);
+  const auto add = [&](Frame frame) {
+    if (frame.number < from) return true;
+    if (page.frames.size() >= limit || bytes >= limits::stream_page_bytes_max) return false;
+    bytes += bytes_per_frame + frame.bytes.size();
+    page.next = frame.number + 1;
+    page.frames.push_back(std::move(frame));
+    return true;
+  };
+  auto number = append.place.end - append.frames.size();
+  if (append.begins_attempt && !add({.number = number - 1,
+                                     .kind = FrameKind::attempt,
+                                     .attempt = append.attempt,
+                                     .at = append.at,
+                                     .type = default_frame_type()}))
+    return false;
+  for (auto& frame : append.frames)
+    if (!add({.number = number++,
+              .attempt = append.attempt,
+              .at = append.at,
+              .type = std::move(frame.type),
+              .bytes = std::move(frame.bytes),
+              .correlation = std::move(frame.correlation)}))
+      return false;
+  return true;
+}
+
+StreamList info_of(const Streams& streams) {
+  StreamList list;
+  for (const auto& stream : streams.all)
+    list.streams.push_back({.name = stream.name,
+                            .durability = stream.durability,
+                            .first = stream.first,
+                            .next = stream.next,
+                            .bytes = stream.bytes,
+                            .attempt = stream.attempt,
+                            .written = stream.written});
+  return list;
+}
+
+}  // namespace ff::core

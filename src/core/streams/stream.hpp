@@ -1,0 +1,67 @@
+// The records of streams. Pure functions.
+#pragma once
+
+#include <flowfabric/streams.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace ff::core {
+
+// A stream as its execution keeps it.
+struct Stream {
+  StreamName name;
+  StreamClass durability{};
+  StreamFull when_full{};
+  std::uint64_t first = 0;  // the oldest frame that is kept
+  std::uint64_t next = 0;   // the number of the next one
+  std::uint64_t bytes = 0;  // of those kept
+  std::uint32_t attempt = 0;  // that appended last
+  std::uint64_t written = 0;  // frames that it appended
+  std::uint32_t last_count = 0;  // frames of its last append, which may be repeated
+  bool operator==(const Stream&) const = default;
+};
+
+struct Streams {
+  std::vector<Stream> all = {};  // in the order of their first appends
+  bool operator==(const Streams&) const = default;
+};
+
+// Appends are kept whole, in the order of their ends.
+struct AppendPlace {
+  std::uint32_t stream = 0;  // its index among the execution's
+  std::uint64_t end = 0;     // the number behind its last frame
+  auto operator<=>(const AppendPlace&) const = default;
+};
+
+// The frames of one append.
+struct Append {
+  AppendPlace place;
+  std::uint32_t attempt = 0;
+  TimePoint at;
+  bool begins_attempt = false;  // its first frame tells so
+  std::vector<NewFrame> frames;
+  bool operator==(const Append&) const = default;
+};
+
+struct AppendSize {
+  std::uint64_t end = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Counts what is not the caller's bytes, too.
+std::uint64_t bytes_of(const std::vector<NewFrame>& frames);
+
+// A page without frames yet. `stream` is null if nobody has written to it; `end` is how the execution ended, if it
+// did.
+StreamPage begin_page(const Stream* stream, std::uint64_t from, std::optional<ExecutionState> end);
+
+// Tells the end on the page that has the last frame.
+void end_page(StreamPage& page, const Stream& stream, std::optional<ExecutionState> end);
+
+// Adds the frames from a number on to a page, as many as it may hold; false if it is full.
+bool add_to(StreamPage& page, Append append, std::uint64_t from, std::uint32_t limit);
+
+StreamList info_of(const Streams& streams);
+
+}  // namespace ff::core

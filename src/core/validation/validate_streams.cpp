@@ -1,0 +1,41 @@
+#include "base/try.hpp"
+#include "core/validation/checks.hpp"
+#include "core/validation/validate.hpp"
+
+namespace ff::core {
+
+// Beyond that a store does not count exactly.
+constexpr std::uint64_t number_max = std::uint64_t{1} << 53;
+
+Result<void> validate(const AppendFrames& operation, PartitionIndex partition_count) {
+  FF_TRY(all_of({
+      validate_id(operation.id, partition_count),
+      present("stream", operation.stream),
+      in_range<std::uint64_t>("written", operation.written, 0, number_max),
+      in_range<std::size_t>("frames", operation.frames.size(), 1, limits::append_frames_max),
+  }));
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < operation.frames.size(); ++i) {
+    const auto& frame = operation.frames[i];
+    const auto field = [&](std::string_view name) { return fmt::format("frames[{}].{}", i, name); };
+    FF_TRY(all_of({
+        present(field("type"), frame.type),
+        fits(field("bytes"), frame.bytes.size(), limits::frame_bytes_max),
+        short_text(field("correlation"), frame.correlation, limits::frame_correlation_bytes_max),
+    }));
+    bytes += frame.bytes.size();
+  }
+  return fits("frames", bytes, limits::append_bytes_max);
+}
+
+Result<void> validate(const ReadStream& operation, PartitionIndex partition_count) {
+  return all_of({
+      validate_id(operation.id, partition_count),
+      present("stream", operation.stream),
+      in_range<std::uint64_t>("from", operation.from, 0, number_max),
+      in_range<std::uint32_t>("limit", operation.limit, 1, limits::stream_page_max),
+      duration_in_range("wait_ms", operation.wait, Millis{0}, limits::wait_max),
+  });
+}
+
+}  // namespace ff::core

@@ -1,0 +1,131 @@
+#include "sdk/worker/stream_buffer.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "sdk/worker/task_call.hpp"
+#include "sdk/worker/task_run.hpp"
+
+namespace ff {
+
+StreamWriter::Buffer::Buffer(std::shared_ptr<Task::Context> context, AppendFrames next)
+    : context_(std::move(context)),
+      next_(std::move(next)),
+      enough_(context_->engine().executor()) {}
+
+bool StreamWriter::Buffer::is_enough() const {
+  return next_.frames.size() >= frames_at_once || bytes_ >= bytes_at_once;
+}
+
+void StreamWriter::Buffer::throw_if_failed() const {
+  if (!failed_) return;
+  if (const auto loss = lease_loss(*failed_)) {
+    context_->cancel(*loss);
+    throw TaskCancelled(*context_->cancelled());
+  }
+  if (failed_->retryable()) throw Exception(*failed_);
+  fail_for_good(failed_->message);
+}
+
+void StreamWriter::Buffer::add(NewFrame frame) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return failed_ || bytes_ < bytes_waiting_max; });
+  throw_if_failed();
+  bytes_ += frame.bytes.size() + sizeof(NewFrame);
+  next_.frames.push_back(std::move(frame));
+  if (is_enough()) enough_.wake();
+  if (std::exchange(is_sending_, true)) return;
+  asio::co_spawn(
+      context_->engine().executor(), [self = shared_from_this()] { return self->send_all(); },
+      asio::detached);
+}
+
+void StreamWriter::Buffer::flush() {
+  std::unique_lock lock(mutex_);
+  enough_.wake();
+  changed_.wait(lock, [&] { return failed_ || !is_sending_; });
+  throw_if_failed();
+}
+
+// Until there is nothing left. A call that failed for want of an answer is repeated: the engine knows its frames.
+asio::awaitable<void> StreamWriter::Buffer::send_all() {
+  const auto self = shared_from_this();
+  co_await enough_.wait_until(std::chrono::steady_clock::now() + gather_time);
+  while (true) {
+    AppendFrames append;
+    {
+      const std::lock_guard lock(mutex_);
+      if (next_.frames.empty() || failed_) {
+        is_sending_ = false;
+        changed_.notify_all();
+        co_return;
+      }
+      append = next_;
+      next_.frames.clear();
+      bytes_ = 0;
+      if (append.frames.size() > limits::append_frames_max) {
+        const auto rest = append.frames.begin() + limits::append_frames_max;
+        next_.frames.assign(std::move_iterator(rest), std::move_iterator(append.frames.end()));
+        append.frames.resize(limits::append_frames_max);
+      }
+      next_.written += append.frames.size();
+    }
+    changed_.notify_all();
+    auto reply = co_await send(append);
+    if (reply) continue;
+    const std::lock_guard lock(mutex_);
+    failed_ = std::move(reply.error());
+  }
+}
+
+Async<AppendReply> StreamWriter::Buffer::send(const AppendFrames& append) {
+  const auto until = std::chrono::steady_clock::now() + resend_limit;
+  SystemRandom random;
+  RetryPause pause(random, Millis{50}, Millis{2000});
+  Wakeup never(context_->engine().executor());
+  while (true) {
+    AppendFrames copy = append;
+    auto reply = co_await context_->engine().run(std::move(copy));
+    if (reply || !reply.error().retryable()) co_return reply;
+    const auto next_try = std::chrono::steady_clock::now() + pause.next();
+    if (next_try > until) co_return reply;
+    co_await never.wait_until(next_try);
+  }
+}
+
+void StreamWriter::write(std::string bytes, std::string_view type) {
+  NewFrame frame{.bytes = std::move(bytes)};
+  if (!type.empty()) frame.type = or_fail(FrameType::parse(std::string(type)));
+  buffer_->add(std::move(frame));
+}
+
+void StreamWriter::flush() { buffer_->flush(); }
+
+// ---- Of a task ------------------------------------------------------------------------------------
+
+StreamWriter Task::stream(std::string_view name, StreamOptions options) {
+  const auto stream = or_fail(StreamName::parse(std::string(name)));
+  const std::lock_guard lock(run_->mutex);
+  auto& buffer = run_->streams[stream];
+  if (!buffer) {
+    AppendFrames next{.id = claimed_.id,
+                      .stream = stream,
+                      .fence = claimed_.fence,
+                      .frames = {},
+                      .durability = options.durability,
+                      .when_full = options.when_full};
+    // An attempt that paused before has perhaps written before.
+    if (claimed_.resumed)
+      for (const auto& known : call(*context_, ListStreams{claimed_.id}).streams)
+        if (known.name == stream && known.attempt == claimed_.attempt_index)
+          next.written = known.written;
+    buffer = std::make_shared<StreamWriter::Buffer>(context_, std::move(next));
+  }
+  return StreamWriter(buffer);
+}
+
+void Task::Run::flush_streams() {
+  for (const auto& [name, buffer] : streams) buffer->flush();
+}
+
+}  // namespace ff

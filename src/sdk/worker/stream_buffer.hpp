@@ -1,0 +1,44 @@
+// The frames of a stream that are to be sent.
+#pragma once
+
+#include <flowfabric/stream_writer.hpp>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "base/async/wakeup.hpp"
+#include "sdk/worker/task_context.hpp"
+
+namespace ff {
+
+// One call is under way at a time; what is written meanwhile goes with the next. Thread-safe.
+class StreamWriter::Buffer : public std::enable_shared_from_this<Buffer> {
+ public:
+  // `next` has no frames yet; its `written` is what the attempt has appended before.
+  Buffer(std::shared_ptr<Task::Context> context, AppendFrames next);
+
+  void add(NewFrame frame);
+  void flush();  // waits; throws what sending failed with
+
+ private:
+  static constexpr std::size_t frames_at_once = 64;
+  static constexpr std::size_t bytes_at_once = 16 * 1024;
+  static constexpr std::size_t bytes_waiting_max = 256 * 1024;
+  static constexpr Millis gather_time{20};
+
+  asio::awaitable<void> send_all();
+  Async<AppendReply> send(const AppendFrames& append);
+  bool is_enough() const;
+  void throw_if_failed() const;
+
+  std::shared_ptr<Task::Context> context_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  AppendFrames next_;  // with the frames that wait
+  std::size_t bytes_ = 0;
+  bool is_sending_ = false;
+  std::optional<Error> failed_ = {};
+  Wakeup enough_;
+};
+
+}  // namespace ff

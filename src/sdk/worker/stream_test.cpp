@@ -1,0 +1,102 @@
+// Handlers that write to streams.
+#include "sdk/sdk_fixture.hpp"
+
+namespace ff {
+namespace {
+
+class StreamTest : public SdkTest {
+ protected:
+  ExecutionId start_and_submit(Handler handler, Policy policy = {}) {
+    worker_.emplace(engine());
+    worker_->handle("k", std::move(handler));
+    must(worker_->start());
+    return submit({.kind = "k", .policy = std::move(policy)});
+  }
+  // Everything that it writes, until its end.
+  std::vector<std::string> tail(const ExecutionId& id, std::string name = "output") {
+    std::vector<std::string> texts;
+    must(client().tail(
+        {.id = id, .stream = must(StreamName::parse(std::move(name)))}, [&](const Frame& frame) {
+          texts.push_back(frame.kind == FrameKind::attempt ? "(attempt)" : frame.bytes);
+          return true;
+        }));
+    return texts;
+  }
+  Client client() { return Client(engine()); }
+
+  std::optional<Worker> worker_;
+};
+
+INSTANTIATE_TEST_SUITE_P(On, StreamTest, everywhere(), home_name);
+
+TEST_P(StreamTest, WhatAHandlerWritesIsThereBeforeItsEnd) {
+  const auto id = start_and_submit([](Task& task) -> Outcome {
+    auto out = task.stream();
+    for (int i = 0; i < 200; ++i) out.write(std::to_string(i));
+    task.stream("log").write("one line\n", "log");
+    return "done";
+  });
+  const auto texts = tail(id);
+  ASSERT_THAT(texts, SizeIs(200));
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(texts[static_cast<std::size_t>(i)], std::to_string(i));
+  EXPECT_THAT(tail(id, "log"), ElementsAre("one line\n"));
+}
+
+TEST_P(StreamTest, FramesArriveWhileTheHandlerRuns) {
+  std::promise<void> seen;
+  const auto id = start_and_submit([&](Task& task) -> Outcome {
+    task.stream().write("first");
+    return seen.get_future().wait_for(wait_max) == std::future_status::ready ? "seen" : "not seen";
+  });
+  must(client().tail({.id = id}, [](const Frame&) { return false; }));
+  seen.set_value();
+  EXPECT_EQ(client().result(id, wait_max), "seen");
+}
+
+TEST_P(StreamTest, ALaterAttemptWritesBehindTheFirst) {
+  const auto id = start_and_submit(
+      [](Task& task) -> Outcome {
+        task.stream().write("attempt " + std::to_string(task.attempt_index()));
+        if (task.attempt_index() == 0) return Outcome::failed({.reason = "once more"});
+        return "done";
+      },
+      {.retry = RetryPolicy{.max_retries = 1, .backoff = FixedBackoff{0ms}}});
+  EXPECT_THAT(tail(id), ElementsAre("attempt 0", "(attempt)", "attempt 1"));
+}
+
+TEST_P(StreamTest, AnAttemptThatPausedGoesOnWriting) {
+  const auto id = start_and_submit([](Task& task) -> Outcome {
+    task.stream().write(task.resumed() ? "after" : "before");
+    return task.wait_for("go").text();
+  });
+  wait_until([&] { return must(client().state(id)) == ExecutionState::suspended; });
+  must(client().signal(id, "go", "it"));
+  EXPECT_THAT(tail(id), ElementsAre("before", "after"));
+}
+
+TEST_P(StreamTest, AWriterWhoseLeaseIsGoneIsTold) {
+  std::promise<std::string> told;
+  std::promise<void> cancelled;
+  const auto id = start_and_submit([&](Task& task) -> Outcome {
+    auto out = task.stream();
+    out.write("a");
+    out.flush();
+    cancelled.get_future().wait();
+    try {
+      out.write("b");
+      out.flush();
+      told.set_value("nothing");
+    } catch (const TaskCancelled& reason) {
+      told.set_value(reason.what());
+    }
+    return "done";
+  });
+  must(client().tail({.id = id}, [](const Frame&) { return false; }));
+  must(client().cancel(id));
+  cancelled.set_value();
+  EXPECT_EQ(told.get_future().get(), "execution_cancelled");
+  EXPECT_THAT(tail(id), ElementsAre("a"));
+}
+
+}  // namespace
+}  // namespace ff

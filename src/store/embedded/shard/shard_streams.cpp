@@ -1,0 +1,95 @@
+// The part of a shard that reads and writes streams.
+#include <algorithm>
+
+#include "base/assert.hpp"
+#include "base/try.hpp"
+#include "store/embedded/disk/keys.hpp"
+#include "store/embedded/disk/stream_records.hpp"
+#include "store/embedded/shard/shard.hpp"
+
+namespace ff::embedded {
+
+void Shard::put_streams(const ExecutionId& id, core::Streams streams, Batch& batch) {
+  auto* record = hot_.find(id);
+  FF_ASSERT(record);
+  batch.changes.put(keys::belonging(id, core::Belonging::streams), encode(streams));
+  record->streams = std::make_unique<core::Streams>(std::move(streams));
+  record->changed_in = batch.number;
+  hot_.resized(id);
+}
+
+// ---- As core sees them ---------------------------------------------------------------------------
+
+Result<core::Streams> Shard::find_streams(const core::Execution& execution) {
+  if (!execution.has_streams) return core::Streams{};
+  auto* record = hot_.find(execution.id);
+  FF_ASSERT(record);
+  if (!record->streams) {
+    const auto bytes = parts_.database.get(keys::belonging(execution.id, core::Belonging::streams));
+    FF_TRY(bytes);
+    if (!*bytes) return damaged_stream(execution.id);
+    auto streams = decode_streams(execution.id, **bytes);
+    FF_TRY(streams);
+    record->streams = std::make_unique<core::Streams>(std::move(*streams));
+    hot_.resized(execution.id);
+  }
+  return *record->streams;
+}
+
+Result<core::AppendSize> Shard::find_append(const core::Execution& execution,
+                                            core::AppendPlace place) {
+  const auto id = execution.id;
+  FF_TRY(write_changes_of(id));
+  std::optional<core::AppendSize> found;
+  const auto visited = parts_.database.for_each(
+      {.prefix = keys::frames_of(id, place.stream), .after = keys::frames(id, place)},
+      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
+        const auto append = decode_append(id, keys::parse_frames(key), value);
+        FF_TRY(append);
+        found = {.end = append->place.end, .bytes = core::bytes_of(append->frames)};
+        return Database::Next::stop;
+      });
+  FF_TRY(visited);
+  if (!found) return damaged_stream(id);
+  return *found;
+}
+
+// ---- Reads ---------------------------------------------------------------------------------------
+
+Result<StreamPage> Shard::execute(const store::ReadFrames& query, Batch&) {
+  const auto record = load(query.id);
+  FF_TRY(record);
+  const auto& execution = (*record)->execution;
+  const auto streams = find_streams(execution);
+  FF_TRY(streams);
+  const auto stream = std::ranges::find(streams->all, query.stream, &core::Stream::name);
+  const auto end =
+      core::has_ended(execution) ? std::optional(core::public_state(execution)) : std::nullopt;
+  if (stream == streams->all.end()) return core::begin_page(nullptr, query.from, end);
+  auto page = core::begin_page(&*stream, query.from, end);
+  if (page.next >= stream->next) return page;
+  FF_TRY(write_changes_of(query.id));
+  const auto index = static_cast<std::uint32_t>(stream - streams->all.begin());
+  const auto from = page.next;
+  const auto visited = parts_.database.for_each(
+      {.prefix = keys::frames_of(query.id, index), .after = keys::frames(query.id, {index, from})},
+      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
+        auto append = decode_append(query.id, keys::parse_frames(key), value);
+        FF_TRY(append);
+        const bool has_room = core::add_to(page, std::move(*append), from, query.limit);
+        return has_room ? Database::Next::go_on : Database::Next::stop;
+      });
+  FF_TRY(visited);
+  core::end_page(page, *stream, end);
+  return page;
+}
+
+Result<StreamList> Shard::execute(const ListStreams& query, Batch&) {
+  const auto record = load(query.id);
+  FF_TRY(record);
+  const auto streams = find_streams((*record)->execution);
+  FF_TRY(streams);
+  return core::info_of(*streams);
+}
+
+}  // namespace ff::embedded

@@ -1,0 +1,38 @@
+-- Appends to a stream that hold frames from a number on, in order.
+--   keys   core
+--   args   now, stream, from, frames_max, bytes_max
+--   reply  OK public_state stream (as lib/streams.lua tells of it; '' if nobody has written to it), then the
+--          entries of appends
+-- Ends with the append that reaches either maximum.
+local entries_at_once = 16
+
+server.register_function{
+  function_name = 'ff_read_frames',
+  callback = function(KEYS, ARGV)
+    local core_key = KEYS[1]
+    local name, from, frames_max, bytes_max = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+
+    local core = server.call('HMGET', core_key, 'public_state', 'has_streams')
+    if not core[1] then return reply.refuse('execution_not_found') end
+    local tag, id = keys.parse_core(core_key)
+    local text = core[2] and server.call('HGET', streams.key(tag, id), name) or ''
+    local answer = reply.ok(core[1], text)
+    if text == '' then return answer end
+    local frames_key, frames, bytes = streams.frames_key(tag, id, name), 0, 0
+    local after = string.format('(%.0f-0', from)
+    while frames < frames_max and bytes < bytes_max do
+      local entries = server.call('XRANGE', frames_key, after, '+', 'COUNT', entries_at_once)
+      for _, entry in ipairs(entries) do
+        answer[#answer + 1] = entry
+        -- Of the first append, only what comes from there on.
+        frames = frames + math.min(#entry[2] / 2 - 1, tonumber(string.match(entry[1], '^%d+')) - from)
+        for i = 4, #entry[2], 2 do bytes = bytes + #entry[2][i] end
+        after = '(' .. entry[1]
+        if frames >= frames_max or bytes >= bytes_max then return answer end
+      end
+      if #entries < entries_at_once then break end
+    end
+    return answer
+  end,
+  flags = {'no-writes'},
+}
