@@ -1,4 +1,4 @@
-// What operators do with executions.
+// Operators' actions on executions.
 #pragma once
 
 #include <flowfabric/work.hpp>

@@ -197,7 +197,7 @@ FF_NAMES(SuspendReason, "waiting_for_signal", "waiting_for_approval", "waiting_f
          "waiting_for_tool_result", "waiting_for_operator_review", "paused_by_policy",
          "paused_by_budget", "step_boundary", "manual_pause");
 
-// What the timeout of a suspension does.
+// The effect of a suspension's timeout.
 enum class TimeoutAction : std::uint8_t {
   fail,
   cancel,
@@ -386,7 +386,7 @@ struct GetSignals {
 
 // ---- For outsiders -------------------------------------------------------------------------------
 
-// What the holder of a token may see.
+// The part of a waitpoint that a token's holder may see.
 struct WaitpointView {
   WaitpointState state{};
   std::optional<Question> question = {};  // without the other approvers' names

@@ -29,7 +29,7 @@ void sort_kinds(std::vector<Kind>& kinds) {
   kinds.erase(repeated.begin(), repeated.end());
 }
 
-// Nobody waits for the reply of this claim.
+// The reply of this claim has no reader.
 asio::awaitable<bool> is_given_up(const ClaimTurns::Turn& turn) {
   co_return turn.is_repeated() || co_await is_cancelled();
 }
@@ -468,7 +468,7 @@ Async<ClaimReply> LocalEngine::claim_or_wait(Claim operation) {
   }
 }
 
-// What these take from the ready executions they lease or put back, even if their caller goes away.
+// Ready executions that these take are leased or put back, even if the caller goes away.
 Async<GrantReply> LocalEngine::handle(Grant operation) {
   sort_kinds(operation.kinds);
   co_return co_await without_cancellation_exceptions(grant(std::move(operation)));

@@ -32,7 +32,7 @@ std::string progress_of(const SuspensionReply& reply, const WaitpointId& waitpoi
   return is_bound ? reply.suspension->progress : std::string{};
 }
 
-// What the holder of a token is told, whatever is wrong with it.
+// The one answer to every bad token.
 std::unexpected<Error> unknown_token() {
   return fail(Errc::waitpoint_not_found,
               "this token opens no waitpoint; ask for a new link or token");

@@ -20,7 +20,7 @@ struct End {
   std::optional<std::string> result = {};
 };
 
-// What the engine acknowledged: it must hold afterwards, whatever else was called at the same time.
+// Acknowledged changes: they must hold afterwards, whatever else was called at the same time.
 struct Acknowledged {
   std::map<ExecutionId, std::string> payloads;
   std::vector<ExecutionId> created;  // by submits that were no duplicates
@@ -46,7 +46,7 @@ class Targets {
   std::vector<Lease> leases_;
 };
 
-// What callers share.
+// The callers' common state.
 struct Shared {
   property::World& world;
   QuotaId quota;  // that some executions need

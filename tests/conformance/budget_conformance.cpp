@@ -8,7 +8,7 @@ using ::testing::UnorderedElementsAreArray;
 
 class Budgets : public BudgetConformance {};
 
-// ---- What a budget keeps from starting ----------------------------------------------------------
+// ---- Work that a budget holds back -------------------------------------------------------------
 
 TEST_P(Budgets, WorkStartsWhileTheBudgetHasRoom) {
   const auto id = budget();

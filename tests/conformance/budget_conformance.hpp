@@ -1,4 +1,4 @@
-// What the tests of budgets and of their usage share.
+// The common parts of the tests of budgets and of their usage.
 #pragma once
 
 #include "tests/conformance/conformance.hpp"

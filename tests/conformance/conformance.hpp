@@ -45,7 +45,7 @@ class Conformance : public ::testing::TestWithParam<HomeKind> {
     return reply ? std::nullopt : std::optional(reply.error().code);
   }
 
-  // ---- What most tests begin with
+  // ---- Usual beginnings of tests
 
   ExecutionId submit(std::string payload = "in") {
     return submit(Submit{.kind = greet, .payload = std::move(payload)});

@@ -275,7 +275,7 @@ TEST_P(Quotas, JitterSpreadsTheTimeOfTheNextStart) {
   EXPECT_EQ(claimable(), 1u);
 }
 
-// ---- What lasts ---------------------------------------------------------------------------------
+// ---- Restarts -----------------------------------------------------------------------------------
 
 TEST_P(Quotas, SlotsAndWindowsOutliveTheEngine) {
   const auto id = quota({.window = 1h, .max_per_window = 3, .max_concurrent = 2});

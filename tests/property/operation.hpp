@@ -142,7 +142,7 @@ void showValue(const Operation& operation, std::ostream& out);
 
 void showValue(const Submission& submission, std::ostream& out);
 
-// ---- What the small numbers stand for --------------------------------------------------------------
+// ---- The meaning of the small numbers ---------------------------------------------------------------
 
 inline constexpr unsigned namespace_count = 2;
 inline constexpr unsigned lane_count = 3;

@@ -78,7 +78,7 @@ Result<Figures> signal(const Settings& settings);
 // all at once, how many end per second.
 Result<Figures> flow(const Settings& settings);
 
-// ---- What they share -----------------------------------------------------------------------------
+// ---- Shared parts --------------------------------------------------------------------------------
 
 boost::json::object percentiles(std::vector<double> milliseconds);
 double seconds_since(std::chrono::steady_clock::time_point start);

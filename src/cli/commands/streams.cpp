@@ -18,7 +18,7 @@ struct TailArguments {
   bool no_follow = false;
 };
 
-// What a worker wrote must not steer the terminal.
+// Frames must not steer the terminal.
 std::string for_terminal(const std::string& bytes) {
   std::string text;
   for (const char byte : to_valid_utf8(bytes, bytes.size() * 3)) {

@@ -26,7 +26,7 @@ std::string source_text(const SignalSource& source) {
   return text + ':' + source.identity;
 }
 
-// What a count counts of a signal; none: nothing that it could count.
+// The part of a signal that a count counts; none: the signal has no such part.
 std::optional<std::string> counted_of(Counted of, const Arrival& arrival) {
   switch (of) {
     case Counted::signals: return arrival.id.str();

@@ -18,7 +18,7 @@ struct Arrival {
   SignalSource source = {};
 };
 
-// What has counted so far, for each part that takes signals (OneSignal, CountOf), in the order in which a
+// The signals that have counted so far, for each part that takes signals (OneSignal, CountOf), in the order in which a
 // reader meets them. A part keeps no more than it needs.
 struct Tally {
   std::vector<std::vector<std::string>> parts;

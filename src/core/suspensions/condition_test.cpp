@@ -43,7 +43,7 @@ std::string_view word(Match match) {
   return "";
 }
 
-// What became of each signal, up to the one that satisfies the condition.
+// The effect of each signal, up to the one that satisfies the condition.
 std::string story(const Condition& condition, std::initializer_list<std::string_view> signals) {
   Tally tally;
   std::string text;

@@ -28,7 +28,7 @@ struct Suspension {
   bool operator==(const Suspension&) const = default;
 };
 
-// What an execution waits for, beside its state: open waitpoints, the newest suspension with its waitpoints.
+// The waits of an execution, beside its state: open waitpoints, the newest suspension with its waitpoints.
 struct Waits {
   std::vector<WaitpointInfo> waitpoints = {};  // by time of creation; without their questions
   std::optional<Suspension> suspension = {};

@@ -13,7 +13,7 @@ std::string show_timer(const Execution& execution) {
   return fmt::format("{} {}", names[static_cast<std::size_t>(timer->kind)], show(timer->due));
 }
 
-// ---- What comes next
+// ---- The next timer
 
 TEST(NextTimer, FollowsTheState) {
   EXPECT_EQ(show_timer(waiting()), "none");

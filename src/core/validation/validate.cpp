@@ -120,7 +120,7 @@ Result<void> not_both_ids(const Submit& submit) {
       "give an id or an idempotency_key, not both: each makes a submit safe to repeat");
 }
 
-// What follows from being a node.
+// Fields that a node of a flow must or must not have.
 Result<void> node_valid(const Submit& submit) {
   const auto only_of_flow = [](std::string_view field) {
     return fail_field(Errc::invalid_input, field,

@@ -67,7 +67,7 @@ TEST(ValidateLease, NeedsAWorker) {
   EXPECT_EQ(with<ClaimExecution>([](auto& c) { c.worker = {}; }), "invalid_input: worker");
 }
 
-// ---- What a worker reports
+// ---- Reports of workers
 
 TEST(ValidateProgress, LimitsPercentAndMessage) {
   const auto progress = [](std::optional<std::uint32_t> percent, std::string message) {
@@ -116,7 +116,7 @@ TEST(ValidateDelay, LimitsTheTime) {
   EXPECT_EQ(until(TimePoint{-1ms}), "invalid_input: until_ms");
 }
 
-// ---- What an operator asks
+// ---- Requests of operators
 
 template <class Op>
 class WithReason : public ::testing::Test {};

@@ -24,7 +24,7 @@ bool is_json(const std::string& text) {
   return !error;
 }
 
-// What is wrong with it; empty: it is a list.
+// The reason why it is not a list; empty if it is one.
 std::string wrong_in_list(const std::string& text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || text[first] != '[') return "is not a JSON list";

@@ -16,7 +16,7 @@ class SubflowRunner {
   Async<Done> run(core::EndSubflow effect);
 
  private:
-  // What a run of a node demands of its flow.
+  // The state that a run of a node demands of its flow.
   enum class Demand { run, hold, cancel };
   struct Demanded {
     Demand demand = Demand::cancel;

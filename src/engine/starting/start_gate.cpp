@@ -11,7 +11,7 @@
 namespace ff {
 namespace {
 
-// What had no room is asked again after this, even if no opening was heard of.
+// A full budget or quota is asked again after this, even without an opening.
 constexpr Millis ask_again_after{1'000};
 // How long a budget that refuses no more work is looked at.
 constexpr Millis remembered_for{60'000};

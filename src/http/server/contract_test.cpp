@@ -70,7 +70,7 @@ class ContractTest : public HttpTest {
     return ask(to_ask(call, headers));
   }
 
-  // ---- What requests are about ----------------------------------------------------------------------
+  // ---- Subjects of requests -------------------------------------------------------------------------
 
   json::object claimed() const {
     const auto id = submit(R"({"kind":"k","lane":"held"})", admin);

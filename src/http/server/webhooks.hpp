@@ -30,7 +30,7 @@ class Webhooks {
   // Fails with invalid_input, which names the member that is wrong and never holds a secret.
   static Result<std::shared_ptr<const Webhooks>> load(const std::filesystem::path& file);
 
-  // What a request with a valid signature asks for.
+  // The signal that a request with a valid signature asks for.
   struct Received {
     std::optional<SendSignal> signal = {};  // none: a request that the webhook leaves alone
     std::optional<Namespace> ns = {};       // whose executions it may signal; none: all

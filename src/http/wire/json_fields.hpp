@@ -156,7 +156,7 @@ concept Described = requires(Fields& fields, T& value) {
   describe(fields, value);
 };
 
-// What is wrong with a value, told from outside: `name` is the field that has it, or the element as [N]. Gives
+// The fault of a value, seen from outside: `name` is the field that has it, or the element as [N]. Gives
 // paths such as executions[3].kind.
 Error inside(std::string_view name, Error cause);
 

@@ -262,7 +262,7 @@ TEST(JsonFields, TagsAreAnObjectOfTexts) {
         << wrong;
 }
 
-// ---- What may be absent --------------------------------------------------------------------------
+// ---- Optional fields -----------------------------------------------------------------------------
 
 TEST(JsonFields, BytesThatMayBeAbsentAreNotEmptyThen) {
   const auto result = [](std::string_view field) {

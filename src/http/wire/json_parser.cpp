@@ -20,7 +20,7 @@ using boost::system::error_code;
 // A batch has fewer, even if every execution has all tags and capabilities that it may have.
 constexpr std::size_t values_max = 1'000'000;
 
-// What json::parse() does, with a limit on the number of values and without silently dropped members.
+// As json::parse(), with a limit on the number of values and without silently dropped members.
 class ValueBuilder {
  public:
   static constexpr std::size_t max_object_size = json::object::max_size();

@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(On, TaskTest, everywhere(), home_name);
 
 const Policy retry_once{.retry = RetryPolicy{.max_retries = 1, .backoff = FixedBackoff{0ms}}};
 
-// ---- What it sees -------------------------------------------------------------------------------
+// ---- Its view ----------------------------------------------------------------------------------
 
 TEST_P(TaskTest, SeesWhatWasSubmitted) {
   const auto deadline = home_.clock().now() + 1h;

@@ -343,7 +343,7 @@ class Worker::Running {
     co_return outcome;
   }
 
-  // What a handler hands back is for another worker: this one claims nothing for a while.
+  // Work that a handler hands back is for another worker: this one claims nothing for a while.
   void leave_to_others() {
     claim_from_ = Steady::now() + hand_back_pause_.next();
     break_off_claim();

@@ -352,9 +352,8 @@ void Resources::run(store::Call<Op>& call) {
     auto function = call_for(call.operation);
     if constexpr (std::is_same_v<Op, ReportUsage>) {
       if (!call.operation.dedup_key) function.arguments.front() = '\x1f' + make_call_id();
-    } else if constexpr (store::OneOf<Op, ResetBudget, DeleteBudget>) {
-      function.arguments.push_back(make_call_id());
     }
+    if (function.takes_call_id) function.arguments.push_back(make_call_id());
     send_to_owner(std::move(call), std::move(function));
   }
 }

@@ -139,7 +139,7 @@ std::string flow_timer(TimePoint due, const ExecutionId& subject);
 std::string flows_by_time_of(const Namespace& ns);
 std::string flow_by_time(const Namespace& ns, TimePoint created_at, const ExecutionId& subject);
 
-// What stands behind the execution in such a key.
+// The part of such a key behind the execution's id.
 std::uint32_t index_in(std::string_view key);
 std::string_view text_in(std::string_view key);
 std::string idempotency(const Namespace& ns, const IdempotencyKey& key);

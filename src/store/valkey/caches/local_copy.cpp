@@ -58,7 +58,7 @@ std::string joined(const std::vector<Kind>& kinds) {
 
 }  // namespace
 
-// ---- What is told ---------------------------------------------------------------------------------
+// ---- Notices -------------------------------------------------------------------------------------
 
 void LocalCopy::set_sinks(store::Sinks sinks) {
   const std::lock_guard lock(sinks_mutex_);

@@ -32,7 +32,7 @@ class LocalCopy {
 
   void set_sinks(store::Sinks sinks);
 
-  // ---- What is told
+  // ---- Notices
 
   // A message on a channel.
   void hear(std::string_view message);
@@ -46,7 +46,7 @@ class LocalCopy {
   ReadyCache& ready() { return ready_; }
   TimerMirror& timers() { return timers_; }
 
-  // ---- What is looked for
+  // ---- Searches
 
   Async<void> look_for_ready(std::vector<PartitionIndex> partitions);
   // Looks again at intervals, and after a gap, until the store is closed.
@@ -56,7 +56,7 @@ class LocalCopy {
   // Counts what waits in a partition. Returns how many counts were wrong.
   Async<std::size_t> recount(PartitionIndex partition);
 
-  // ---- What is asked
+  // ---- Questions
 
   void start(store::Call<store::TakeReady>& call);
   void start(store::Call<store::PeekReady>& call);

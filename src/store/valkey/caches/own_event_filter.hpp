@@ -28,7 +28,7 @@ class OwnEventFilter {
   std::uint64_t begin();
   std::string origin_of(std::uint64_t call) const { return prefix_ + std::to_string(call); }
 
-  // What the reply to a call tells of its changes. Unknown: it is lost, or from a second try that found
+  // The changes that the reply to a call tells of. Unknown: it is lost, or from a second try that found
   // everything done.
   enum class Told : std::uint8_t { all, there_are_none, unknown };
 
@@ -40,7 +40,7 @@ class OwnEventFilter {
 
   // Ends when the changes of all calls that have ended were heard, or will not be.
   asio::awaitable<void> catch_up();
-  // What was published and not heard never will be.
+  // Messages that were published and not heard never arrive.
   void note_gap();
 
  private:

@@ -31,7 +31,7 @@ std::optional<IndexEntry> ReadyCache::frontier_of(const GroupKey& key) const {
   return unseen == unseen_.end() ? std::nullopt : std::optional(unseen->second);
 }
 
-// ---- What changes ---------------------------------------------------------------------------------
+// ---- Changes -------------------------------------------------------------------------------------
 
 bool ReadyCache::is_outdated(const ExecutionId& id, std::optional<Version> version) const {
   const auto known = known_.find(id);

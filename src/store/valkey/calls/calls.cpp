@@ -30,7 +30,7 @@ std::string_view name_of(core::LeaseSource source) {
 
 }  // namespace
 
-// ---- What is sent ---------------------------------------------------------------------------------
+// ---- Calls ---------------------------------------------------------------------------------------
 
 // Nothing can have a minted id yet, so that nothing is overwritten.
 bool sends_payload_ahead(const core::Create& command) {
@@ -159,7 +159,7 @@ FunctionCall call_for(core::TimerFire& command) {
 
 FunctionCall call_for(core::Remove&) { return {"ff_remove"}; }
 
-// ---- What comes back ------------------------------------------------------------------------------
+// ---- Replies --------------------------------------------------------------------------------------
 
 std::string Answer::text() {
   auto* text = next_ < values_.size() ? values_[next_].as_text() : nullptr;

@@ -13,6 +13,7 @@ namespace ff::valkey_store {
 struct FunctionCall {
   std::string_view function;
   std::vector<std::string> arguments = {};
+  bool takes_call_id = false;  // as its last argument, which makes it safe to repeat
 };
 
 // Whether its payload is set beside it first (Request of set_payload), as bytes cost less that way.

@@ -16,7 +16,7 @@
 
 namespace ff::valkey_store {
 
-// What a question does about partitions that are moving to another node. Partitions of a node that is down
+// The treatment of partitions that are moving to another node. Partitions of a node that is down
 // are left out at once in both cases: each node's partitions stand for themselves.
 enum class Moving : std::uint8_t {
   ask_again,  // a few times, then they are left out
@@ -78,7 +78,7 @@ class Functions {
   void call(Request request, Done done);
   // The same for many, sent together; replies in the order of the requests.
   asio::awaitable<std::vector<Result<Reply>>> call_all(std::vector<Request> requests);
-  // What a function answers, without the two parts that say that it worked.
+  // A function's answer, without the two parts that say that it worked.
   Async<std::vector<Reply>> list_from(Request request);
 
   // Asks each partition at its own node, in one call per node, all nodes at once. Fails if no node answers.
@@ -92,7 +92,7 @@ class Functions {
   // missing the server says so (TRYAGAIN), instead of letting a function begin that it cannot finish.
   std::vector<std::string> with_keys(std::vector<std::string> command, std::string_view tag,
                                      std::string key) const;
-  // What one node is asked.
+  // The questions for one node.
   struct Share {
     valkey::NodeName node;
     std::vector<keys::Partition> places;

@@ -42,7 +42,7 @@ std::string joined(const std::vector<LaneId>& lanes) {
 
 }  // namespace
 
-// ---- What is sent ---------------------------------------------------------------------------------
+// ---- Calls ---------------------------------------------------------------------------------------
 
 FunctionCall call_for(const CreateBudget& op, bool room) {
   const auto& spec = op.spec;
@@ -76,8 +76,8 @@ FunctionCall call_for(const ReportUsage& op) {
 FunctionCall call_for(const ReleaseUsage& op) {
   return {"ff_budget_release", {op.execution.str()}};
 }
-FunctionCall call_for(const ResetBudget&) { return {"ff_budget_reset", {"0"}}; }
-FunctionCall call_for(const DeleteBudget&) { return {"ff_budget_delete"}; }
+FunctionCall call_for(const ResetBudget&) { return {"ff_budget_reset", {"0"}, true}; }
+FunctionCall call_for(const DeleteBudget&) { return {"ff_budget_delete", {}, true}; }
 FunctionCall call_for(const core::CheckBudget&) { return {"ff_budget_check"}; }
 FunctionCall call_for(const core::ResetIfDue&) { return {"ff_budget_reset", {"1"}}; }
 FunctionCall call_for(const core::ForgetSpending& op) {
@@ -117,7 +117,7 @@ FunctionCall call_for(const DrainWorker& op) {
 }
 FunctionCall call_for(const core::LiveWorkers&) { return {"ff_worker_list"}; }
 
-// ---- What comes back ------------------------------------------------------------------------------
+// ---- Replies --------------------------------------------------------------------------------------
 
 namespace {
 

@@ -139,7 +139,7 @@ std::optional<StepInfo> read_step(std::string name, const std::string& text) {
 
 }  // namespace
 
-// ---- What is sent ---------------------------------------------------------------------------------
+// ---- Calls ---------------------------------------------------------------------------------------
 
 FunctionCall call_for(Suspend& command) {
   auto arguments = with_fence(
@@ -194,7 +194,7 @@ FunctionCall call_for(const core::FindSignal& query) { return {"ff_find_signal",
 FunctionCall call_for(const GetStep& query) { return {"ff_get_step", {query.name.str()}}; }
 FunctionCall call_for(const ListSteps&) { return {"ff_list_steps"}; }
 
-// ---- What comes back ------------------------------------------------------------------------------
+// ---- Replies --------------------------------------------------------------------------------------
 
 SuspendReply read_answer(const Suspend&, Answer& answer) {
   SuspendReply reply{.state = answer.word<ExecutionState>(), .suspension_id = {}};

@@ -38,7 +38,7 @@ local function accepts_name(part, signal)
   return part.signal == nil or part.signal == signal.name
 end
 
--- What a count counts of a signal; nil: nothing that it could count.
+-- The part of a signal that a count counts; nil: the signal has no such part.
 local function counted_of(part, signal)
   if part.of == 'sources' then
     -- Different for different sources: a colon that belongs to the type has a backslash before it.
