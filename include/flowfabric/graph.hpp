@@ -40,7 +40,7 @@ struct FlowNode;
 // Makes a node a flow of its own, which the engine submits when the node's dependencies allow it. The node ends with
 // that flow, with its result. The node's kind is the kind of that flow; its budgets apply to all nodes in it.
 struct Subflow {
-  std::vector<FlowNode> nodes = {};  // those without dependencies see the inputs of this node
+  std::vector<FlowNode> nodes;  // those without dependencies see the inputs of this node
   FlowFailure on_failure = FlowFailure::finish;
   std::optional<NodeName> result = {};  // the node whose result is the flow's
 };

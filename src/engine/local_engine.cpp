@@ -91,6 +91,8 @@ LocalEngine::~LocalEngine() {
   outbox_.close();
   if (!outbox_.ended_within(patience)) store_->break_off();
   outbox_.wait();
+  // A call can be answered before the handler that started it has left the store.
+  runtime_.finish_running();
 }
 
 void LocalEngine::add_scanners() {

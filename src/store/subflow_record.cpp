@@ -84,7 +84,7 @@ FlowNode read_node(Reader& read, const proto::Subflow::Node& stored) {
 }
 
 Subflow read_graph(Reader& read, const proto::Subflow& stored) {
-  Subflow flow{.on_failure = read.named<FlowFailure>(stored.on_failure())};
+  Subflow flow{.nodes = {}, .on_failure = read.named<FlowFailure>(stored.on_failure())};
   for (const auto& node : stored.nodes()) flow.nodes.push_back(read_node(read, node));
   if (stored.has_result()) flow.result = read.text<NodeName>(stored.result());
   return flow;

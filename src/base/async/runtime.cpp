@@ -1,5 +1,10 @@
 #include "base/async/runtime.hpp"
 
+#include <latch>
+#include <memory>
+
+#include <boost/asio/post.hpp>
+
 namespace ff {
 
 Runtime::Runtime(std::size_t threads)
@@ -8,6 +13,15 @@ Runtime::Runtime(std::size_t threads)
 }
 
 Runtime::~Runtime() { stop(); }
+
+void Runtime::finish_running() {
+  // Each thread waits for the others, so each of them takes part once. Shared: the last to leave may do so after
+  // this function has returned.
+  const auto all_here = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(threads_.size()));
+  for (std::size_t i = 0; i < threads_.size(); ++i)
+    asio::post(context_, [all_here] { all_here->arrive_and_wait(); });
+  all_here->wait();
+}
 
 void Runtime::stop() {
   work_.reset();

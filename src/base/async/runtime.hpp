@@ -23,6 +23,9 @@ class Runtime {
   asio::any_io_executor executor() { return context_.get_executor(); }
   void stop();
 
+  // Returns when every handler that was running has ended. Not from one of its own threads.
+  void finish_running();
+
  private:
   asio::io_context context_;
   asio::executor_work_guard<asio::io_context::executor_type> work_;

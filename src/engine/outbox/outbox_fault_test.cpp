@@ -121,7 +121,7 @@ TEST_P(OutboxBreaksOff, AndARepeatedReleaseFreesNothingElse) {
 SubmitFlow outer_flow() {
   const auto kind = *Kind::parse("inner");
   FlowNode node{.name = *NodeName::parse("node"), .kind = kind};
-  node.flow = Subflow{.result = *NodeName::parse("x")};
+  node.flow = Subflow{.nodes = {}, .result = *NodeName::parse("x")};
   node.flow->nodes.push_back({.name = *NodeName::parse("x"), .kind = kind});
   SubmitFlow submit{.id = FlowId{core::flow_id(default_namespace(), *IdempotencyKey::parse("f"))},
                     .nodes = {}};
