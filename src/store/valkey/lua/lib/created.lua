@@ -34,16 +34,15 @@ end
 
 -- When an execution that comes now counts as created: not before the last one, though the clock may have
 -- gone back since.
-function created.next_time(x, namespace)
-  local last = server.call('GETRANGE', keys.created(x.tag, namespace), -record_bytes, 7 - record_bytes)
-  if last == '' then return x.at end
-  local last_at = struct.unpack('>I8', last)
-  return last_at > x.now and string.format('%.0f', last_at) or x.at
+function created.next_time(tag, namespace, now)
+  local last = server.call('GETRANGE', keys.created(tag, namespace), -record_bytes, 7 - record_bytes)
+  local last_at = last ~= '' and struct.unpack('>I8', last) or now
+  return arguments.time_text(last_at > now and last_at or now)
 end
 
-function created.add(x, raw)
-  local at = struct.pack('>I8', tonumber(x.f.created_at))
-  server.call('APPEND', keys.created(x.tag, x.f.namespace), at .. raw)
+-- `raw` is created.raw_of its id.
+function created.add(tag, namespace, created_at, raw)
+  server.call('APPEND', keys.created(tag, namespace), struct.pack('>I8', tonumber(created_at)) .. raw)
 end
 
 function created.time_at(key, index)

@@ -5,7 +5,7 @@ local pairs_max = 1000  -- that one command is given at once
 
 -- Its core: `fields`, when it was created, and the state that it begins in.
 function creation.begin(x, fields, delay_until)
-  fields.created_at = created.next_time(x, fields.namespace)
+  fields.created_at = created.next_time(x.tag, fields.namespace, x.now)
   execution.put(x, fields)
   if delay_until and delay_until > x.now then
     execution.become_delayed(x, delay_until, 'waiting_for_delay', 'pending_first_attempt')
@@ -37,7 +37,7 @@ function creation.write(x, payload, policy_json, raw)
   execution.save(x)
   if payload ~= '' then server.call('SET', keys.of_execution(x.tag, x.id, 'payload'), payload) end
   if policy_json ~= '' then server.call('SET', keys.of_execution(x.tag, x.id, 'policy'), policy_json) end
-  created.add(x, raw)
+  created.add(x.tag, x.f.namespace, x.f.created_at, raw)
   totals.add(x.tag, placement.queue(x.f), 'all', 1)
 end
 

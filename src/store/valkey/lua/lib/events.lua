@@ -68,10 +68,15 @@ local function publish_end(x)
   }))
 end
 
+-- Publishes a change whose text is known. Returns it, for the reply.
+function events.tell_text(tag, event)
+  publish('SPUBLISH', keys.events(tag), event)
+  return event
+end
+
 local function publish_changes(tag, texts)
   local event = table.concat(texts, '\29')
-  if event ~= '' then publish('SPUBLISH', keys.events(tag), event) end
-  return event
+  return event ~= '' and events.tell_text(tag, event) or event
 end
 
 -- Publishes a change of an execution, and what followed from it in its flow. Returns the events, for the reply.

@@ -10,8 +10,8 @@ local function object(core_key, tag, id, fields, now)
   }
 end
 
--- nil if there is none.
-function execution.load(core_key, now)
+-- The fields of a core hash; nil if there is none.
+function execution.read(core_key)
   local flat = server.call('HGETALL', core_key)
   if #flat == 0 then return nil end
   local fields = {}
@@ -19,12 +19,22 @@ function execution.load(core_key, now)
     local value = flat[i + 1]
     if value ~= '' then fields[flat[i]] = value end  -- other programs store '' for none
   end
+  return fields
+end
+
+function execution.of_fields(core_key, fields, now)
   local tag, id = keys.parse_core(core_key)
   local x = object(core_key, tag, id, fields, now)
   x.places, x.holder = placement.of(fields), placement.holder(fields)
   x.held, x.is_stored = fields.admission, true
   if fields.lifecycle_phase == 'terminal' then x.ended_as = fields.public_state end
   return x
+end
+
+-- nil if there is none.
+function execution.load(core_key, now)
+  local fields = execution.read(core_key)
+  return fields and execution.of_fields(core_key, fields, now)
 end
 
 function execution.new(core_key, now)

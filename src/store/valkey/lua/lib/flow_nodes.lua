@@ -289,7 +289,7 @@ function flow_nodes.add(draft, list)
   local flow = draft.flow
   if #list == 0 then return end
   local count, edges = flows.count(flow, 'node_count'), flows.count(flow, 'edge_count')
-  local created_at = created.next_time(flow, flow.f.namespace)
+  local created_at = created.next_time(flow.tag, flow.f.namespace, flow.now)
   local may_have_ended = count > 0 and flow.f.public_flow_state ~= 'building'  -- nodes before these
   local leading = {}
   for i, added in ipairs(list) do

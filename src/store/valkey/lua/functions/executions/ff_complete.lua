@@ -5,10 +5,13 @@
 -- Repeated with the same fence, it replies as the first time.
 commands.register('ff_complete', function(KEYS, ARGV)
   local core_key = KEYS[1]
-  local now, origin, lease_id, lease_epoch, attempt_id, has_result, result, content_type = unpack(ARGV)
+  local _, origin, lease_id, lease_epoch, attempt_id, has_result, result, content_type = unpack(ARGV)
 
-  local x = execution.load(core_key, arguments.now(now))
-  if not x then return reply.refuse('execution_not_found') end
+  local f, now = execution.read(core_key), arguments.now(ARGV[1])
+  if not f then return reply.refuse('execution_not_found') end
+  local answer = plain.complete(core_key, f, now, ARGV)
+  if answer then return answer end
+  local x = execution.of_fields(core_key, f, now)
   local refused = leases.check(x, lease_id, lease_epoch, attempt_id)
   if refused then
     local ended = leases.attempt_of(x, lease_id, lease_epoch, attempt_id, 'attempt_state')

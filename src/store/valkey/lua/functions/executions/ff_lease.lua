@@ -65,13 +65,15 @@ end
 
 commands.register('ff_lease', function(KEYS, ARGV)
   local core_key = KEYS[1]
-  local now, origin, source, worker, capabilities = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+  local origin, source, worker, capabilities = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
   local lease_id, attempt_id, ttl_ms = ARGV[6], ARGV[7], ARGV[8]
   local admission, admitted_until = ARGV[9], ARGV[10]
 
-  local x = execution.load(core_key, arguments.now(now))
-  if not x then return reply.refuse('execution_not_found') end
-  local f = x.f
+  local f, now = execution.read(core_key), arguments.now(ARGV[1])
+  if not f then return reply.refuse('execution_not_found') end
+  local answer = plain.lease(core_key, f, now, ARGV)
+  if answer then return answer end
+  local x = execution.of_fields(core_key, f, now)
   if f.ownership_state == 'leased' and f.current_lease_id == lease_id
     and f.current_worker_id == worker and tonumber(f.lease_expires_at) > x.now then
     return claimed(x, '', admission)

@@ -34,8 +34,7 @@ local function attached(policy_json)
   end
 end
 
-commands.register('ff_submit', function(KEYS, ARGV)
-  local core_key = KEYS[1]
+local function submit(core_key, ARGV)
   local now_text, origin, namespace, lane, kind, priority, payload, digest, delay_until, deadline,
     idempotency_key, dedup_ms, retention_ms, content_type, traceparent, policy_json, capabilities,
     attempt_timeout_ms, execution_deadline_ms, uuid = unpack(ARGV, 1, first_tag - 1)
@@ -82,4 +81,8 @@ commands.register('ff_submit', function(KEYS, ARGV)
     creation.remember(x, remembered, now_text == '' and (dedup_ms or 86400000) or nil)
   end
   return reply.ok(events.tell(x, 'submitted', origin), x.f.public_state)
+end
+
+commands.register('ff_submit', function(KEYS, ARGV)
+  return plain.submit(KEYS[1], ARGV) or submit(KEYS[1], ARGV)
 end)

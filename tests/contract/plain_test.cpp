@@ -1,0 +1,155 @@
+// The straight way of plain cases (lib/plain.lua) against the general one: the same random calls into the library with
+// and without it. Every reply and everything stored must be the same.
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "tests/contract/fixture.hpp"
+#include "tests/support/paths.hpp"
+
+namespace ff::test {
+namespace {
+
+std::string library() {
+  std::ifstream file(function_library_path());
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string library_without_plain_cases() {
+  const std::string_view on = "local is_on = true";
+  auto text = library();
+  const auto at = text.find(on);
+  if (at == std::string::npos) throw std::runtime_error("lib/plain.lua has no switch");
+  return text.replace(at, on.size(), "local is_on = false");
+}
+
+class RandomCalls {
+ public:
+  explicit RandomCalls(unsigned seed) : random_(seed) {}
+
+  Call next() {
+    now_ += upto(40) == 0 ? 40'000 : upto(5);
+    const auto number = upto(5);
+    switch (upto(12)) {
+      case 0:
+      case 1:
+      case 2: return submit(number);
+      case 3:
+      case 4:
+      case 5: return lease(number);
+      case 6:
+      case 7:
+      case 8: return complete(number);
+      case 9: return of(number, "ff_renew", fenced(number, {"30000"}));
+      case 10: return ended_otherwise(number);
+      default: return edited(number);
+    }
+  }
+
+ private:
+  struct Known {
+    int leases = 0;
+    std::string submitted;  // the optional arguments of its submit: mostly the same again
+  };
+
+  unsigned upto(unsigned count) { return static_cast<unsigned>(random_() % count); }
+  std::string one_of(const Texts& texts) { return texts[upto(static_cast<unsigned>(texts.size()))]; }
+  std::string rarely(const std::string& text) { return upto(4) == 0 ? text : ""; }
+  std::string now() const { return std::to_string(now_); }
+
+  Call of(unsigned number, const std::string& function, Texts arguments) const {
+    return {function, {exec_key("core", numbered(static_cast<int>(number)))}, std::move(arguments)};
+  }
+
+  Texts fenced(unsigned number, Texts more) {
+    const auto leases = std::max(known_[number].leases, 1);
+    const auto lease = upto(8) == 0 ? 1 : leases;
+    Texts arguments{now(), "me", "L" + std::to_string(lease), std::to_string(lease),
+                    "A" + std::to_string(lease)};
+    std::ranges::move(more, std::back_inserter(arguments));
+    return arguments;
+  }
+
+  Call submit(unsigned number) {
+    Texts arguments{now(), "me", one_of({"default", "default", "other"}), one_of({"main", "side"}), "work",
+                    one_of({"0", "0", "7"}), one_of({"=", "=abc", "#"}), "digest"};
+    for (const auto& optional :
+         {rarely(std::to_string(now_ + 3)), rarely(std::to_string(now_ + 90'000)), rarely("key"), rarely("5000"),
+          rarely("7200000"), rarely("text/plain"), rarely("00-1-1-0"), rarely(R"({"max_reclaim_count":1})"),
+          rarely("gpu"), rarely("20000"), rarely("60000")})
+      arguments.push_back(upto(3) == 0 ? optional : "");
+    arguments.push_back(std::string(15, 'u') + static_cast<char>('0' + number));
+    if (upto(6) == 0) arguments.insert(arguments.end(), {"app.key", "value"});
+    return of(number, "ff_submit", std::move(arguments));
+  }
+
+  Call lease(unsigned number) {
+    auto& leases = known_[number].leases;
+    const auto lease = std::to_string(upto(6) == 0 && leases > 0 ? leases : ++leases);
+    return of(number, "ff_lease",
+              {now(), "me", one_of({"ready", "ready", "ready", "ready", "grant", "held"}), one_of({"w1", "w1", "w2"}),
+               rarely("gpu"), "L" + lease, "A" + lease, "30000", "", ""});
+  }
+
+  Call complete(unsigned number) {
+    return of(number, "ff_complete", fenced(number, {one_of({"0", "1"}), "result", rarely("text/plain")}));
+  }
+
+  Call ended_otherwise(unsigned number) {
+    if (upto(2) == 0) return of(number, "ff_cancel", {now(), "me", "because"});
+    return of(number, "ff_fail", fenced(number, {"reason", "category"}));
+  }
+
+  Call edited(unsigned number) {
+    switch (upto(4)) {
+      case 0: return of(number, "ff_replay", {now(), "me", "again", "ann"});
+      case 1: return of(number, "ff_progress", fenced(number, {"50", "half"}));
+      case 2: return of(number, "ff_set_priority", {now(), "me", "3"});
+      default: return of(number, "ff_pause", fenced(number, {"handed_back", "", "busy"}));
+    }
+  }
+
+  std::mt19937 random_;
+  std::int64_t now_ = 1'800'000'000'000;
+  std::map<unsigned, Known> known_;
+};
+
+class PlainCases : public Contract {
+ protected:
+  // Leaves the library of the other tests.
+  ~PlainCases() override { load(library()); }
+
+  void load(const std::string& text) { command({"FUNCTION", "LOAD", "REPLACE", text}); }
+
+  std::string story(unsigned seed) {
+    command({"FLUSHALL"});
+    RandomCalls calls(seed);
+    std::string story;
+    for (int i = 0; i < 120; ++i) {
+      const auto call = calls.next();
+      story += call.name;
+      for (const auto& argument : call.argv) story += ' ' + (argument.empty() ? "\"\"" : argument);
+      story += "\n ";
+      for (const auto& part : reply_of(call)) story += ' ' + part;
+      story += '\n';
+    }
+    for (const auto& [key, fields] : store())
+      for (const auto& [field, value] : fields) story += key + ' ' + field + '=' + value + '\n';
+    return story;
+  }
+};
+
+TEST_F(PlainCases, AreTheSameInBothWays) {
+  constexpr unsigned seeds = 60;
+  std::vector<std::string> general;
+  load(library_without_plain_cases());
+  for (unsigned seed = 1; seed <= seeds; ++seed) general.push_back(story(seed));
+  load(library());
+  for (unsigned seed = 1; seed <= seeds; ++seed)
+    ASSERT_EQ(story(seed), general[seed - 1]) << "seed " << seed;
+}
+
+}  // namespace
+}  // namespace ff::test
