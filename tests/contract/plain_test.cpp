@@ -29,9 +29,17 @@ class RandomCalls {
  public:
   explicit RandomCalls(unsigned seed) : random_(seed) {}
 
+  // What a worker knows of its lease.
+  void learn(const Texts& reply) {
+    constexpr std::size_t lease = 11;
+    if (is_lease_ && reply.size() > lease + 2 && reply[1] == "OK")
+      fences_[number_] = {reply[lease], reply[lease + 1], reply[lease + 2]};
+  }
+
   Call next() {
     now_ += upto(40) == 0 ? 40'000 : upto(5);
-    const auto number = upto(5);
+    const auto number = number_ = upto(5);
+    is_lease_ = false;
     switch (upto(12)) {
       case 0:
       case 1:
@@ -49,11 +57,6 @@ class RandomCalls {
   }
 
  private:
-  struct Known {
-    int leases = 0;
-    std::string submitted;  // the optional arguments of its submit: mostly the same again
-  };
-
   unsigned upto(unsigned count) { return static_cast<unsigned>(random_() % count); }
   std::string one_of(const Texts& texts) { return texts[upto(static_cast<unsigned>(texts.size()))]; }
   std::string rarely(const std::string& text) { return upto(4) == 0 ? text : ""; }
@@ -64,10 +67,10 @@ class RandomCalls {
   }
 
   Texts fenced(unsigned number, Texts more) {
-    const auto leases = std::max(known_[number].leases, 1);
-    const auto lease = upto(8) == 0 ? 1 : leases;
-    Texts arguments{now(), "me", "L" + std::to_string(lease), std::to_string(lease),
-                    "A" + std::to_string(lease)};
+    Texts arguments{now(), "me"};
+    auto fence = fences_[number];
+    if (fence.empty() || upto(10) == 0) fence = {"L0", "1", "A0"};
+    std::ranges::move(fence, std::back_inserter(arguments));
     std::ranges::move(more, std::back_inserter(arguments));
     return arguments;
   }
@@ -86,8 +89,9 @@ class RandomCalls {
   }
 
   Call lease(unsigned number) {
-    auto& leases = known_[number].leases;
-    const auto lease = std::to_string(upto(6) == 0 && leases > 0 ? leases : ++leases);
+    is_lease_ = true;
+    if (upto(6) > 0) ++leases_;
+    const auto lease = std::to_string(leases_);
     return of(number, "ff_lease",
               {now(), "me", one_of({"ready", "ready", "ready", "ready", "grant", "held"}), one_of({"w1", "w1", "w2"}),
                rarely("gpu"), "L" + lease, "A" + lease, "30000", "", ""});
@@ -113,7 +117,10 @@ class RandomCalls {
 
   std::mt19937 random_;
   std::int64_t now_ = 1'800'000'000'000;
-  std::map<unsigned, Known> known_;
+  int leases_ = 0;
+  unsigned number_ = 0;
+  bool is_lease_ = false;
+  std::map<unsigned, Texts> fences_;
 };
 
 class PlainCases : public Contract {
@@ -132,7 +139,9 @@ class PlainCases : public Contract {
       story += call.name;
       for (const auto& argument : call.argv) story += ' ' + (argument.empty() ? "\"\"" : argument);
       story += "\n ";
-      for (const auto& part : reply_of(call)) story += ' ' + part;
+      const auto reply = reply_of(call);
+      calls.learn(reply);
+      for (const auto& part : reply) story += ' ' + part;
       story += '\n';
     }
     for (const auto& [key, fields] : store())
