@@ -313,6 +313,8 @@ struct ReadEvents {
   std::optional<Kind> kind = {};
   std::optional<ExecutionId> id = {};
   std::optional<FlowId> flow = {};    // of it and its nodes
+  // "key=value": of executions and flows that have this tag when the event is read. One that is gone has none.
+  std::optional<std::string> tag = {};
   std::vector<EventType> types = {};  // empty: all
   std::optional<std::string> after = {};
   std::uint32_t limit = 100;

@@ -8,6 +8,7 @@
 #include "base/version.hpp"
 #include "core/execution/partitions.hpp"
 #include "core/validation/validate.hpp"
+#include "engine/events/tagged_events.hpp"
 #include "engine/scanners/budget_scanners.hpp"
 #include "engine/scanners/flow_reconcilers.hpp"
 #include "engine/scanners/index_reconciler.hpp"
@@ -371,7 +372,19 @@ Async<Bytes> LocalEngine::read_result_or_wait(GetResult operation) {
 Async<EventPage> LocalEngine::handle(ReadEvents operation) {
   const auto deadline = SteadyClock::now() + operation.wait;
   co_await store_->catch_up_with_events();
-  co_return co_await without_cancellation_exceptions(events_.read(std::move(operation), deadline));
+  co_return co_await without_cancellation_exceptions(read_events(std::move(operation), deadline));
+}
+
+Async<EventPage> LocalEngine::read_events(ReadEvents query, SteadyClock::time_point deadline) {
+  while (true) {
+    auto page = co_await events_.read(query, deadline);
+    if (!page || !query.tag) co_return page;
+    co_await keep_tagged(*store_, *query.tag, page->events);
+    if (!page->events.empty() || page->missed || SteadyClock::now() >= deadline ||
+        co_await is_cancelled())
+      co_return page;
+    query.after = page->next;
+  }
 }
 
 Async<StreamPage> LocalEngine::handle(ReadStream operation) {

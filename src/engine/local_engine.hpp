@@ -96,6 +96,7 @@ class LocalEngine final : public Engine {
   Async<StateCounts> handle(CountExecutions operation);
   Async<Bytes> handle(GetResult operation);
   Async<EventPage> handle(ReadEvents operation);
+  Async<EventPage> read_events(ReadEvents query, std::chrono::steady_clock::time_point deadline);
   Async<StreamPage> handle(ReadStream operation);
   Async<ClaimReply> handle(Claim operation);
   Async<GrantReply> handle(Grant operation);

@@ -23,6 +23,33 @@ TEST_P(Conformance, EventsTellTheLifeOfAnExecution) {
                                        .attempts = 2}));
 }
 
+TEST_P(Conformance, EventsCanBeReadByTag) {
+  ReadEvents read{.tag = "app.team=blue", .after = must(run(ReadEvents{})).next};
+  submit(Submit{.kind = greet, .tags = {{"app.team", "red"}}});
+  submit(Submit{.kind = greet});
+  const auto nothing = must(run(read));
+  EXPECT_TRUE(nothing.events.empty());
+  const auto blue = submit(Submit{.kind = greet, .tags = {{"app.team", "blue"}}});
+  must(run(Cancel{.id = blue}));
+  read.after = nothing.next;
+  auto page = must(run(read));
+  EXPECT_EQ(text(page), "submitted, cancelled");
+  EXPECT_EQ(page.events.front().id, blue);
+
+  SubmitFlow flow{.nodes = {}};
+  flow.nodes.push_back({.name = *NodeName::parse("a"), .kind = greet});
+  flow.tags = {{"app.team", "blue"}};
+  const auto submitted = must(run(std::move(flow))).flow;
+  read.types = {EventType::flow_submitted};
+  page = must(run(read));
+  ASSERT_EQ(page.events.size(), 1u);
+  EXPECT_EQ(page.events.front().flow, submitted.id);
+}
+
+TEST_P(Conformance, ATagToFilterEventsByHasAKeyAndAValue) {
+  EXPECT_EQ(error_of(ReadEvents{.tag = "app.team"}).code, Errc::invalid_input);
+}
+
 TEST_P(Conformance, EveryChangeHasItsEvent) {
   ReadEvents read{.after = must(run(ReadEvents{})).next};
   const auto id = submit(Submit{.kind = greet, .policy = {.retention = 1s}});

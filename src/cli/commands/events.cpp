@@ -48,6 +48,7 @@ Run setup_events(Arguments& arguments) {
   arguments.field("--kind", request, "kind", "NAME", "Only of this kind");
   arguments.field("--id", request, "id", "ID", "Only of this execution");
   arguments.field("--flow", request, "flow", "ID", "Only of this flow and its nodes");
+  arguments.field("--tag", request, "tag", "KEY=VALUE", "Only of executions and flows with this tag");
   arguments.field("--types", request, "types", "LIST",
                   "Only these, comma-separated: submitted, claimed, completed, failed, …");
   arguments.field("--after", request, "after", "TEXT",

@@ -227,11 +227,15 @@ Result<void> validate(const GetResult& operation, PartitionIndex partition_count
   });
 }
 
+Result<void> tag_condition_valid(const std::optional<std::string>& tag) {
+  if (!tag || tag->find('=') != std::string::npos) return {};
+  return fail_field(Errc::invalid_input, "tag",
+                    "tag must be key=value: which tag, and what it must be");
+}
+
 Result<void> validate(const ListExecutions& operation, PartitionIndex) {
-  if (operation.tag && operation.tag->find('=') == std::string::npos)
-    return fail_field(Errc::invalid_input, "tag",
-                      "tag must be key=value: which tag, and what it must be");
   return all_of({
+      tag_condition_valid(operation.tag),
       present("namespace", operation.ns),
       present("lane", operation.lane),
       present("kind", operation.kind),
@@ -251,6 +255,7 @@ Result<void> validate(const ReadEvents& operation, PartitionIndex partition_coun
       present("namespace", operation.ns),
       present("lane", operation.lane),
       present("kind", operation.kind),
+      tag_condition_valid(operation.tag),
       in_range("limit", operation.limit, 1u, limits::events_page_max),
       duration_in_range("wait_ms", operation.wait, Millis{0}, limits::wait_max),
   });

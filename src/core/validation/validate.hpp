@@ -79,6 +79,7 @@ Result<void> worker_named(const WorkerId& worker, const Namespace& ns);
 Result<void> attachments_valid(const Policy& policy);
 Result<void> lanes_valid(const std::vector<LaneId>& lanes);
 Result<void> validate_id(const ExecutionId& id, PartitionIndex partition_count);
+Result<void> tag_condition_valid(const std::optional<std::string>& tag);  // of a filter
 Result<void> tag_valid(std::string_view key, std::string_view value);
 Result<void> tags_valid(std::string_view field, const Tags& tags);
 

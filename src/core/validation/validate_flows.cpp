@@ -280,10 +280,8 @@ Result<void> validate(const ListFlowNodes& operation, PartitionIndex) {
 }
 
 Result<void> validate(const ListFlows& operation, PartitionIndex) {
-  if (operation.tag && operation.tag->find('=') == std::string::npos)
-    return fail_field(Errc::invalid_input, "tag",
-                      "tag must be key=value: which tag, and what it must be");
-  return all_of({present("namespace", operation.ns), present("kind", operation.kind),
+  return all_of({tag_condition_valid(operation.tag), present("namespace", operation.ns),
+                 present("kind", operation.kind),
                  in_range("limit", operation.limit, 1u, limits::list_page_max)});
 }
 

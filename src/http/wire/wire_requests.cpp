@@ -52,6 +52,7 @@ void describe(Fields& fields, ReadEvents& read) {
   fields.optional("kind", read.kind);
   fields.optional("id", read.id);
   fields.optional("flow", read.flow);
+  fields.optional("tag", read.tag);
   fields.defaulted("types", read.types);
   fields.optional("after", read.after);
   fields.defaulted("limit", read.limit);
