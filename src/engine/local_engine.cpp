@@ -417,11 +417,12 @@ Async<AttemptFrames> LocalEngine::handle(ReadAttemptStream operation) {
 
 Async<AttemptFrames> LocalEngine::handle(TailAttemptStream operation) {
   auto behind = operation.after.first();
-  if (++behind.seq == 0) ++behind.ms;
+  const auto last = FrameCursor::end().last();
+  if (behind < last && ++behind.seq == 0) ++behind.ms;
   store::ReadAttemptFrames read{.id = operation.id,
                                 .attempt = operation.attempt,
                                 .first = behind,
-                                .last = FrameCursor::end().last(),
+                                .last = last,
                                 .limit = operation.limit};
   const auto has_news = [](const AttemptFrames& page) {
     return !page.frames.empty() || page.closed_at;

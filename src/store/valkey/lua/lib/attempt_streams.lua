@@ -46,11 +46,11 @@ end
 
 -- ---- Frames of the engine ----------------------------------------------------------------------------
 
--- Attempt, time, whether the append tells that an attempt begins, and the number behind its last frame; of a place
--- kept for a contract's program also the bytes of the frame.
+-- Attempt, time and the number behind the last frame of an append; of a place that is kept for a contract's program
+-- also the bytes of the frame.
 local function header_of(entry)
-  local attempt, time, begins, bytes = string.match(entry[2][1], '^(%d+)\31(%d+)\31(%d)\31?(%d*)$')
-  return tonumber(attempt), tonumber(time), begins == '1', tonumber(string.match(entry[1], '^%d+')), tonumber(bytes)
+  local attempt, time = string.match(entry[2][1], '^(%d+)\31(%d+)')
+  return tonumber(attempt), tonumber(time), tonumber(string.match(entry[1], '^%d+')), tonumber(entry[2][2])
 end
 
 -- The header of the append that holds a frame of `output`, or of the next one.
@@ -103,7 +103,7 @@ local function own_frames(of, from, to, count)
   while seen < count do
     local entries = server.call('XRANGE', frames_key, after, '+', 'COUNT', entries_at_once)
     for _, entry in ipairs(entries) do
-      local attempt, at, _, last, other = header_of(entry)
+      local attempt, at, last, other = header_of(entry)
       if attempt ~= of.index then return found end
       local fields = entry[2]
       local number = last - (other and 1 or #fields / 2 - 1)
@@ -129,12 +129,12 @@ end
 
 -- An entry of `frames:output` with its frames, wherever they are kept; without any if they are gone.
 function attempt_streams.resolve(tag, id, entry)
-  local attempt, at, begins, last, bytes = header_of(entry)
+  local attempt, at, last, bytes = header_of(entry)
   if not bytes then return entry end
   local key = keys.stream(tag, id, attempt)
   local entry_id = string.format('%.0f-%.0f', at, last - 1)
   local kept = server.call('XRANGE', key, entry_id, entry_id)[1]
-  local header = string.format('%d\31%.0f\31%s', attempt, at, begins and '1' or '0')
+  local header = entry[2][1]
   if not kept then return {entry[1], {header, ''}} end
   local f = {}
   for i = 1, #kept[2], 2 do f[kept[2][i]] = kept[2][i + 1] end
@@ -364,8 +364,8 @@ local function keep_place(x, append, time, number)
   local written = s.attempt == append.index and s.written or 0
   s.next, s.bytes, s.attempt, s.written, s.last_count = number + 1, s.bytes + append.bytes, append.index, written + 1, 0
   s.last_at = time
-  server.call('XADD', frames_key, string.format('%.0f-0', s.next), string.format('%d\31%.0f\31%s\31%d', append.index,
-    time, append.begins and '1' or '0', append.bytes), '')
+  server.call('XADD', frames_key, string.format('%.0f-0', s.next), string.format('%d\31%.0f\31%s', append.index,
+    time, append.begins and '1' or '0'), append.bytes)
   streams.save(x.tag, x.id, name, s)
 end
 

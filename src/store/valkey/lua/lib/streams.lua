@@ -4,8 +4,8 @@
 -- id is the number behind its last frame and 0, its first field is
 --   attempt, time, 1 if the append tells that an attempt begins     joined by byte 31
 -- with an empty value; then follow the frames: type and correlation, joined by byte 31, and bytes. A frame that a
--- program of the contract appended is kept in its attempt's stream (lib/attempt_streams.lua); the entry here has a
--- fourth part in its first field, the bytes of the frame, and nothing else.
+-- program of the contract appended is kept in its attempt's stream (lib/attempt_streams.lua); the entry here has only
+-- the first field, and the bytes that the frame counts as its value.
 local streams = {}
 
 local bytes_per_frame = 32
@@ -52,7 +52,7 @@ function streams.read_frames(ARGV, first, header)
 end
 
 local function bytes_of(entry)
-  local fields, bytes = entry[2], tonumber(string.match(entry[2][1], '\31%d\31(%d+)$')) or 0
+  local fields, bytes = entry[2], tonumber(entry[2][2]) or 0
   for i = 3, #fields, 2 do bytes = bytes + bytes_per_frame + #fields[i] - 1 + #fields[i + 1] end
   return bytes
 end
