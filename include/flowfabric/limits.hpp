@@ -100,6 +100,8 @@ inline constexpr std::size_t append_bytes_max = 1024 * 1024;       // of their b
 inline constexpr std::uint64_t stream_frames_max = 10'000;         // that are kept
 inline constexpr std::uint64_t stream_bytes_max = 16 * 1024 * 1024;
 inline constexpr std::uint32_t stream_page_max = 1'000;
+inline constexpr std::uint32_t attempt_page_max = 1'000;  // frames of an attempt
+inline constexpr Millis attempt_tail_wait_max = std::chrono::seconds{30};
 inline constexpr std::size_t stream_page_bytes_max = 1024 * 1024;  // then a page ends
 
 // Flows.

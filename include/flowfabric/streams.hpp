@@ -1,11 +1,13 @@
 // Streams: what an execution produces while it runs, as frames that can be read from any place and followed live.
 #pragma once
 
+#include <flowfabric/frame_cursor.hpp>
 #include <flowfabric/work.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ff {
@@ -121,6 +123,56 @@ struct ListStreams {
                                     .http = {HttpMethod::get, "/v1/executions/{id}/streams",
                                              Role::read, "The streams of an execution"}};
   ExecutionId id;
+};
+
+// ---- Streams of attempts, as the published contract has them ---------------------------------------
+// They are a view of the stream `output`: the frames that one attempt appended.
+
+// Names and bytes, in the contract's order: frame_type, ts, payload, encoding, source, …
+struct FrameFields {
+  std::vector<std::pair<std::string, std::string>> all;
+  bool operator==(const FrameFields&) const = default;
+};
+struct AttemptFrame {
+  FrameCursor id;
+  FrameFields fields;
+  bool operator==(const AttemptFrame&) const = default;
+};
+struct AttemptFrames {
+  std::vector<AttemptFrame> frames;
+  std::uint32_t count = 0;  // of them
+  // The attempt has ended: there will be no frames beside those that are there.
+  std::optional<TimePoint> closed_at = {};
+  std::optional<std::string> closed_reason = {};
+  bool operator==(const AttemptFrames&) const = default;
+};
+
+// The frames of an attempt from one place to another. An attempt that has not begun has none.
+struct ReadAttemptStream {
+  using Reply = AttemptFrames;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .http = {HttpMethod::get,
+                                             "/v1/executions/{id}/attempts/{attempt}/stream",
+                                             Role::read, "Read the frames of an attempt"}};
+  ExecutionId id;
+  std::uint32_t attempt = 0;
+  FrameCursor from = FrameCursor::start();
+  FrameCursor to = FrameCursor::end();
+  std::uint32_t limit = 100;
+};
+
+// The frames of an attempt behind a place. Waits up to `wait` for the first of them, or for the attempt's end.
+struct TailAttemptStream {
+  using Reply = AttemptFrames;
+  static constexpr OperationRow row{
+      .owner = Owner::execution,
+      .http = {HttpMethod::get, "/v1/executions/{id}/attempts/{attempt}/stream/tail", Role::read,
+               "Follow the frames of an attempt"}};
+  ExecutionId id;
+  std::uint32_t attempt = 0;
+  FrameCursor after = FrameCursor::at({});
+  Millis wait{0};
+  std::uint32_t limit = 50;
 };
 
 }  // namespace ff

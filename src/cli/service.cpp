@@ -218,7 +218,8 @@ void add_service_settings(Arguments& arguments) {
 void add_access_settings(Arguments& arguments) {
   arguments.settings({Setting::api_token, Setting::tokens_file, Setting::webhooks,
                       Setting::tls_cert, Setting::tls_key, Setting::insecure_listen,
-                      Setting::max_connections, Setting::max_long_polls});
+                      Setting::max_connections, Setting::max_long_polls,
+                      Setting::max_stream_ops});
 }
 
 Result<ServiceAccess> service_access(const Settings& settings) {
@@ -242,6 +243,7 @@ Result<ServiceAccess> service_access(const Settings& settings) {
   }
   server.limits.connections = settings.number(Setting::max_connections);
   server.limits.long_polls = settings.number(Setting::max_long_polls);
+  server.limits.stream_ops = settings.number(Setting::max_stream_ops);
   if (!server.credentials.access->is_open() || settings.is_on(Setting::insecure_listen))
     access.reach = http::Reach::anywhere;
   return access;

@@ -35,6 +35,13 @@ asio::awaitable<bool> is_given_up(const ClaimTurns::Turn& turn) {
   co_return turn.is_repeated() || co_await is_cancelled();
 }
 
+// No attempt of it, or not the one that was running, appends any more.
+bool ends_attempt(const Event& event) {
+  return is_terminal(event.state) || event.type == EventType::retry_scheduled ||
+         event.type == EventType::lease_expired || event.type == EventType::lease_revoked ||
+         event.type == EventType::reset;
+}
+
 // It found other work instead.
 bool left_behind(const Offer& offer, const ClaimReply& reply) {
   return !reply.executions.empty() &&
@@ -387,25 +394,54 @@ Async<EventPage> LocalEngine::read_events(ReadEvents query, SteadyClock::time_po
   }
 }
 
-Async<StreamPage> LocalEngine::handle(ReadStream operation) {
-  co_return co_await without_cancellation_exceptions(read_stream_or_wait(std::move(operation)));
-}
-
-Async<StreamPage> LocalEngine::read_stream_or_wait(ReadStream operation) {
-  const store::ReadFrames read{.id = operation.id,
-                               .stream = operation.stream,
-                               .from = operation.from,
-                               .limit = operation.limit};
-  if (operation.wait == Millis{0}) co_return co_await store_->run(read);
-  const auto deadline = SteadyClock::now() + operation.wait;
+// Reads again whenever there may be more, until there is news or the time is over.
+template <class Read, class HasNews>
+Async<typename Read::Reply> LocalEngine::read_frames_or_wait(Read read, Millis wait,
+                                                             HasNews has_news) {
+  if (wait == Millis{0}) co_return co_await store_->run(read);
+  const auto deadline = SteadyClock::now() + wait;
   Wakeup wakeup(co_await asio::this_coro::executor);
-  const WaitList<ExecutionId>::Waiter place(waiting_for_frames_, operation.id, wakeup);
+  const WaitList<ExecutionId>::Waiter place(waiting_for_frames_, read.id, wakeup);
   while (true) {
     auto page = co_await store_->run(read);
-    const bool has_news = !page || !page->frames.empty() || page->end;
-    if (has_news || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return page;
+    const bool is_over = !page || has_news(*page) || SteadyClock::now() >= deadline;
+    if (is_over || co_await is_cancelled()) co_return page;
     co_await wakeup.wait_until(deadline);
   }
+}
+
+Async<StreamPage> LocalEngine::handle(ReadStream operation) {
+  store::ReadFrames read{.id = operation.id,
+                         .stream = std::move(operation.stream),
+                         .from = operation.from,
+                         .limit = operation.limit};
+  const auto has_news = [](const StreamPage& page) { return !page.frames.empty() || page.end; };
+  co_return co_await without_cancellation_exceptions(
+      read_frames_or_wait(std::move(read), operation.wait, has_news));
+}
+
+Async<AttemptFrames> LocalEngine::handle(ReadAttemptStream operation) {
+  co_return co_await store_->run(store::ReadAttemptFrames{.id = operation.id,
+                                                          .attempt = operation.attempt,
+                                                          .first = operation.from.first(),
+                                                          .last = operation.to.last(),
+                                                          .limit = operation.limit});
+}
+
+Async<AttemptFrames> LocalEngine::handle(TailAttemptStream operation) {
+  auto behind = operation.after.first();
+  const auto last = FrameCursor::end().last();
+  if (behind < last && ++behind.seq == 0) ++behind.ms;
+  store::ReadAttemptFrames read{.id = operation.id,
+                                .attempt = operation.attempt,
+                                .first = behind,
+                                .last = last,
+                                .limit = operation.limit};
+  const auto has_news = [](const AttemptFrames& page) {
+    return !page.frames.empty() || page.closed_at;
+  };
+  co_return co_await without_cancellation_exceptions(
+      read_frames_or_wait(std::move(read), operation.wait, has_news));
 }
 
 // ---- Working ------------------------------------------------------------------------------------
@@ -603,10 +639,8 @@ void LocalEngine::on_changes(std::span<const core::ExecutionChange> changes) {
                                .preferred = preferred});
     if (event.type == EventType::blocked) unblock_.note_change();
     if (event.flow) edge_cancels_.note_change();
-    if (is_terminal(event.state)) {
-      waiting_for_end_.wake_all(event.id);
-      waiting_for_frames_.wake_all(event.id);
-    }
+    if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
+    if (ends_attempt(event)) waiting_for_frames_.wake_all(event.id);
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);
   }
 }

@@ -98,6 +98,8 @@ class LocalEngine final : public Engine {
   Async<EventPage> handle(ReadEvents operation);
   Async<EventPage> read_events(ReadEvents query, std::chrono::steady_clock::time_point deadline);
   Async<StreamPage> handle(ReadStream operation);
+  Async<AttemptFrames> handle(ReadAttemptStream operation);
+  Async<AttemptFrames> handle(TailAttemptStream operation);
   Async<ClaimReply> handle(Claim operation);
   Async<GrantReply> handle(Grant operation);
   Async<GrantReply> grant(Grant operation);
@@ -150,7 +152,8 @@ class LocalEngine final : public Engine {
                                std::chrono::steady_clock::time_point deadline);
   Async<Bytes> read_result_or_wait(GetResult operation);
   Async<FlowInfo> read_flow_or_wait(GetFlow operation);
-  Async<StreamPage> read_stream_or_wait(ReadStream operation);
+  template <class Read, class HasNews>
+  Async<typename Read::Reply> read_frames_or_wait(Read read, Millis wait, HasNews has_news);
   Async<std::vector<FlowNodeInfo>> all_nodes(FlowId id);
   Async<std::optional<ExecutionId>> parent_of(ExecutionId id);
   Async<void> check_attachments(const Namespace& ns, const std::vector<BudgetId>& budgets,

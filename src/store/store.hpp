@@ -270,6 +270,17 @@ struct ReadFrames {
   std::uint32_t limit = 0;
 };
 
+// The frames of an attempt from one id to another, both among them.
+struct ReadAttemptFrames {
+  using Reply = AttemptFrames;
+  static constexpr OperationRow row{.owner = Owner::execution};
+  ExecutionId id;
+  std::uint32_t attempt = 0;
+  FrameId first;
+  FrameId last;
+  std::uint32_t limit = 0;
+};
+
 // ---- The store -----------------------------------------------------------------------------------
 
 // The operations that an engine hands on as they are, and those that only the engine asks for.
@@ -277,7 +288,7 @@ using StoreOperations = Joined<
     Filtered<EngineOperations, []<class Op>() { return Op::row.is_stored; }>,
     OperationList<core::Create, core::GrantIssue, core::LeaseGrant, core::TimerFire, core::Remove,
                   core::Unblock, core::CheckLease, core::HoldsToken, core::FindSignal, ReadResult,
-                  ReadFrames,
+                  ReadFrames, ReadAttemptFrames,
                   FindEffects, SettleEffects, TakeReady, PutBack, TimersDue, RetentionDue, Reconcile, CountAll,
                   Probe, PeekReady, CountWaiting, FindHeld, FindBlocked, FindOpenFlows, FindOwedCancels,
                   CountBlocked,

@@ -42,6 +42,7 @@ enum class Setting : std::uint8_t {
   waitpoint_grace,
   max_connections,
   max_long_polls,
+  max_stream_ops,
   durability,
   retention,
   log_level,

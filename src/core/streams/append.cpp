@@ -70,6 +70,8 @@ Result<Plan<AppendReply>> decide(PartitionView& view, AppendFrames command, Time
   stream.attempt = attempt;
   stream.written = written + count;
   stream.last_count = count;
+  stream.last_at = std::max(stream.last_at, now);
+  const auto at = stream.last_at;
 
   plan.reply = {.first = stream.next - count, .next = stream.next};
   plan.waits_for_disk = stream.durability == StreamClass::durable;
@@ -77,7 +79,7 @@ Result<Plan<AppendReply>> decide(PartitionView& view, AppendFrames command, Time
       PutBelonging{before.id, Belonging::frames,
                    Append{.place = {static_cast<std::uint32_t>(*index), stream.next},
                           .attempt = attempt,
-                          .at = now,
+                          .at = at,
                           .begins_attempt = begins_attempt,
                           .frames = std::move(command.frames)}});
   plan.changes.emplace_back(PutBelonging{before.id, Belonging::streams, std::move(*streams)});

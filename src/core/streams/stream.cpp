@@ -67,6 +67,13 @@ bool add_to(StreamPage& page, Append append, std::uint64_t from, std::uint32_t l
   return true;
 }
 
+bool skip_to(StreamPage& page, std::uint64_t number) {
+  if (!page.frames.empty()) return false;
+  page.next = number;
+  page.trimmed_to = number;
+  return true;
+}
+
 StreamList info_of(const Streams& streams) {
   StreamList list;
   for (const auto& stream : streams.all)

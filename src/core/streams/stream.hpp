@@ -19,6 +19,7 @@ struct Stream {
   std::uint32_t attempt = 0;  // that appended last
   std::uint64_t written = 0;  // frames that it appended
   std::uint32_t last_count = 0;  // frames of its last append, which may be repeated
+  TimePoint last_at = {};        // of its last append; the next one is not earlier
   bool operator==(const Stream&) const = default;
 };
 
@@ -61,6 +62,9 @@ void end_page(StreamPage& page, const Stream& stream, std::optional<ExecutionSta
 
 // Adds the frames from a number on to a page, as many as it may hold; false if it is full.
 bool add_to(StreamPage& page, Append append, std::uint64_t from, std::uint32_t limit);
+
+// Frames before this number are no longer kept; false if the page has to end there.
+bool skip_to(StreamPage& page, std::uint64_t number);
 
 StreamList info_of(const Streams& streams);
 

@@ -45,6 +45,19 @@ Error too_many_wait(const Allowance& long_polls) {
                       long_polls.most())};
 }
 
+// The contract's words.
+Error too_many_stream_ops(const Allowance& stream_ops) {
+  return {Errc::resource_exhausted,
+          fmt::format("too many concurrent stream_ops calls (server max: {}); retry with backoff",
+                      stream_ops.most()),
+          {{"pool", "stream_ops"}}};
+}
+Error stream_ops_closed() {
+  return {Errc::overloaded,
+          "stream_ops is closed: this server is shutting down; ask again in a moment",
+          {{"pool", "stream_ops"}}};
+}
+
 // How to answer a request that could not be read; none if there is nobody to answer.
 std::optional<Error> explain_unreadable(const error_code& failed, const Route* route) {
   using beast::http::error;
@@ -302,6 +315,15 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
 
 asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
                                           RequestFields fields) {
+  if (!route.is_stream_op) co_return co_await run_admitted(engine, route, std::move(fields));
+  if (context_.is_stopping) co_return error_response(stream_ops_closed());
+  const auto permit = context_.stream_ops.take();
+  if (!permit) co_return error_response(too_many_stream_ops(context_.stream_ops));
+  co_return co_await run_admitted(engine, route, std::move(fields));
+}
+
+asio::awaitable<Response> Connection::run_admitted(Engine& engine, const Route& route,
+                                                   RequestFields fields) {
   if (!route.may_wait) {
     auto response = co_await or_apologise(route, http::run(route, engine, std::move(fields)));
     if (route.endpoint.path == endpoint<GetMetrics>.path && response.result() == Status::ok)

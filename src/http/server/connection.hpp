@@ -60,6 +60,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Result<void> check_rate(const Route& route);
   asio::awaitable<bool> answer(Exchange& exchange, Request request);
   asio::awaitable<Response> run(Engine& engine, const Route& route, RequestFields fields);
+  asio::awaitable<Response> run_admitted(Engine& engine, const Route& route, RequestFields fields);
   asio::awaitable<Response> or_apologise(const Route& route, asio::awaitable<Response> running);
   asio::awaitable<Response> run_webhook(Exchange& exchange, Request request);
   asio::awaitable<bool> send_events(Exchange& exchange, Result<std::unique_ptr<SentEvents>> events);

@@ -166,6 +166,7 @@ class ContractTest : public HttpTest {
     }
     if (operation == "ReadStream") return with(claimed_id(), "stream", "s");
     if (operation == "ListStreams") return claimed_id();
+    if (operation.ends_with("AttemptStream")) return with(claimed_id(), "attempt", 0);
     if (operation == "GetStep") {
       auto fields = with(claimed(), "name", "s");
       send({"put", "/v1/executions/{id}/steps/{name}", fields});

@@ -129,6 +129,7 @@ Route make_route() {
           .audience = for_outsiders ? Audience::token_holders : Audience::callers,
           .body_bytes_max = body_bytes_max<Op>(),
           .may_wait = Waiting<Op>,
+          .is_stream_op = std::same_as<Op, ReadAttemptStream> || std::same_as<Op, TailAttemptStream>,
           .is_batch = Batched<Op>,
           .has_nodes = HasNodes<Op>,
           .is_audited = Op::row.is_audited,

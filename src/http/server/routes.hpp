@@ -33,6 +33,7 @@ struct Route {
   const Page* page = nullptr;
   std::uint64_t body_bytes_max = 0;
   bool may_wait = false;  // a long poll: its client may go away meanwhile
+  bool is_stream_op = false;  // of the pool of ServerLimits::stream_ops
   bool is_batch = false;
   bool has_nodes = false;                // of a flow
   bool is_audited = false;               // the log says who did it

@@ -52,6 +52,7 @@ class Server::State {
   }
 
   ~State() {
+    context_.is_stopping = true;
     close(false);
     if (coroutines_.wait_for(stop_timeout)) return;
     log::warn("cutting the requests that are still running");

@@ -3,6 +3,7 @@
 
 #include <flowfabric/engine.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -18,6 +19,7 @@ namespace ff::http {
 struct ServerLimits {
   std::size_t connections = 4'096;
   std::size_t long_polls = 4'096;                    // event streams among them
+  std::size_t stream_ops = 64;                       // reads and tails of attempts' streams
   std::size_t body_bytes = std::size_t{256} << 20;   // of all request bodies together
   std::size_t body_bytes_each = 16 << 10;            // of each body, not counted in `body_bytes`
   std::chrono::milliseconds idle_timeout{60'000};    // between two requests
@@ -45,6 +47,7 @@ struct ServerContext {
         limits(limited),
         connections(limited.connections),
         long_polls(limited.long_polls),
+        stream_ops(limited.stream_ops),
         body_bytes(limited.body_bytes),
         waitpoint_rate(limited.waitpoint_rate),
         webhook_rate(limited.webhook_rate),
@@ -56,6 +59,8 @@ struct ServerContext {
   HttpMetrics metrics;
   Allowance connections;
   Allowance long_polls;
+  Allowance stream_ops;
+  std::atomic<bool> is_stopping = false;
   Allowance body_bytes;
   RateLimit waitpoint_rate;
   RateLimit webhook_rate;

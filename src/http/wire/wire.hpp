@@ -181,6 +181,10 @@ void describe(Fields& fields, Frame& value);
 void describe(Fields& fields, StreamPage& value);
 void describe(Fields& fields, StreamInfo& value);
 void describe(Fields& fields, StreamList& value);
+void describe(Fields& fields, ReadAttemptStream& value);
+void describe(Fields& fields, TailAttemptStream& value);
+void describe(Fields& fields, AttemptFrame& value);
+void describe(Fields& fields, AttemptFrames& value);
 
 // Secrets of waitpoint tokens (wire_secrets.cpp)
 void describe(Fields& fields, RotateWaitpointSecret& value);

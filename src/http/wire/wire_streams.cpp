@@ -1,8 +1,49 @@
 // JSON fields of streams.
+#include "base/text/base64.hpp"
+#include "base/text/utf8.hpp"
 #include "http/wire/json_codec.hpp"
 #include "http/wire/wire.hpp"
 
 namespace ff::http {
+
+template <>
+struct Codec<FrameCursor> : IdCodec<FrameCursor> {
+  static json::object schema(NamedSchemas&) {
+    return {{"type", "string"}, {"pattern", R"(^(start|end|[-+]|[0-9]+(-[0-9]+)?)$)"}};
+  }
+};
+
+// Names and texts. Bytes that are not text are NAME_base64.
+template <>
+struct Codec<FrameFields> {
+  static constexpr std::string_view suffix = "_base64";
+
+  static json::value write(const FrameFields& fields) {
+    FieldWriter writer;
+    for (const auto& [name, bytes] : fields.all) writer.write_bytes(printable(name), bytes);
+    return writer.finish();
+  }
+  static Result<FrameFields> read(const json::value& value, Source source) {
+    const auto object = read_object(value, source);
+    FF_TRY(object);
+    FrameFields fields;
+    for (const auto& field : *object) {
+      if (!field.value().is_string()) return wrong_type("an object of texts", field.value());
+      std::string name(field.key());
+      Result<std::string> bytes = std::string(field.value().get_string());
+      if (name.ends_with(suffix)) {
+        name.resize(name.size() - suffix.size());
+        bytes = base64_decode(*bytes);
+        FF_TRY(bytes);
+      }
+      fields.all.emplace_back(std::move(name), std::move(*bytes));
+    }
+    return fields;
+  }
+  static json::object schema(NamedSchemas&) {
+    return {{"type", "object"}, {"additionalProperties", type_schema("string")}};
+  }
+};
 
 void describe(Fields& fields, NewFrame& frame) {
   fields.defaulted("type", frame.type);
@@ -62,5 +103,33 @@ void describe(Fields& fields, StreamInfo& stream) {
 }
 
 void describe(Fields& fields, StreamList& list) { fields.required("streams", list.streams); }
+
+void describe(Fields& fields, ReadAttemptStream& read) {
+  fields.required("id", read.id);
+  fields.required("attempt", read.attempt);
+  fields.defaulted("from", read.from);
+  fields.defaulted("to", read.to);
+  fields.defaulted("limit", read.limit);
+}
+
+void describe(Fields& fields, TailAttemptStream& tail) {
+  fields.required("id", tail.id);
+  fields.required("attempt", tail.attempt);
+  fields.defaulted("after", tail.after);
+  fields.defaulted("block_ms", tail.wait);
+  fields.defaulted("limit", tail.limit);
+}
+
+void describe(Fields& fields, AttemptFrame& frame) {
+  fields.required("id", frame.id);
+  fields.required("fields", frame.fields);
+}
+
+void describe(Fields& fields, AttemptFrames& reply) {
+  fields.required("frames", reply.frames);
+  fields.required("count", reply.count);
+  fields.optional("closed_at", reply.closed_at);
+  fields.optional("closed_reason", reply.closed_reason);
+}
 
 }  // namespace ff::http

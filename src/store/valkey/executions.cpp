@@ -327,6 +327,7 @@ void Executions::run(store::Call<GetStep>& call) { ask(call); }
 void Executions::run(store::Call<ListSteps>& call) { ask(call); }
 void Executions::run(store::Call<store::ReadFrames>& call) { ask(call); }
 void Executions::run(store::Call<ListStreams>& call) { ask(call); }
+void Executions::run(store::Call<store::ReadAttemptFrames>& call) { ask(call); }
 void Executions::run(store::Call<core::ReadFlow>& call) { ask(call); }
 void Executions::run(store::Call<GetInputs>& call) { ask(call); }
 

@@ -81,6 +81,7 @@ class Executions {
   void run(store::Call<ListSteps>& call);
   void run(store::Call<store::ReadFrames>& call);
   void run(store::Call<ListStreams>& call);
+  void run(store::Call<store::ReadAttemptFrames>& call);
   void run(store::Call<core::ReadFlow>& call);
   void run(store::Call<GetInputs>& call);
 

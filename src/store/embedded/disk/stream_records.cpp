@@ -28,6 +28,7 @@ std::string encode(const core::Streams& streams) {
     stored.set_attempt(stream.attempt);
     stored.set_written(stream.written);
     stored.set_last_count(stream.last_count);
+    stored.set_last_at_ms(stream.last_at.time_since_epoch().count());
   }
   return out.SerializeAsString();
 }
@@ -47,7 +48,8 @@ Result<core::Streams> decode_streams(const ExecutionId& id, std::string_view byt
                            .bytes = each.bytes(),
                            .attempt = each.attempt(),
                            .written = each.written(),
-                           .last_count = each.last_count()});
+                           .last_count = each.last_count(),
+                           .last_at = TimePoint{Millis{each.last_at_ms()}}});
   }
   if (!read.ok()) return damaged_stream(id);
   return streams;

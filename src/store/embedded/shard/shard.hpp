@@ -113,6 +113,11 @@ class Shard final : core::PartitionView {
   Result<FlowInfo> execute(const core::ReadFlow& query, Batch& batch);
   Result<StreamPage> execute(const store::ReadFrames& query, Batch& batch);
   Result<StreamList> execute(const ListStreams& query, Batch& batch);
+  Result<AttemptFrames> execute(const store::ReadAttemptFrames& query, Batch& batch);
+  Result<std::uint64_t> find_first(const store::ReadAttemptFrames& query, std::uint32_t index,
+                                   const core::Stream& stream);
+  Result<std::optional<core::Append>> append_holding(const ExecutionId& id,
+                                                     core::AppendPlace frame);
 
   void skip_lost_epochs(const ExecutionId& id);
   template <class Command>

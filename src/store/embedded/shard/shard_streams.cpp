@@ -3,6 +3,7 @@
 
 #include "base/assert.hpp"
 #include "base/try.hpp"
+#include "core/streams/attempt_frames.hpp"
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/stream_records.hpp"
 #include "store/embedded/shard/shard.hpp"
@@ -90,6 +91,83 @@ Result<StreamList> Shard::execute(const ListStreams& query, Batch&) {
   const auto streams = find_streams((*record)->execution);
   FF_TRY(streams);
   return core::info_of(*streams);
+}
+
+// ---- Frames of an attempt ------------------------------------------------------------------------
+
+// The append that has a frame of a stream, or the next one.
+Result<std::optional<core::Append>> Shard::append_holding(const ExecutionId& id,
+                                                          core::AppendPlace frame) {
+  std::optional<core::Append> found;
+  const auto visited = parts_.database.for_each(
+      {.prefix = keys::frames_of(id, frame.stream), .after = keys::frames(id, frame)},
+      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
+        auto append = decode_append(id, keys::parse_frames(key), value);
+        FF_TRY(append);
+        found = std::move(*append);
+        return Database::Next::stop;
+      });
+  FF_TRY(visited);
+  return found;
+}
+
+// The number of the first frame of the attempt with that id or a later one: numbers, attempts and times grow
+// together.
+Result<std::uint64_t> Shard::find_first(const store::ReadAttemptFrames& query, std::uint32_t index,
+                                        const core::Stream& stream) {
+  auto low = stream.first;
+  auto high = stream.next;
+  auto next = query.first.seq;  // most readers go on behind a frame that they have seen
+  bool is_guess = next > low && next <= high;
+  while (low < high) {
+    const auto number = is_guess ? next - 1 : low + (high - low) / 2;
+    const auto append = append_holding(query.id, {index, number});
+    FF_TRY(append);
+    const auto& holds = *append;
+    const bool is_of_attempt = holds && holds->attempt == query.attempt;
+    if (is_guess && is_of_attempt && core::id_of(*holds, number).ms == query.first.ms) return next;
+    is_guess = false;
+    const bool is_before = holds && (holds->attempt < query.attempt ||
+                                     (is_of_attempt && core::id_of(*holds, number) < query.first));
+    if (is_before)
+      low = number + 1;
+    else
+      high = number;
+  }
+  return low;
+}
+
+Result<AttemptFrames> Shard::execute(const store::ReadAttemptFrames& query, Batch& batch) {
+  const auto record = load(query.id);
+  FF_TRY(record);
+  const auto attempts = attempts_of(**record, batch);
+  FF_TRY(attempts);
+  const auto& execution = (*record)->execution;
+  AttemptFrames page;
+  if (const auto closing = core::closing_of(execution, *attempts, query.attempt)) {
+    page.closed_at = closing->at;
+    page.closed_reason = std::string(closing->reason);
+  }
+  const auto streams = find_streams(execution);
+  FF_TRY(streams);
+  const auto stream = std::ranges::find(streams->all, default_stream(), &core::Stream::name);
+  if (stream == streams->all.end()) return page;
+  FF_TRY(write_changes_of(query.id));
+  const auto index = static_cast<std::uint32_t>(stream - streams->all.begin());
+  const auto first = find_first(query, index, *stream);
+  FF_TRY(first);
+  const auto visited = parts_.database.for_each(
+      {.prefix = keys::frames_of(query.id, index),
+       .after = keys::frames(query.id, {index, *first})},
+      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
+        const auto append = decode_append(query.id, keys::parse_frames(key), value);
+        FF_TRY(append);
+        const bool goes_on = append->attempt == query.attempt &&
+                             core::add_to(page, *append, query.first, query.last, query.limit);
+        return goes_on ? Database::Next::go_on : Database::Next::stop;
+      });
+  FF_TRY(visited);
+  return page;
 }
 
 }  // namespace ff::embedded

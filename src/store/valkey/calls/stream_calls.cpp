@@ -34,13 +34,13 @@ struct IndexedStream {
 
 // As lib/streams.lua tells of it.
 std::optional<IndexedStream> read_stream(const std::string& name, std::string_view text) {
-  const auto parts = split_into<9>(text);
+  const auto parts = split_into<10>(text);
   auto parsed = StreamName::parse(name);
   if (!parts || !parsed) return std::nullopt;
   const auto number = [&](std::size_t i) { return parse_number<std::uint64_t>((*parts)[i]); };
   const auto durability = from_name<StreamClass>((*parts)[1]);
   const auto when_full = from_name<StreamFull>((*parts)[2]);
-  for (const std::size_t i : {0, 3, 4, 5, 6, 7, 8})
+  for (const std::size_t i : {0, 3, 4, 5, 6, 7, 8, 9})
     if (!number(i)) return std::nullopt;
   if (!durability || !when_full) return std::nullopt;
   return IndexedStream{.index = static_cast<std::uint32_t>(*number(0)),
@@ -52,14 +52,15 @@ std::optional<IndexedStream> read_stream(const std::string& name, std::string_vi
                                   .bytes = *number(5),
                                   .attempt = static_cast<std::uint32_t>(*number(6)),
                                   .written = *number(7),
-                                  .last_count = static_cast<std::uint32_t>(*number(8))}};
+                                  .last_count = static_cast<std::uint32_t>(*number(8)),
+                                  .last_at = TimePoint{Millis{*number(9)}}}};
 }
 
-// An entry: [id, [header, '', type and correlation, bytes, …]]
+// An entry: [id, [header, '', type and correlation, bytes, …]]; without frames if they are gone.
 std::optional<core::Append> read_append(Reply& entry) {
   auto* parts = entry.as_array();
   auto* fields = parts && parts->size() == 2 ? (*parts)[1].as_array() : nullptr;
-  if (!fields || fields->size() < 4) return std::nullopt;
+  if (!fields || fields->size() < 2) return std::nullopt;
   const auto id = text_in((*parts)[0]);
   const auto end = parse_number<std::uint64_t>(std::string_view(id).substr(0, id.find('-')));
   const auto header_text = text_in((*fields)[0]);
@@ -77,9 +78,9 @@ std::optional<core::Append> read_append(Reply& entry) {
     const auto name_text = text_in((*fields)[i]);
     const auto name = split_into<2>(name_text);
     auto* bytes = (*fields)[i + 1].as_text();
-    auto type = name ? FrameType::parse(std::string((*name)[0])) : fail(Errc::internal, "");
-    if (!type || !bytes) return std::nullopt;
-    append.frames.push_back({.type = std::move(*type),
+    if (!name || !bytes) return std::nullopt;
+    auto type = FrameType::parse(std::string((*name)[0]));  // a contract's program writes any text
+    append.frames.push_back({.type = std::move(type).value_or(default_frame_type()),
                              .bytes = std::move(*bytes),
                              .correlation = std::string((*name)[1])});
   }
@@ -128,7 +129,10 @@ Result<StreamPage> read_list(const store::ReadFrames& query, std::vector<Reply> 
   for (std::size_t i = 2; i < parts.size(); ++i) {
     auto append = read_append(parts[i]);
     if (!append) return malformed("ff_read_frames");
-    if (!core::add_to(page, std::move(*append), from, query.limit)) break;
+    const bool has_room = append->frames.empty()
+                              ? core::skip_to(page, append->place.end)
+                              : core::add_to(page, std::move(*append), from, query.limit);
+    if (!has_room) break;
   }
   core::end_page(page, stream->stream, end);
   return page;
@@ -145,6 +149,36 @@ Result<StreamList> read_list(const ListStreams&, std::vector<Reply> parts) {
   core::Streams streams;
   for (auto& each : found) streams.all.push_back(std::move(each.stream));
   return core::info_of(streams);
+}
+
+FunctionCall call_for(const store::ReadAttemptFrames& query) {
+  return {"ff_read_attempt_frames",
+          {std::to_string(query.attempt), std::to_string(query.first.ms),
+           std::to_string(query.first.seq), std::to_string(query.last.ms),
+           std::to_string(query.last.seq), std::to_string(query.limit)}};
+}
+
+// closed_at, closed_reason, then entries: [id, [name, value, …]]
+Result<AttemptFrames> read_list(const store::ReadAttemptFrames&, std::vector<Reply> parts) {
+  if (parts.size() < 2) return malformed("ff_read_attempt_frames");
+  AttemptFrames reply;
+  if (const auto at = parse_number<std::int64_t>(text_in(parts[0]))) {
+    reply.closed_at = TimePoint{Millis{*at}};
+    reply.closed_reason = text_in(parts[1]);
+  }
+  for (std::size_t i = 2; i < parts.size(); ++i) {
+    auto* entry = parts[i].as_array();
+    auto* values = entry && entry->size() == 2 ? (*entry)[1].as_array() : nullptr;
+    auto id = values ? FrameCursor::parse(text_in((*entry)[0])) : fail(Errc::internal, "");
+    if (!id) return malformed("ff_read_attempt_frames");
+    auto& frame = reply.frames.emplace_back(AttemptFrame{.id = std::move(*id), .fields = {}});
+    for (std::size_t j = 0; j + 1 < values->size(); j += 2) {
+      auto* bytes = (*values)[j + 1].as_text();
+      frame.fields.all.emplace_back(text_in((*values)[j]), bytes ? std::move(*bytes) : "");
+    }
+  }
+  reply.count = static_cast<std::uint32_t>(reply.frames.size());
+  return reply;
 }
 
 }  // namespace ff::valkey_store

@@ -12,7 +12,9 @@ AppendReply read_answer(const AppendFrames& command, Answer& answer);
 // Reads: what is asked, and what the answer without its first two parts means.
 FunctionCall call_for(const store::ReadFrames& query);
 FunctionCall call_for(const ListStreams& query);
+FunctionCall call_for(const store::ReadAttemptFrames& query);
 Result<StreamPage> read_list(const store::ReadFrames& query, std::vector<Reply> parts);
 Result<StreamList> read_list(const ListStreams& query, std::vector<Reply> parts);
+Result<AttemptFrames> read_list(const store::ReadAttemptFrames& query, std::vector<Reply> parts);
 
 }  // namespace ff::valkey_store

@@ -102,13 +102,14 @@ function attempts.pause(x, how, reason)
   server.call('HSET', attempts.key(x), unpack(record))
 end
 
-local function close_stream(x, reason)
+-- Closes the contract's stream of the newest attempt, if programs of the contract wrote to it.
+function attempts.close_stream(x, reason)
+  if not (x.by_contract or x.f.has_attempt_streams) then return end
   local meta = keys.stream_meta(x.tag, x.id, x.f.current_attempt_index)
   if server.call('EXISTS', meta) == 1 then
-    server.call('HSET', meta, 'closed_at', x.now, 'closed_reason', reason)
+    server.call('HSET', meta, 'closed_at', x.at, 'closed_reason', reason)
   end
 end
-attempts.close_stream = close_stream
 
 local ending_fields = {
   'reason', 'failure_reason', 'category', 'failure_category', 'lease_end', 'lease_end',
@@ -128,7 +129,7 @@ function attempts.finish(x, ending)
     end
   end
   server.call('HSET', attempts.key(x), unpack(record))
-  if x.by_contract then close_stream(x, ending.stream) end
+  attempts.close_stream(x, ending.stream)
 end
 
 function attempts.is_open(x)

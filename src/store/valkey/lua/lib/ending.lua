@@ -54,7 +54,7 @@ end
 function ending.retry(x, reason, category, at, lease_end)
   attempts.finish(x, {
     state = 'ended_failure', reason = reason, category = category, retry_at = at,
-    lease_end = lease_end, stream = 'attempt_failure',
+    lease_end = lease_end, stream = lease_end == 'timed_out' and 'expired' or 'attempt_failure',
   })
   local failed_index = x.f.current_attempt_index
   leases.clear(x)

@@ -23,8 +23,19 @@ function keys.attempt(tag, id, index)
   return 'ff:attempt:' .. tag .. ':' .. id .. ':' .. index
 end
 
+-- The contract's stream of an attempt.
+function keys.stream(tag, id, index)
+  return 'ff:stream:' .. tag .. ':' .. id .. ':' .. index
+end
+
+-- Tag, execution id and attempt index in the name of such a stream.
+function keys.parse_stream(key)
+  local tag, id, index = string.match(key, '^ff:stream:({[^}]*}):(.+):(%d+)$')
+  return tag, id, tonumber(index)
+end
+
 function keys.stream_meta(tag, id, index)
-  return 'ff:stream:' .. tag .. ':' .. id .. ':' .. index .. ':meta'
+  return keys.stream(tag, id, index) .. ':meta'
 end
 
 function keys.index(tag, what)

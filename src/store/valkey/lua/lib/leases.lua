@@ -58,6 +58,7 @@ function leases.begin(x, want)
     time_left = want.attempt_timeout or tonumber(f.attempt_timeout_ms)
     if kind == 'reclaim' then
       execution.put(x, {lease_reclaim_count = execution.count(x, 'lease_reclaim_count') + 1})
+      attempts.close_stream(x, 'reclaimed')
     end
     attempts.start(x, kind, want, epoch)
   else

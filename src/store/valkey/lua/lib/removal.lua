@@ -14,6 +14,12 @@ local parts_of_node = {'edges_from', 'edges_to', 'inputs'}
 -- Each is keys.attempt(tag, id, index) .. part.
 local parts_of_attempt = {'', ':usage', ':policy'}
 
+-- Likewise, if programs of the contract wrote to streams of attempts.
+local parts_of_streamed_attempt = {':summary'}
+
+-- Each is keys.stream(tag, id, index) .. part.
+local parts_of_stream = {'', ':meta', ':ids:summary', ':ids:best_effort'}
+
 local keys_max = 1000  -- in one command
 
 -- Calls visit(key) for each key that belongs to the execution alone.
@@ -25,6 +31,11 @@ local function each_key(x, visit)
   for index = 0, execution.count(x, 'total_attempt_count') - 1 do
     local attempt = keys.attempt(x.tag, x.id, index)
     for _, part in ipairs(parts_of_attempt) do visit(attempt .. part) end
+    if x.f.has_attempt_streams then
+      for _, part in ipairs(parts_of_streamed_attempt) do visit(attempt .. part) end
+      local stream = keys.stream(x.tag, x.id, index)
+      for _, part in ipairs(parts_of_stream) do visit(stream .. part) end
+    end
   end
 end
 

@@ -41,7 +41,6 @@ server.register_function('ff_reclaim_execution', function(KEYS, ARGV)
   local max = policy.max_reclaims(x, default_max)
   if execution.count(x, 'lease_reclaim_count') >= max then return give_up(x, max) end
 
-  attempts.close_stream(x, 'reclaimed')
   claiming.take(x, want)
   return claiming.taken(x)
 end)

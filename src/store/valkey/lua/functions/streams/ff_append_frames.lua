@@ -27,7 +27,7 @@ local function open(x, name, durability, when_full, streams_max)
     if count >= streams_max then return nil, reply.refuse('stream_limit_exceeded') end
     return {
       index = count, durability = durability, when_full = when_full, first = 0, next = 0, bytes = 0, attempt = 0,
-      written = 0, last_count = 0,
+      written = 0, last_count = 0, last_at = 0,
     }
   end
   if s.durability ~= durability then return nil, reply.refuse('stream_differs', 'durability', s.durability) end
@@ -52,7 +52,8 @@ commands.register('ff_append_frames', function(KEYS, ARGV)
   local attempt = tonumber(x.f.total_attempt_count) - 1
   local begins = s.next > 0 and s.attempt ~= attempt
   local written = s.attempt == attempt and s.written or 0
-  local header = string.format('%d\31%.0f\31%s', attempt, time, begins and '1' or '0')
+  local at = math.max(time, s.last_at)
+  local header = string.format('%d\31%.0f\31%s', attempt, at, begins and '1' or '0')
   local fields, count, bytes = streams.read_frames(ARGV, frames_from, header)
   claimed = tonumber(claimed)
   if claimed + count == written and count == s.last_count then
@@ -67,6 +68,7 @@ commands.register('ff_append_frames', function(KEYS, ARGV)
   if when_full == 'refuse' and not has_room() then return reply.refuse('stream_full') end
   while not has_room() do streams.trim(frames_key, s) end
   s.next, s.bytes, s.attempt, s.written, s.last_count = s.next + added, s.bytes + bytes, attempt, written + count, count
+  s.last_at = at
   server.call('XADD', frames_key, string.format('%.0f-0', s.next), unpack(fields))
   streams.save(x.tag, x.id, name, s)
   if not x.f.has_streams then

@@ -2,7 +2,7 @@
 --   keys   core
 --   args   now, stream, from, frames_max, bytes_max
 --   reply  OK public_state stream (as lib/streams.lua tells of it; '' if nobody has written to it), then the
---          entries of appends
+--          entries of appends, of which those whose frames are no longer kept have none
 -- Ends with the append that reaches either maximum.
 local entries_at_once = 16
 
@@ -23,6 +23,7 @@ server.register_function{
     while frames < frames_max and bytes < bytes_max do
       local entries = server.call('XRANGE', frames_key, after, '+', 'COUNT', entries_at_once)
       for _, entry in ipairs(entries) do
+        entry = attempt_streams.resolve(tag, id, entry)
         answer[#answer + 1] = entry
         -- Of the first append, only what comes from there on.
         frames = frames + math.min(#entry[2] / 2 - 1, tonumber(string.match(entry[1], '^%d+')) - from)
