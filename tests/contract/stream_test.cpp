@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engine/local_engine.hpp"
+#include "store/valkey/open.hpp"
 #include "tests/contract/suspension_fixture.hpp"
+#include "tests/support/blocking.hpp"
 
 namespace ff::test {
 namespace {
@@ -594,6 +597,79 @@ TEST_F(Streams, LeaveNothingBehind) {
   EXPECT_TRUE(run(by_engine("ff_remove", {})).find(" 1 ") != std::string::npos);
   for (const auto& [key, fields] : store())
     EXPECT_EQ(key.find("<E>"), std::string::npos) << key;
+}
+
+// An engine of ours on the same store.
+class StreamsOfBoth : public Streams {
+ protected:
+  StreamsOfBoth() {
+    bring_to("active");
+    auto store = must(valkey_store::open({.client = client_options(), .sweep = false}));
+    engine_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
+    await("the engine listens", [this] {
+      const auto reply = command({"PUBSUB", "SHARDCHANNELS", "ff:events:" + tag});
+      return !reply.as_array()->empty();
+    });
+  }
+  // Far longer than a test may take: whoever is not woken fails it.
+  template <class Op>
+  typename Op::Reply woken_by(Op operation, const Call& call) {
+    operation.wait = std::chrono::seconds{30};
+    auto waiting = test::start(*engine_, std::move(operation));
+    EXPECT_EQ(waiting.wait_for(Millis{20}), std::future_status::timeout);
+    run(call);
+    EXPECT_EQ(waiting.wait_for(std::chrono::seconds{15}), std::future_status::ready) << call.name;
+    return must(waiting.get());
+  }
+
+  ExecutionId id_ = must(ExecutionId::parse(E));
+  std::unique_ptr<LocalEngine> engine_;
+};
+
+TEST_F(StreamsOfBoth, FramesOfOthersWakeOurReaders) {
+  const auto page = woken_by(ReadStream{.id = id_}, append("a b").with(5, "a type").with(9, "corr"));
+  ASSERT_EQ(page.frames.size(), 1u);
+  EXPECT_EQ(page.frames[0].bytes, "a b");
+  EXPECT_EQ(page.frames[0].type.str(), "a_type");
+  EXPECT_EQ(page.frames[0].correlation, "corr");
+  const auto next = woken_by(
+      TailAttemptStream{.id = id_, .after = must(FrameCursor::parse(meta("last_sequence")))},
+      append(std::string("\xff\0", 2)));
+  ASSERT_EQ(next.count, 1u);
+  EXPECT_EQ(next.frames[0].id.str(), meta("last_sequence"));
+  EXPECT_EQ(next.frames[0].fields.all.at(2).second, std::string("\xff\0", 2));
+}
+
+TEST_F(StreamsOfBoth, EndsByOthersWakeOurTails) {
+  const auto retried = fail(1, R"({"max_retries":2})");
+  EXPECT_EQ(woken_by(TailAttemptStream{.id = id_}, retried).closed_reason, "attempt_failure");
+  EXPECT_EQ(woken_by(TailAttemptStream{.id = id_, .attempt = 1}, cancel()).closed_reason,
+            "attempt_cancelled");
+}
+
+TEST_F(StreamsOfBoth, ReadersOfOutputKnowOfTrimmedFrames) {
+  for (const std::string payload : {"a", "b", "c"}) run(append(payload));
+  run(append_own(3, {"own"}));
+  run(append("d").with(11, "1"));
+  const auto read = [&](std::uint64_t from) {
+    return must(test::run(*engine_, ReadStream{.id = id_, .from = from}));
+  };
+  auto page = read(0);
+  EXPECT_EQ(page.trimmed_to, 3u);
+  ASSERT_EQ(page.frames.size(), 2u);
+  EXPECT_EQ(page.frames[0].number, 3u);
+  EXPECT_EQ(page.frames[1].bytes, "d");
+  run(append("e").with(11, "1"));
+  page = read(3);
+  EXPECT_EQ(page.frames.size(), 1u) << "the page ends before the gap";
+  EXPECT_EQ(page.next, 4u);
+  page = read(page.next);
+  EXPECT_EQ(page.trimmed_to, 5u);
+  EXPECT_EQ(page.frames.at(0).bytes, "e");
+  command({"DEL", stream_key()});
+  page = read(4);
+  EXPECT_EQ(page.trimmed_to, 6u);
+  EXPECT_EQ(page.next, 6u);
 }
 
 TEST_F(Streams, CostNothingIfThereAreNone) {
