@@ -10,77 +10,77 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
-AppendFrames append(const ClaimedExecution& claimed, std::uint64_t written,
-                    std::vector<std::string> texts) {
+AppendFrames append_output(const ClaimedExecution& claimed, std::uint64_t written,
+                           std::vector<std::string> texts) {
   AppendFrames append{.id = claimed.id, .fence = claimed.fence, .written = written, .frames = {}};
   for (auto& text : texts) append.frames.push_back({.bytes = std::move(text)});
   return append;
 }
 
-std::string field(const AttemptFrame& frame, const std::string& name) {
+std::string field_of(const AttemptFrame& frame, const std::string& name) {
   for (const auto& [each, value] : frame.fields.all)
     if (each == name) return value;
   return "(none)";
 }
 
-std::vector<std::string> payloads_of(const AttemptFrames& page) {
+std::vector<std::string> payloads_in(const AttemptFrames& page) {
   std::vector<std::string> payloads;
-  for (const auto& frame : page.frames) payloads.push_back(field(frame, "payload"));
+  for (const auto& frame : page.frames) payloads.push_back(field_of(frame, "payload"));
   return payloads;
 }
 
-Submit retried() {
+Submit retried_often() {
   return Submit{.kind = greet,
                 .policy = {.retry = RetryPolicy{.max_retries = 3, .backoff = FixedBackoff{0ms}}}};
 }
 
-FrameCursor cursor(std::string text) { return must(FrameCursor::parse(std::move(text))); }
+FrameCursor place(std::string text) { return must(FrameCursor::parse(std::move(text))); }
 
 TEST_P(Conformance, FramesOfAnAttemptAreThoseOfTheOutputStream) {
   const auto id = submit();
   const auto claimed = claim();
   const std::string binary("\0\xff", 2);
-  auto first = append(claimed, 0, {"hello", binary});
+  auto first = append_output(claimed, 0, {"hello", binary});
   first.frames[1].type = must(FrameType::parse("blob"));
   first.frames[1].correlation = "line 2";
   must(run(first));
-  auto log = append(claimed, 0, {"another stream"});
+  auto log = append_output(claimed, 0, {"another stream"});
   log.stream = must(StreamName::parse("log"));
   must(run(log));
 
   const auto page = must(run(ReadAttemptStream{.id = id}));
   EXPECT_EQ(page.count, 2u);
-  EXPECT_THAT(payloads_of(page), ElementsAre("hello", binary));
+  EXPECT_THAT(payloads_in(page), ElementsAre("hello", binary));
   const auto ms = std::to_string(now().time_since_epoch().count());
   EXPECT_EQ(page.frames[0].id.str(), ms + "-0");
   EXPECT_EQ(page.frames[1].id.str(), ms + "-1");
-  EXPECT_EQ(field(page.frames[0], "frame_type"), "data");
-  EXPECT_EQ(field(page.frames[1], "frame_type"), "blob");
-  EXPECT_EQ(field(page.frames[0], "ts"), ms);
-  EXPECT_EQ(field(page.frames[0], "encoding"), "utf8");
-  EXPECT_EQ(field(page.frames[1], "encoding"), "binary");
-  EXPECT_EQ(field(page.frames[0], "source"), "worker");
-  EXPECT_EQ(field(page.frames[0], "correlation_id"), "(none)");
-  EXPECT_EQ(field(page.frames[1], "correlation_id"), "line 2");
+  EXPECT_EQ(field_of(page.frames[0], "frame_type"), "data");
+  EXPECT_EQ(field_of(page.frames[1], "frame_type"), "blob");
+  EXPECT_EQ(field_of(page.frames[0], "ts"), ms);
+  EXPECT_EQ(field_of(page.frames[0], "encoding"), "utf8");
+  EXPECT_EQ(field_of(page.frames[1], "encoding"), "binary");
+  EXPECT_EQ(field_of(page.frames[0], "source"), "worker");
+  EXPECT_EQ(field_of(page.frames[0], "correlation_id"), "(none)");
+  EXPECT_EQ(field_of(page.frames[1], "correlation_id"), "line 2");
   EXPECT_FALSE(page.closed_at);
   EXPECT_FALSE(page.closed_reason);
 }
 
 TEST_P(Conformance, FramesOfAnAttemptAreReadFromPlaceToPlace) {
-  const auto id = submit(retried());
+  const auto id = submit(retried_often());
   const auto first = claim();
-  must(run(append(first, 0, {"0", "1"})));
+  must(run(append_output(first, 0, {"0", "1"})));
   advance(5ms);
-  must(run(append(first, 2, {"2"})));
+  must(run(append_output(first, 2, {"2"})));
   advance(5ms);
-  must(run(append(first, 3, {"3", "4", "5"})));
+  must(run(append_output(first, 3, {"3", "4", "5"})));
   must(run(failure(first)));
   const auto second = claim();
-  must(run(append(second, 0, {"x", "y"})));
+  must(run(append_output(second, 0, {"x", "y"})));
 
   const auto read = [&](std::uint32_t attempt, FrameCursor from, FrameCursor to,
                         std::uint32_t limit = 100) {
-    return payloads_of(must(run(ReadAttemptStream{
+    return payloads_in(must(run(ReadAttemptStream{
         .id = id, .attempt = attempt, .from = from, .to = to, .limit = limit})));
   };
   const auto start = FrameCursor::start();
@@ -92,12 +92,12 @@ TEST_P(Conformance, FramesOfAnAttemptAreReadFromPlaceToPlace) {
   EXPECT_THAT(read(0, all[1].id, all[4].id), ElementsAre("1", "2", "3", "4"));
   EXPECT_THAT(read(0, all[4].id, all[1].id), ElementsAre());
   const auto ms = [&](std::size_t frame) { return std::to_string(all[frame].id.first().ms); };
-  EXPECT_THAT(read(0, cursor(ms(2)), end), ElementsAre("2", "3", "4", "5"));
-  EXPECT_THAT(read(0, cursor(ms(2)), cursor(ms(2))), ElementsAre("2"));
-  EXPECT_THAT(read(0, start, cursor(ms(0))), ElementsAre("0", "1"));
-  EXPECT_THAT(read(0, cursor(ms(3) + "-4"), end), ElementsAre("4", "5"));
-  EXPECT_THAT(read(0, cursor(ms(3) + "-99"), end), ElementsAre());
-  EXPECT_THAT(read(0, cursor("18446744073709551615"), end), ElementsAre());
+  EXPECT_THAT(read(0, place(ms(2)), end), ElementsAre("2", "3", "4", "5"));
+  EXPECT_THAT(read(0, place(ms(2)), place(ms(2))), ElementsAre("2"));
+  EXPECT_THAT(read(0, start, place(ms(0))), ElementsAre("0", "1"));
+  EXPECT_THAT(read(0, place(ms(3) + "-4"), end), ElementsAre("4", "5"));
+  EXPECT_THAT(read(0, place(ms(3) + "-99"), end), ElementsAre());
+  EXPECT_THAT(read(0, place("18446744073709551615"), end), ElementsAre());
   EXPECT_THAT(read(1, start, end), ElementsAre("x", "y"));
   EXPECT_THAT(read(1, all[5].id, end), ElementsAre("x", "y"));
   EXPECT_THAT(read(2, start, end), ElementsAre());
@@ -111,8 +111,8 @@ TEST_P(Conformance, FramesOfAnAttemptSurviveTrimmingAndARestart) {
   const std::string large(limits::frame_bytes_max - 100, 'x');
   std::uint64_t written = 0;
   for (; written < 300; written += 10)
-    must(run(append(claimed, written, std::vector<std::string>(10, large))));
-  must(run(append(claimed, written, {"last"})));
+    must(run(append_output(claimed, written, std::vector<std::string>(10, large))));
+  must(run(append_output(claimed, written, {"last"})));
   home_->restart();
   const auto page = must(run(ReadAttemptStream{.id = id, .limit = 5}));
   ASSERT_EQ(page.count, 5u);
@@ -121,20 +121,20 @@ TEST_P(Conformance, FramesOfAnAttemptSurviveTrimmingAndARestart) {
   EXPECT_EQ(page.frames[0].id.first().seq, kept);
   const auto last = must(run(TailAttemptStream{
       .id = id, .after = FrameCursor::at({page.frames[0].id.first().ms, written - 1})}));
-  EXPECT_THAT(payloads_of(last), ElementsAre("last"));
+  EXPECT_THAT(payloads_in(last), ElementsAre("last"));
 }
 
 TEST_P(Conformance, ATailIsWokenByAFrameAndByTheEndOfItsAttempt) {
-  const auto id = submit(retried());
+  const auto id = submit(retried_often());
   const auto claimed = claim();
   const auto tail = [&](FrameCursor after, std::uint32_t attempt = 0) {
     return start(
         TailAttemptStream{.id = id, .attempt = attempt, .after = after, .wait = wake_up_max});
   };
-  auto waiting = tail(cursor("0-0"));
-  must(run(append(claimed, 0, {"a"})));
+  auto waiting = tail(place("0-0"));
+  must(run(append_output(claimed, 0, {"a"})));
   const auto page = must(waiting.get());
-  EXPECT_THAT(payloads_of(page), ElementsAre("a"));
+  EXPECT_THAT(payloads_in(page), ElementsAre("a"));
   EXPECT_FALSE(page.closed_at);
   waiting = tail(page.frames[0].id);
   must(run(failure(claimed)));
@@ -143,7 +143,7 @@ TEST_P(Conformance, ATailIsWokenByAFrameAndByTheEndOfItsAttempt) {
   EXPECT_EQ(closed.closed_reason, "attempt_failure");
   EXPECT_EQ(closed.closed_at, now());
 
-  waiting = tail(cursor("0"), 1);
+  waiting = tail(place("0"), 1);
   must(run(complete(claim())));
   EXPECT_EQ(must(waiting.get()).closed_reason, "attempt_success") << "it wrote nothing";
   EXPECT_EQ(must(run(TailAttemptStream{.id = id, .wait = wake_up_max})).count, 1u);

@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engine/local_engine.hpp"
+#include "store/valkey/open.hpp"
 #include "tests/contract/suspension_fixture.hpp"
+#include "tests/support/blocking.hpp"
 
 namespace ff::test {
 namespace {
-
-using testing::Test;
 
 std::string stream_key(const std::string& what = "", int attempt = 0) {
   return fmt::format("ff:stream:{}:{}:{}{}", tag, E, attempt, what);
@@ -29,15 +30,14 @@ Call append_as(const std::string& mode, const std::string& payload = "x", const 
                const std::string& patch_kind = "") {
   auto call = append(payload).with(11, "0");
   call.keys.push_back(summary_key());
-  for (const std::string argument : {mode, patch_kind, ttl_ms, std::string("64"),
-                                     std::string("16384"), std::string("0.200000")})
-    call.argv.push_back(argument);
+  const Texts more{mode, patch_kind, ttl_ms, "64", "16384", "0.200000"};
+  call.argv.insert(call.argv.end(), more.begin(), more.end());
   return call;
 }
 Call patch(const std::string& document) {
   return append_as("summary", document, "0", "json-merge-patch");
 }
-Call read(const std::string& from = "-", const std::string& to = "+", const std::string& count = "10000",
+Call read_call(const std::string& from = "-", const std::string& to = "+", const std::string& count = "10000",
           int attempt = 0) {
   return {"ff_read_attempt_stream",
           {stream_key("", attempt), stream_key(":meta", attempt)},
@@ -46,7 +46,7 @@ Call read(const std::string& from = "-", const std::string& to = "+", const std:
 Call read_summary() { return {"ff_read_summary", {summary_key()}, {}}; }
 
 // Of our engine.
-Call engine_call(const std::string& name, Texts argv) {
+Call by_engine(const std::string& name, Texts argv) {
   argv.insert(argv.begin(), {"", ""});
   return {name, {exec_key("core")}, std::move(argv)};
 }
@@ -57,7 +57,7 @@ Call append_own(int written, const Texts& payloads) {
     argv.emplace_back("log\x1f");
     argv.push_back(payload);
   }
-  return engine_call("ff_append_frames", std::move(argv));
+  return by_engine("ff_append_frames", std::move(argv));
 }
 
 struct Entry {
@@ -85,7 +85,7 @@ struct Frames {
 
 class Streams : public Suspensions {
  protected:
-  Frames frames(const Call& call = read()) {
+  Frames frames(const Call& call = read_call()) {
     Texts fcall{"FCALL", call.name, std::to_string(call.keys.size())};
     fcall.insert(fcall.end(), call.keys.begin(), call.keys.end());
     fcall.insert(fcall.end(), call.argv.begin(), call.argv.end());
@@ -121,7 +121,7 @@ class Streams : public Suspensions {
       const auto reply = run(call);
       EXPECT_TRUE(reply.starts_with("1 ")) << call.name << ": " << reply;
     }
-    const auto found = frames(read("-", "+", "10", attempt));
+    const auto found = frames(read_call("-", "+", "10", attempt));
     EXPECT_EQ(found.closed_reason, meta("closed_reason", attempt)) << "meta says otherwise";
     EXPECT_EQ(found.closed_at.empty(), found.closed_reason.empty());
     return found.closed_reason;
@@ -442,18 +442,18 @@ TEST_F(Streams, AreClosedByOurEngineToo) {
     write_one();
     return closing_after({call});
   };
-  EXPECT_EQ(closed_by(engine_call("ff_complete", {"L1", "1", "A1", "0", "", ""})), "attempt_success");
-  EXPECT_EQ(closed_by(engine_call("ff_fail", {"L1", "1", "A1", "why", "transient"})), "attempt_failure");
-  EXPECT_EQ(closed_by(engine_call("ff_cancel", {"enough"})), "attempt_cancelled");
-  EXPECT_EQ(closed_by(engine_call("ff_revoke", {"", "why"})), "lease_revoked");
+  EXPECT_EQ(closed_by(by_engine("ff_complete", {"L1", "1", "A1", "0", "", ""})), "attempt_success");
+  EXPECT_EQ(closed_by(by_engine("ff_fail", {"L1", "1", "A1", "why", "transient"})), "attempt_failure");
+  EXPECT_EQ(closed_by(by_engine("ff_cancel", {"enough"})), "attempt_cancelled");
+  EXPECT_EQ(closed_by(by_engine("ff_revoke", {"", "why"})), "lease_revoked");
   const auto fired = [&](const std::string& timer, const std::string& field) {
     write_one();
     if (core(field).empty()) command({"HSET", exec_key("core"), field, "1"});
     rewind(field);
-    return closing_after({engine_call("ff_fire_timer", {timer})});
+    return closing_after({by_engine("ff_fire_timer", {timer})});
   };
   EXPECT_EQ(fired("lease_expiry", "lease_expires_at"), "lease_expired");
-  EXPECT_EQ(closing_after({engine_call("ff_lease", {"ready", "w9", "", "L2", "A2", "30000"})}),
+  EXPECT_EQ(closing_after({by_engine("ff_lease", {"ready", "w9", "", "L2", "A2", "30000"})}),
             "reclaimed");
   EXPECT_EQ(fired("attempt_timeout", "attempt_deadline_at"), "expired");
   EXPECT_EQ(fired("execution_deadline", "deadline"), "expired");
@@ -465,9 +465,9 @@ TEST_F(Streams, ThatNobodyWroteToAreClosedWithTheirAttempt) {
   run(fail(1, R"({"max_retries":2})"));
   EXPECT_EQ(frames().closed_reason, "attempt_failure");
   EXPECT_EQ(frames().closed_at, attempt("0", "ended_at"));
-  EXPECT_EQ(frames(read("-", "+", "1", 1)).closed_reason, "") << "the next attempt is to come";
+  EXPECT_EQ(frames(read_call("-", "+", "1", 1)).closed_reason, "") << "the next attempt is to come";
   run(cancel());
-  EXPECT_EQ(frames(read("-", "+", "1", 1)).closed_reason, "attempt_cancelled") << "it is not";
+  EXPECT_EQ(frames(read_call("-", "+", "1", 1)).closed_reason, "attempt_cancelled") << "it is not";
   EXPECT_FALSE(store().contains("ff:stream:" + tag + ":<E>:0:meta"));
   bring_to("none");
   EXPECT_EQ(frames().closed_reason, "") << "any id reads as open";
@@ -482,7 +482,7 @@ TEST_F(Streams, BelongToOneAttempt) {
   EXPECT_EQ(run(append("again")), "0 stale_owner_cannot_append stale_lease");
   EXPECT_EQ(run(append("again", 1)), "1 OK X-2 1") << "number 1 tells that an attempt began";
   EXPECT_EQ(frames().payloads(), "hello");
-  EXPECT_EQ(frames(read("-", "+", "10", 1)).payloads(), "again");
+  EXPECT_EQ(frames(read_call("-", "+", "10", 1)).payloads(), "again");
   bring_to("active");
   run(append("before"));
   run(delay());
@@ -498,12 +498,12 @@ TEST_F(Streams, BelongToOneAttempt) {
 TEST_F(Streams, ReadingChecksItsArguments) {
   bring_to("none");
   for (const std::string bad : {"", "0", "-1", "x", "0.5"})
-    expect_refused(read("-", "+", bad), "0 invalid_input count_limit must be >= 1");
-  expect_refused(read().cut(2), "0 invalid_input count_limit must be >= 1");
-  expect_refused(read("-", "+", "10001"), "0 invalid_input count_limit_exceeds_hard_cap");
-  expect_refused(read("-", "+", "1.5"), "0 invalid_input count_limit must be a whole number, got: 1.5");
+    expect_refused(read_call("-", "+", bad), "0 invalid_input count_limit must be >= 1");
+  expect_refused(read_call().cut(2), "0 invalid_input count_limit must be >= 1");
+  expect_refused(read_call("-", "+", "10001"), "0 invalid_input count_limit_exceeds_hard_cap");
+  expect_refused(read_call("-", "+", "1.5"), "0 invalid_input count_limit must be a whole number, got: 1.5");
   for (const std::string bad : {"x", "1-", "-1", "1-2-3", "$", "99999999999999999999"})
-    expect_refused(read(bad), "0 invalid_input a stream id must be -, +, <ms> or <ms>-<seq>, got: " + bad);
+    expect_refused(read_call(bad), "0 invalid_input a stream id must be -, +, <ms> or <ms>-<seq>, got: " + bad);
   EXPECT_TRUE(frames().entries.empty());
 }
 
@@ -511,11 +511,11 @@ TEST_F(Streams, AreReadFromPlaceToPlace) {
   bring_to("active");
   for (const std::string payload : {"a", "b", "c", "d"}) run(append(payload));
   const auto all = frames().entries;
-  EXPECT_EQ(frames(read("-", "+", "2")).payloads(), "a b");
-  EXPECT_EQ(frames(read(all[1].id, all[2].id)).payloads(), "b c");
-  EXPECT_EQ(frames(read("(" + all[1].id, "(" + all[3].id)).payloads(), "c");
-  EXPECT_EQ(frames(read("0", all[0].id.substr(0, all[0].id.find('-')))).payloads().substr(0, 1), "a");
-  EXPECT_EQ(frames(read("18446744073709551615-18446744073709551615")).payloads(), "");
+  EXPECT_EQ(frames(read_call("-", "+", "2")).payloads(), "a b");
+  EXPECT_EQ(frames(read_call(all[1].id, all[2].id)).payloads(), "b c");
+  EXPECT_EQ(frames(read_call("(" + all[1].id, "(" + all[3].id)).payloads(), "c");
+  EXPECT_EQ(frames(read_call("0", all[0].id.substr(0, all[0].id.find('-')))).payloads().substr(0, 1), "a");
+  EXPECT_EQ(frames(read_call("18446744073709551615-18446744073709551615")).payloads(), "");
 }
 
 TEST_F(Streams, PagesWithoutBestEffortAreFull) {
@@ -523,7 +523,7 @@ TEST_F(Streams, PagesWithoutBestEffortAreFull) {
   run(append("a"));
   append_many(append_as("best_effort", "x", "1"), 5);
   run(append("b"));
-  auto call = read("-", "+", "2");
+  auto call = read_call("-", "+", "2");
   EXPECT_EQ(frames(call).payloads(), "a x");
   call.argv.emplace_back("exclude_best_effort");
   EXPECT_EQ(frames(call).payloads(), "a b");
@@ -548,11 +548,11 @@ TEST_F(Streams, FramesOfOurEngineAreAmongThem) {
   for (std::size_t i = 0; i < found.entries.size(); ++i) {
     const auto& id = found.entries[i].id;
     EXPECT_EQ(found.entries[i].number(), static_cast<long long>(i));
-    const auto from_here = frames(read(id, "+", "2")).entries;
+    const auto from_here = frames(read_call(id, "+", "2")).entries;
     ASSERT_FALSE(from_here.empty());
     EXPECT_EQ(from_here[0].id, id);
     EXPECT_EQ(from_here.size(), std::min<std::size_t>(2, found.entries.size() - i));
-    EXPECT_EQ(frames(read("-", "(" + id)).entries.size(), i);
+    EXPECT_EQ(frames(read_call("-", "(" + id)).entries.size(), i);
   }
   EXPECT_EQ(*command({"XLEN", stream_key()}).as_int(), 2) << "nothing is written twice";
 }
@@ -594,9 +594,82 @@ TEST_F(Streams, LeaveNothingBehind) {
   run(append_own(3, {"own"}));
   run(complete());
   command({"HSET", exec_key("core"), "completed_at", "1"});
-  EXPECT_TRUE(run(engine_call("ff_remove", {})).find(" 1 ") != std::string::npos);
+  EXPECT_TRUE(run(by_engine("ff_remove", {})).find(" 1 ") != std::string::npos);
   for (const auto& [key, fields] : store())
     EXPECT_EQ(key.find("<E>"), std::string::npos) << key;
+}
+
+// An engine of ours on the same store.
+class StreamsOfBoth : public Streams {
+ protected:
+  StreamsOfBoth() {
+    bring_to("active");
+    auto store = must(valkey_store::open({.client = client_options(), .sweep = false}));
+    engine_ = std::make_unique<LocalEngine>(std::move(store), LocalEngineOptions{.scan = false});
+    await("the engine listens", [this] {
+      const auto reply = command({"PUBSUB", "SHARDCHANNELS", "ff:events:" + tag});
+      return !reply.as_array()->empty();
+    });
+  }
+  // Far longer than a test may take: whoever is not woken fails it.
+  template <class Op>
+  typename Op::Reply woken_by(Op operation, const Call& call) {
+    operation.wait = std::chrono::seconds{30};
+    auto waiting = test::start(*engine_, std::move(operation));
+    EXPECT_EQ(waiting.wait_for(Millis{20}), std::future_status::timeout);
+    run(call);
+    EXPECT_EQ(waiting.wait_for(std::chrono::seconds{15}), std::future_status::ready) << call.name;
+    return must(waiting.get());
+  }
+
+  ExecutionId id_ = must(ExecutionId::parse(E));
+  std::unique_ptr<LocalEngine> engine_;
+};
+
+TEST_F(StreamsOfBoth, FramesOfOthersWakeOurReaders) {
+  const auto page = woken_by(ReadStream{.id = id_}, append("a b").with(5, "a type").with(9, "corr"));
+  ASSERT_EQ(page.frames.size(), 1u);
+  EXPECT_EQ(page.frames[0].bytes, "a b");
+  EXPECT_EQ(page.frames[0].type.str(), "a_type");
+  EXPECT_EQ(page.frames[0].correlation, "corr");
+  const auto next = woken_by(
+      TailAttemptStream{.id = id_, .after = must(FrameCursor::parse(meta("last_sequence")))},
+      append(std::string("\xff\0", 2)));
+  ASSERT_EQ(next.count, 1u);
+  EXPECT_EQ(next.frames[0].id.str(), meta("last_sequence"));
+  EXPECT_EQ(next.frames[0].fields.all.at(2).second, std::string("\xff\0", 2));
+}
+
+TEST_F(StreamsOfBoth, EndsByOthersWakeOurTails) {
+  const auto retried = fail(1, R"({"max_retries":2})");
+  EXPECT_EQ(woken_by(TailAttemptStream{.id = id_}, retried).closed_reason, "attempt_failure");
+  EXPECT_EQ(woken_by(TailAttemptStream{.id = id_, .attempt = 1}, cancel()).closed_reason,
+            "attempt_cancelled");
+}
+
+TEST_F(StreamsOfBoth, ReadersOfOutputKnowOfTrimmedFrames) {
+  for (const std::string payload : {"a", "b", "c"}) run(append(payload));
+  run(append_own(3, {"own"}));
+  run(append("d").with(11, "1"));
+  const auto read = [&](std::uint64_t from) {
+    return must(test::run(*engine_, ReadStream{.id = id_, .from = from}));
+  };
+  auto page = read(0);
+  EXPECT_EQ(page.trimmed_to, 3u);
+  ASSERT_EQ(page.frames.size(), 2u);
+  EXPECT_EQ(page.frames[0].number, 3u);
+  EXPECT_EQ(page.frames[1].bytes, "d");
+  run(append("e").with(11, "1"));
+  page = read(3);
+  EXPECT_EQ(page.frames.size(), 1u) << "the page ends before the gap";
+  EXPECT_EQ(page.next, 4u);
+  page = read(page.next);
+  EXPECT_EQ(page.trimmed_to, 5u);
+  EXPECT_EQ(page.frames.at(0).bytes, "e");
+  command({"DEL", stream_key()});
+  page = read(4);
+  EXPECT_EQ(page.trimmed_to, 6u);
+  EXPECT_EQ(page.next, 6u);
 }
 
 TEST_F(Streams, CostNothingIfThereAreNone) {

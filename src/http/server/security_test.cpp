@@ -278,7 +278,10 @@ TEST_F(SecurityTest, OtherNamespacesExecutionsAreNotThere) {
     if (!target.starts_with("/v1/executions/{")) continue;
     target.replace(target.find('{'), target.find('}') - target.find('{') + 1, id);
     for (const auto& [name, value] :
-         {std::pair<std::string, std::string>{"{waitpoint}", some_uuid}, {"{name}", "n"}, {"{stream}", "s"}})
+         {std::pair<std::string, std::string>{"{waitpoint}", some_uuid},
+          {"{name}", "n"},
+          {"{stream}", "s"},
+          {"{attempt}", "0"}})
       if (const auto at = target.find(name); at != target.npos)
         target.replace(at, name.size(), value);
     // Only the fields that it knows: those that it does not are told one by one.
