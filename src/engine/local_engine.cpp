@@ -180,6 +180,7 @@ bool is_only_for_store(const Op&) {
 }
 bool is_only_for_store(const Complete& operation) { return operation.spawn.empty(); }
 bool is_only_for_store(const WaitForChildren& operation) { return operation.children.empty(); }
+bool is_only_for_store(const AppendFrames& operation) { return operation.usage.empty(); }
 
 }  // namespace
 
@@ -389,7 +390,8 @@ Async<StreamPage> LocalEngine::read_stream_or_wait(ReadStream operation) {
   const WaitList<ExecutionId>::Waiter place(waiting_for_frames_, operation.id, wakeup);
   while (true) {
     auto page = co_await store_->run(read);
-    const bool has_news = !page || !page->frames.empty() || page->end;
+    const bool has_news = !page || !page->frames.empty() || page->snapshot || page->lost_from ||
+                          page->trimmed_to || page->end;
     if (has_news || SteadyClock::now() >= deadline || co_await is_cancelled()) co_return page;
     co_await wakeup.wait_until(deadline);
   }

@@ -32,27 +32,35 @@ struct IndexedStream {
   core::Stream stream;
 };
 
+// What is not told of streams of an older library: kind, lost, version, and what only functions read.
+constexpr std::string_view usual_rest = "\x1f" "frames\x1f" "0\x1f" "0\x1f\x1f" "0";
+
 // As lib/streams.lua tells of it.
-std::optional<IndexedStream> read_stream(const std::string& name, std::string_view text) {
-  const auto parts = split_into<9>(text);
+std::optional<IndexedStream> read_stream(const std::string& name, std::string text) {
+  if (std::ranges::count(text, between) == 8) text += usual_rest;
+  const auto parts = split_into<14>(text);
   auto parsed = StreamName::parse(name);
   if (!parts || !parsed) return std::nullopt;
   const auto number = [&](std::size_t i) { return parse_number<std::uint64_t>((*parts)[i]); };
   const auto durability = from_name<StreamClass>((*parts)[1]);
   const auto when_full = from_name<StreamFull>((*parts)[2]);
-  for (const std::size_t i : {0, 3, 4, 5, 6, 7, 8})
+  const auto kind = from_name<StreamKind>((*parts)[9]);
+  for (const std::size_t i : {0, 3, 4, 5, 6, 7, 8, 10, 11})
     if (!number(i)) return std::nullopt;
-  if (!durability || !when_full) return std::nullopt;
+  if (!durability || !when_full || !kind) return std::nullopt;
   return IndexedStream{.index = static_cast<std::uint32_t>(*number(0)),
                        .stream = {.name = std::move(*parsed),
                                   .durability = *durability,
                                   .when_full = *when_full,
+                                  .kind = *kind,
                                   .first = *number(3),
                                   .next = *number(4),
                                   .bytes = *number(5),
                                   .attempt = static_cast<std::uint32_t>(*number(6)),
                                   .written = *number(7),
-                                  .last_count = static_cast<std::uint32_t>(*number(8))}};
+                                  .last_count = static_cast<std::uint32_t>(*number(8)),
+                                  .lost = *number(10),
+                                  .version = *number(11)}};
 }
 
 // An entry: [id, [header, '', type and correlation, bytes, …]]
@@ -62,15 +70,18 @@ std::optional<core::Append> read_append(Reply& entry) {
   if (!fields || fields->size() < 4) return std::nullopt;
   const auto id = text_in((*parts)[0]);
   const auto end = parse_number<std::uint64_t>(std::string_view(id).substr(0, id.find('-')));
-  const auto header_text = text_in((*fields)[0]);
-  const auto header = split_into<3>(header_text);
+  auto header_text = text_in((*fields)[0]);
+  if (std::ranges::count(header_text, between) == 2) header_text += "\x1f" "0";
+  const auto header = split_into<4>(header_text);
   if (!end || !header) return std::nullopt;
   const auto attempt = parse_number<std::uint32_t>((*header)[0]);
   const auto at = parse_number<std::int64_t>((*header)[1]);
-  if (!attempt || !at) return std::nullopt;
+  const auto lost = parse_number<std::uint64_t>((*header)[3]);
+  if (!attempt || !at || !lost) return std::nullopt;
   core::Append append{.place = {.end = *end},
                       .attempt = *attempt,
                       .at = TimePoint{Millis{*at}},
+                      .lost = *lost,
                       .begins_attempt = (*header)[2] == "1",
                       .frames = {}};
   for (std::size_t i = 2; i + 1 < fields->size(); i += 2) {
@@ -89,11 +100,14 @@ std::optional<core::Append> read_append(Reply& entry) {
 }  // namespace
 
 FunctionCall call_for(AppendFrames& command) {
+  const auto limits = core::limits_of(command.durability, command.kind);
   auto arguments =
       with_fence(command.fence, command.stream.str(), std::string(to_string(command.durability)),
-                 std::string(to_string(command.when_full)), std::to_string(command.written),
-                 std::to_string(limits::streams_max), std::to_string(limits::stream_frames_max),
-                 std::to_string(limits::stream_bytes_max));
+                 std::string(to_string(command.when_full)), std::string(to_string(command.kind)),
+                 std::to_string(command.written), std::to_string(command.lost),
+                 std::to_string(limits::streams_max), std::to_string(limits.frames_max),
+                 std::to_string(limits.bytes_max),
+                 std::to_string(limits::summary_document_bytes_max));
   for (auto& frame : command.frames) {
     arguments.push_back(frame.type.str() + between + frame.correlation);
     arguments.push_back(std::move(frame.bytes));
@@ -119,11 +133,17 @@ Result<StreamPage> read_list(const store::ReadFrames& query, std::vector<Reply> 
   const auto state = parts.size() < 2 ? std::nullopt : from_name<ExecutionState>(text_in(parts[0]));
   if (!state) return malformed("ff_read_frames");
   const auto end = is_terminal(*state) ? state : std::nullopt;
-  const auto text = text_in(parts[1]);
+  auto text = text_in(parts[1]);
   if (text.empty()) return core::begin_page(nullptr, query.from, end);
-  const auto stream = read_stream(query.stream.str(), text);
+  const auto stream = read_stream(query.stream.str(), std::move(text));
   if (!stream) return malformed("ff_read_frames");
   auto page = core::begin_page(&stream->stream, query.from, end);
+  if (core::needs_snapshot(stream->stream, query.from)) {
+    auto* document = parts.size() == 3 ? parts[2].as_text() : nullptr;
+    if (!document) return malformed("ff_read_frames");
+    page.snapshot = {.document = std::move(*document), .version = stream->stream.version};
+    return page;
+  }
   const auto from = page.next;
   for (std::size_t i = 2; i < parts.size(); ++i) {
     auto append = read_append(parts[i]);
