@@ -71,6 +71,8 @@ enum class Errc : std::uint8_t {
   stream_sequence_gap,
   stream_full,
   stream_limit_exceeded,
+  invalid_patch,
+  summary_too_large,
   flow_not_found,
   node_not_found,
   flow_already_terminal,

@@ -103,6 +103,14 @@ inline constexpr std::uint32_t stream_page_max = 1'000;
 inline constexpr std::uint32_t attempt_page_max = 1'000;  // frames of an attempt
 inline constexpr Millis attempt_tail_wait_max = std::chrono::seconds{30};
 inline constexpr std::size_t stream_page_bytes_max = 1024 * 1024;  // then a page ends
+inline constexpr std::uint64_t live_frames_max = 1'000;            // that a live stream keeps
+inline constexpr std::uint64_t live_bytes_max = 1024 * 1024;
+inline constexpr std::uint64_t live_bytes_of_store_max = 64 * 1024 * 1024;  // of the embedded store's live streams
+inline constexpr Millis live_kept_after_end = std::chrono::minutes{1};
+inline constexpr std::uint64_t summary_frames_max = 1'000;  // patches that are kept
+inline constexpr std::uint64_t summary_bytes_max = 1024 * 1024;
+inline constexpr std::size_t summary_document_bytes_max = 256 * 1024;
+inline constexpr std::size_t summary_depth_max = 64;  // of objects and lists inside each other
 
 // Flows.
 inline constexpr std::uint32_t flow_nodes_max = 100'000;

@@ -11,6 +11,7 @@ namespace ff {
 struct StreamOptions {
   StreamClass durability = StreamClass::buffered;
   StreamFull when_full = StreamFull::trim;
+  StreamKind kind = StreamKind::frames;
 };
 
 // Frames are sent together: 20 ms after the first of them, or as soon as there are 64 of them or 16 KiB. The worker
@@ -19,7 +20,11 @@ class StreamWriter {
  public:
   // Waits only if the engine falls behind. Throws, for this frame or an earlier one: TaskCancelled if the lease is
   // lost, a TaskFailure if the engine refused it.
-  void write(std::string bytes, std::string_view type = {});
+  void write(std::string bytes, std::string_view type = {}) { write(std::move(bytes), type, {}); }
+
+  // The same with what the frame has cost, such as {"tokens", 3}: reported to each budget of the execution. If a
+  // budget ends the attempt for it, a later call throws TaskCancelled.
+  void write(std::string bytes, std::string_view type, const Amounts& usage);
 
   // Returns when everything that was written is sent. Throws as write() does.
   void flush();

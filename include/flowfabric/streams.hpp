@@ -1,6 +1,7 @@
 // Streams: what an execution produces while it runs, as frames that can be read from any place and followed live.
 #pragma once
 
+#include <flowfabric/budgets.hpp>
 #include <flowfabric/frame_cursor.hpp>
 #include <flowfabric/work.hpp>
 
@@ -16,8 +17,16 @@ namespace ff {
 enum class StreamClass : std::uint8_t {
   durable,   // as a result: an append is answered when it is on disk
   buffered,  // written without waiting for the disk: a power cut may cost the last frames
+  live,      // a short ring that is not worth keeping: in memory, gone when the store is opened anew
 };
-FF_NAMES(StreamClass, "durable", "buffered");
+FF_NAMES(StreamClass, "durable", "buffered", "live");
+
+// What the frames of a stream are to each other. The first append decides.
+enum class StreamKind : std::uint8_t {
+  frames,   // one after the other
+  summary,  // each is a JSON merge patch (RFC 7396) of one document
+};
+FF_NAMES(StreamKind, "frames", "summary");
 
 // What an append does to a stream that holds as much as it may. The first append decides.
 enum class StreamFull : std::uint8_t {
@@ -37,11 +46,17 @@ struct AppendReply {
   std::uint64_t first = 0;  // the number of the first frame
   std::uint64_t next = 0;   // of the frame that is appended next
   bool duplicate = false;   // these frames were appended before
+  // Of a hard breach by `usage`: what became of the execution.
+  std::optional<OnHardLimit> action = {};
   bool operator==(const AppendReply&) const = default;
 };
 
 // Appends frames under the lease. `written` makes the call safe to repeat: frames that an attempt appended
 // before are not appended again.
+//
+// A store that lost its last moments (a power cut, a failover) has fewer frames of the attempt than it acknowledged,
+// and answers stream_sequence_gap. A writer that goes on says how many are `lost`: their numbers are not given again,
+// and readers find a frame of the kind `lost` in their place.
 struct AppendFrames {
   using Reply = AppendReply;
   static constexpr OperationRow row{.owner = Owner::execution,
@@ -59,13 +74,19 @@ struct AppendFrames {
   std::vector<NewFrame> frames;
   StreamClass durability = StreamClass::buffered;
   StreamFull when_full = StreamFull::trim;
+  StreamKind kind = StreamKind::frames;
+  std::uint64_t lost = 0;  // of the `written`: the last ones, which were acknowledged and are not stored any more
+  // What making the frames has cost, by dimension: reported to each budget of the execution, once, however often the
+  // call is repeated.
+  Amounts usage = {};
 };
 
 enum class FrameKind : std::uint8_t {
   data,
   attempt,  // a later attempt begins to write; what earlier ones wrote may be repeated
+  lost,     // the frames from `lost_from` to this one were lost in a crash, or were never written
 };
-FF_NAMES(FrameKind, "data", "attempt");
+FF_NAMES(FrameKind, "data", "attempt", "lost");
 
 struct Frame {
   std::uint64_t number = 0;  // dense, from 0, across attempts
@@ -75,7 +96,15 @@ struct Frame {
   FrameType type;
   std::string bytes = {};
   std::string correlation = {};
+  std::optional<std::uint64_t> lost_from = {};
   bool operator==(const Frame&) const = default;
+};
+
+// The document of a summary stream.
+struct StreamSnapshot {
+  std::string document;  // JSON
+  std::uint64_t version = 0;  // how many patches it has seen
+  bool operator==(const StreamSnapshot&) const = default;
 };
 
 struct StreamPage {
@@ -83,6 +112,12 @@ struct StreamPage {
   std::uint64_t next = 0;  // `from` of the next page
   // The frames before this one are no longer kept, and some of them were asked for.
   std::optional<std::uint64_t> trimmed_to = {};
+  // The stream ends before the place that was asked for: the frames from this number on were lost in a crash. The
+  // next page begins there.
+  std::optional<std::uint64_t> lost_from = {};
+  // Of a summary stream, if it is read from 0 or from a place whose patches are not kept: the document with all frames
+  // before `next`.
+  std::optional<StreamSnapshot> snapshot = {};
   // How the execution ended, if it did: with the last frame of this page the stream is over.
   std::optional<ExecutionState> end = {};
   bool operator==(const StreamPage&) const = default;
@@ -111,6 +146,8 @@ struct StreamInfo {
   std::uint64_t bytes = 0;  // of those kept
   std::uint32_t attempt = 0;  // that appended last
   std::uint64_t written = 0;  // frames that it appended
+  StreamKind kind{};
+  std::uint64_t version = 0;  // of a summary: how many patches its document has seen
   bool operator==(const StreamInfo&) const = default;
 };
 struct StreamList {

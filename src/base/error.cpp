@@ -65,6 +65,8 @@ constexpr std::array errors{
     ErrcInfo{Errc::stream_sequence_gap, "stream_sequence_gap", 409, terminal},
     ErrcInfo{Errc::stream_full, "stream_full", 409, terminal},
     ErrcInfo{Errc::stream_limit_exceeded, "stream_limit_exceeded", 409, terminal},
+    ErrcInfo{Errc::invalid_patch, "invalid_patch", 400, terminal},
+    ErrcInfo{Errc::summary_too_large, "summary_too_large", 409, terminal},
     ErrcInfo{Errc::flow_not_found, "flow_not_found", 404, terminal},
     ErrcInfo{Errc::node_not_found, "node_not_found", 404, terminal},
     ErrcInfo{Errc::flow_already_terminal, "flow_already_terminal", 409, terminal},

@@ -267,7 +267,15 @@ Refusal stream_gap(const StreamName& stream, std::uint64_t written, std::uint64_
   return fail(Errc::stream_sequence_gap,
               fmt::format("this attempt has appended {} frames to stream {}, not {}; append what comes "
                           "behind them, and repeat a call only with the same frames",
-                          written, stream.str(), claimed));
+                          written, stream.str(), claimed),
+              {{"written", std::to_string(written)}});
+}
+
+Refusal summary_too_large(const StreamName& stream) {
+  return fail(Errc::summary_too_large,
+              fmt::format("the document of stream {} would be larger than {} KiB; remove members of it "
+                          "with null, or write to another stream",
+                          stream.str(), limits::summary_document_bytes_max / 1024));
 }
 
 Refusal stream_full(const StreamName& stream) {

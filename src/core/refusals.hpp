@@ -64,6 +64,7 @@ Refusal too_many_steps(const ExecutionId& id);
 Refusal too_many_streams(const ExecutionId& id);
 Refusal stream_gap(const StreamName& stream, std::uint64_t written, std::uint64_t claimed);
 Refusal stream_full(const StreamName& stream);
+Refusal summary_too_large(const StreamName& stream);
 Refusal stream_differs(const StreamName& stream, std::string_view field, std::string_view value);
 Refusal not_found(const FlowId& id);
 Refusal not_a_node(const ExecutionId& id);

@@ -188,6 +188,7 @@ bool is_only_for_store(const Op&) {
 }
 bool is_only_for_store(const Complete& operation) { return operation.spawn.empty(); }
 bool is_only_for_store(const WaitForChildren& operation) { return operation.children.empty(); }
+bool is_only_for_store(const AppendFrames& operation) { return operation.usage.empty(); }
 
 }  // namespace
 
@@ -415,7 +416,9 @@ Async<StreamPage> LocalEngine::handle(ReadStream operation) {
                          .stream = std::move(operation.stream),
                          .from = operation.from,
                          .limit = operation.limit};
-  const auto has_news = [](const StreamPage& page) { return !page.frames.empty() || page.end; };
+  const auto has_news = [](const StreamPage& page) {
+    return !page.frames.empty() || page.snapshot || page.lost_from || page.trimmed_to || page.end;
+  };
   co_return co_await without_cancellation_exceptions(
       read_frames_or_wait(std::move(read), operation.wait, has_news));
 }

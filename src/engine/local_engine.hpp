@@ -112,6 +112,7 @@ class LocalEngine final : public Engine {
   Async<NodeInputs> handle(GetInputs operation);
   Async<CreateBudgetReply> handle(CreateBudget operation);
   Async<UsageReply> handle(ReportUsage operation);
+  Async<AppendReply> handle(AppendFrames operation);
   Async<Done> handle(DeleteBudget operation);
   Async<CreateQuotaReply> handle(CreateQuota operation);
   Async<Done> handle(DeleteQuota operation);

@@ -14,6 +14,13 @@ namespace {
 // Upper bound on the running executions that are listed with the workers of a namespace.
 constexpr std::size_t running_max = 10'000;
 
+// The usage of an append counts once, however often the call is repeated under its lease.
+DedupKey usage_key(const AppendFrames& append) {
+  return *DedupKey::parse(fmt::format("stream/{}/{}/{}/{}", append.fence.attempt_id.str(),
+                                      std::to_underlying(append.fence.lease_epoch),
+                                      append.stream.str(), append.written));
+}
+
 }  // namespace
 
 // ---- Budgets ------------------------------------------------------------------------------------
@@ -38,6 +45,30 @@ Async<UsageReply> LocalEngine::handle(ReportUsage operation) {
   auto reply = co_await store_->run(operation);
   if (!reply || !reply->action) co_return reply;
   FF_CO_TRY(co_await act_on_breach(operation, *reply));
+  co_return reply;
+}
+
+// The frames first: if the process dies before it reports their usage, the writer repeats the call.
+Async<AppendReply> LocalEngine::handle(AppendFrames operation) {
+  GetExecution read{operation.id};
+  const auto execution = co_await store_->run(read);
+  FF_CO_TRY(execution);
+  ReportUsage report{.id = {},
+                     .amounts = std::move(operation.usage),
+                     .dedup_key = usage_key(operation),
+                     .execution = operation.id,
+                     .fence = operation.fence};
+  auto reply = co_await store_->run(std::move(operation));
+  FF_CO_TRY(reply);
+  for (const auto& budget : execution->policy.budgets) {
+    report.id = budget;
+    const auto used = co_await handle(report);
+    if (!used && used.error().code == Errc::budget_not_found) continue;
+    FF_CO_TRY(used);
+    if (!used->action) continue;
+    reply->action = used->action;
+    if (ends_attempt(*used->action)) break;  // the lease is gone
+  }
   co_return reply;
 }
 

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "tests/conformance/conformance.hpp"
+#include "tests/conformance/stream_conformance.hpp"
 
 namespace ff::conformance {
 namespace {
@@ -13,24 +13,6 @@ using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 StreamName stream_name(std::string text) { return must(StreamName::parse(std::move(text))); }
-
-AppendFrames append(const ClaimedExecution& claimed, std::uint64_t written,
-                    std::vector<std::string> texts) {
-  AppendFrames append{.id = claimed.id, .fence = claimed.fence, .written = written, .frames = {}};
-  for (auto& text : texts) append.frames.push_back({.bytes = std::move(text)});
-  return append;
-}
-
-std::vector<std::string> texts_of(const StreamPage& page) {
-  std::vector<std::string> texts;
-  for (const auto& frame : page.frames)
-    texts.push_back(frame.kind == FrameKind::attempt ? "(attempt)" : frame.bytes);
-  return texts;
-}
-
-Submit retried() {
-  return Submit{.kind = greet, .policy = {.retry = RetryPolicy{.backoff = FixedBackoff{0ms}}}};
-}
 
 TEST_P(Conformance, FramesAreReadAsTheyWereWritten) {
   const auto id = submit();

@@ -35,15 +35,23 @@ std::string for_terminal(const std::string& bytes) {
 void print_frame(const Context& context, const Frame& frame) {
   if (context.json) return print_json(http::to_fields(frame));
   const bool terminal = standard_output().terminal;
-  if (frame.kind == FrameKind::attempt) {
+  if (frame.kind != FrameKind::data) {
     const auto line =
-        fmt::format("— attempt {} begins; it may repeat what stands above —", frame.attempt);
+        frame.kind == FrameKind::attempt
+            ? fmt::format("— attempt {} begins; it may repeat what stands above —", frame.attempt)
+            : fmt::format("— frames {} to {} were lost in a crash —", frame.lost_from.value_or(0),
+                          frame.number);
     fmt::print(stderr, "{}\n",
                terminal && standard_output().colours ? coloured(line, Colour::yellow) : line);
     return;
   }
   const auto text = terminal ? for_terminal(frame.bytes) : frame.bytes;
   std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print_snapshot(const Context& context, const StreamSnapshot& snapshot) {
+  if (context.json) return print_json(http::to_fields(snapshot));
+  fmt::print("{}\n", for_terminal(snapshot.document));
 }
 
 Result<ExitCode> run(const Context& context, const TailArguments& given) {
@@ -61,6 +69,9 @@ Result<ExitCode> run(const Context& context, const TailArguments& given) {
     FF_TRY(page);
     if (page->trimmed_to)
       fmt::print(stderr, "ff: the frames before {} are not kept any more\n", *page->trimmed_to);
+    if (page->lost_from)
+      fmt::print(stderr, "ff: the frames from {} on were lost in a crash\n", *page->lost_from);
+    if (page->snapshot) print_snapshot(context, *page->snapshot);
     for (const auto& frame : page->frames) print_frame(context, frame);
     std::fflush(stdout);
     query->from = page->next;

@@ -23,13 +23,15 @@ enum class Belonging : std::uint8_t {
   edge_out,        // likewise, to a node after it; many, by that node and index
   streams,         // how far its streams are
   frames,          // of one append; many, by stream and number
+  document,        // of a summary stream; many, by stream
 };
 
 inline constexpr std::array belongings{
     Belonging::payload,      Belonging::result,         Belonging::attempt,    Belonging::waits,
     Belonging::wait_details, Belonging::signal,         Belonging::signal_payload,
     Belonging::signal_key,   Belonging::signal_id,      Belonging::step,
-    Belonging::edge_in,      Belonging::edge_out,       Belonging::streams,    Belonging::frames};
+    Belonging::edge_in,      Belonging::edge_out,       Belonging::streams,    Belonging::frames,
+    Belonging::document};
 
 // An execution has at most one of the others.
 constexpr bool is_many(Belonging kind) {

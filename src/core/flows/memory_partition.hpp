@@ -121,6 +121,7 @@ class MemoryPartition final : public PartitionView {
   }
   Result<Streams> find_streams(const Execution&) override { return Streams{}; }
   Result<AppendSize> find_append(const Execution&, AppendPlace) override { return AppendSize{}; }
+  Result<std::string> find_document(const Execution&, std::uint32_t) override { return ""; }
   Result<bool> has_step(const Execution&, const StepName&) override { return false; }
   bool has_effect(PartitionIndex, const Effect& effect) override {
     return std::ranges::find(effects_, effect) != effects_.end();

@@ -25,13 +25,39 @@ std::uint64_t bytes_of(const std::vector<NewFrame>& frames) {
   return bytes;
 }
 
-StreamPage begin_page(const Stream* stream, std::uint64_t from, std::optional<ExecutionState> end) {
-  StreamPage page{.frames = {}, .next = from};
-  if (stream && from < stream->first) {
-    page.next = stream->first;
-    page.trimmed_to = stream->first;
+StreamLimits limits_of(StreamClass durability, StreamKind kind) {
+  if (durability == StreamClass::live)
+    return {.frames_max = limits::live_frames_max, .bytes_max = limits::live_bytes_max};
+  if (kind == StreamKind::summary)
+    return {.frames_max = limits::summary_frames_max, .bytes_max = limits::summary_bytes_max};
+  return {.frames_max = limits::stream_frames_max, .bytes_max = limits::stream_bytes_max};
+}
+
+Streams on_disk(Streams streams) {
+  constexpr std::uint64_t numbers_at_once = 4096;
+  for (auto& stream : streams.all) {
+    if (stream.durability != StreamClass::live) continue;
+    stream.next = (stream.next / numbers_at_once + 1) * numbers_at_once;
+    stream.first = stream.next;
+    stream.bytes = stream.written = stream.lost = 0;
+    stream.last_count = 0;
   }
-  end_page(page, stream ? *stream : Stream{}, end);
+  return streams;
+}
+
+bool needs_snapshot(const Stream& stream, std::uint64_t from) {
+  return stream.version > 0 && (from == 0 || from < stream.first || from > stream.next);
+}
+
+StreamPage begin_page(const Stream* stream, std::uint64_t from, std::optional<ExecutionState> end) {
+  const auto there = stream ? *stream : Stream{};
+  StreamPage page{.frames = {}, .next = from};
+  if (from > there.next) page.next = *(page.lost_from = there.next);
+  if (needs_snapshot(there, from))
+    page.next = there.next;
+  else if (from < there.first)
+    page.next = *(page.trimmed_to = there.first);
+  end_page(page, there, end);
   return page;
 }
 
@@ -50,6 +76,14 @@ bool add_to(StreamPage& page, Append append, std::uint64_t from, std::uint32_t l
     return true;
   };
   auto number = append.place.end - append.frames.size();
+  const auto first = number - (append.begins_attempt ? 1 : 0);
+  if (append.lost > 0 && !add({.number = first - 1,
+                               .kind = FrameKind::lost,
+                               .attempt = append.attempt,
+                               .at = append.at,
+                               .type = default_frame_type(),
+                               .lost_from = first - append.lost}))
+    return false;
   if (append.begins_attempt && !add({.number = number - 1,
                                      .kind = FrameKind::attempt,
                                      .attempt = append.attempt,
@@ -83,7 +117,9 @@ StreamList info_of(const Streams& streams) {
                             .next = stream.next,
                             .bytes = stream.bytes,
                             .attempt = stream.attempt,
-                            .written = stream.written});
+                            .written = stream.written,
+                            .kind = stream.kind,
+                            .version = stream.version});
   return list;
 }
 

@@ -13,6 +13,7 @@ struct Stream {
   StreamName name;
   StreamClass durability{};
   StreamFull when_full{};
+  StreamKind kind{};
   std::uint64_t first = 0;  // the oldest frame that is kept
   std::uint64_t next = 0;   // the number of the next one
   std::uint64_t bytes = 0;  // of those kept
@@ -20,6 +21,10 @@ struct Stream {
   std::uint64_t written = 0;  // frames that it appended
   std::uint32_t last_count = 0;  // frames of its last append, which may be repeated
   TimePoint last_at = {};        // of its last append; the next one is not earlier
+  std::uint64_t lost = 0;     // numbers from `first` on without a frame
+  std::uint64_t version = 0;  // of a summary: patches that its document has seen
+  std::uint64_t crashes = 0;  // of the store, when it was appended to last
+  LeaseEpoch writer{};        // the lease under which that was
   bool operator==(const Stream&) const = default;
 };
 
@@ -40,6 +45,7 @@ struct Append {
   AppendPlace place;
   std::uint32_t attempt = 0;
   TimePoint at;
+  std::uint64_t lost = 0;       // numbers before its own that have no frames
   bool begins_attempt = false;  // its first frame tells so
   std::vector<NewFrame> frames;
   bool operator==(const Append&) const = default;
@@ -48,13 +54,34 @@ struct Append {
 struct AppendSize {
   std::uint64_t end = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t lost = 0;
 };
+
+// The document of a summary stream.
+struct StreamDocument {
+  std::uint32_t stream = 0;  // its index among the execution's
+  std::string text;
+  bool operator==(const StreamDocument&) const = default;
+};
+
+struct StreamLimits {
+  std::uint64_t frames_max = 0;  // that are kept
+  std::uint64_t bytes_max = 0;
+};
+StreamLimits limits_of(StreamClass durability, StreamKind kind);
+
+// As it is written to disk. Frames of a live stream are not, and numbers are reserved in steps, so that most appends
+// write nothing; a store that is opened anew goes on behind the reserved ones.
+Streams on_disk(Streams streams);
 
 // Counts what is not the caller's bytes, too.
 std::uint64_t bytes_of(const std::vector<NewFrame>& frames);
 
+// Whether a reader needs the document of a summary, rather than patches.
+bool needs_snapshot(const Stream& stream, std::uint64_t from);
+
 // A page without frames yet. `stream` is null if nobody has written to it; `end` is how the execution ended, if it
-// did.
+// did. If the reader needs the document, that is all that is missing.
 StreamPage begin_page(const Stream* stream, std::uint64_t from, std::optional<ExecutionState> end);
 
 // Tells the end on the page that has the last frame.

@@ -10,7 +10,7 @@
 
 namespace ff::core {
 
-class MemoryView final : public PartitionView {
+class MemoryView : public PartitionView {
  public:
   explicit MemoryView(Execution execution) : execution_(std::move(execution)) {}
 
@@ -28,6 +28,10 @@ class MemoryView final : public PartitionView {
   const Execution& execution() const { return *execution_; }
   const std::optional<Waits>& waits() const { return waits_; }
   const std::map<std::uint32_t, StoredSignal>& signals() const { return signals_; }
+  const Streams& streams() const { return streams_; }
+  const std::map<AppendPlace, Append>& appends() const { return appends_; }
+  const std::map<std::uint32_t, std::string>& documents() const { return documents_; }
+  void set(Execution execution) { execution_ = std::move(execution); }
   std::size_t record_count() const {
     return (waits_ ? 1 : 0) + (details_ ? 1 : 0) + signals_.size() + payloads_.size() + keys_.size() + steps_.size();
   }
@@ -82,7 +86,11 @@ class MemoryView final : public PartitionView {
   Result<Streams> find_streams(const Execution&) override { return streams_; }
   Result<AppendSize> find_append(const Execution&, AppendPlace place) override {
     const auto& append = appends_.upper_bound(place)->second;
-    return AppendSize{.end = append.place.end, .bytes = bytes_of(append.frames)};
+    return AppendSize{
+        .end = append.place.end, .bytes = bytes_of(append.frames), .lost = append.lost};
+  }
+  Result<std::string> find_document(const Execution&, std::uint32_t stream) override {
+    return documents_.at(stream);
   }
   Result<bool> has_step(const Execution&, const StepName& name) override {
     return steps_.contains(name);
@@ -108,6 +116,7 @@ class MemoryView final : public PartitionView {
                    [&](StoredStep& step) { steps_[step.name] = step; },
                    [&](Streams& streams) { streams_ = std::move(streams); },
                    [&](Append& append) { appends_[append.place] = append; },
+                   [&](StreamDocument& document) { documents_[document.stream] = document.text; },
                },
                put.value);
   }
@@ -130,6 +139,7 @@ class MemoryView final : public PartitionView {
   std::map<StepName, StoredStep> steps_;
   Streams streams_;
   std::map<AppendPlace, Append> appends_;
+  std::map<std::uint32_t, std::string> documents_;
   std::vector<EventType> events_;
 };
 

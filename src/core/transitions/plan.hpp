@@ -37,7 +37,7 @@ struct PutBelonging {
   ExecutionId id;
   Belonging kind{};
   std::variant<std::string, Attempt, Waits, WaitDetails, StoredSignal, SignalPayload, KnownSignal,
-               SignalIndex, StoredStep, Streams, Append>
+               SignalIndex, StoredStep, Streams, Append, StreamDocument>
       value;
 };
 struct EraseBelonging {  // all of a kind
@@ -112,6 +112,10 @@ class PartitionView {
   virtual Result<Streams> find_streams(const Execution& execution) = 0;
   // The oldest append to a stream that is kept.
   virtual Result<AppendSize> find_append(const Execution& execution, AppendPlace place) = 0;
+  // Of a summary stream that has one.
+  virtual Result<std::string> find_document(const Execution& execution, std::uint32_t stream) = 0;
+  // How often the store may have lost what was not on disk.
+  virtual std::uint64_t crash_count() const { return 0; }
   virtual Result<bool> has_step(const Execution& execution, const StepName& name) = 0;
   // Whether it is stored and not settled.
   virtual bool has_effect(PartitionIndex partition, const Effect& effect) = 0;

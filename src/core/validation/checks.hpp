@@ -1,6 +1,7 @@
 // The single checks that validation is made of.
 #pragma once
 
+#include <flowfabric/budgets.hpp>
 #include <flowfabric/error.hpp>
 #include <flowfabric/limits.hpp>
 #include <flowfabric/time.hpp>
@@ -48,5 +49,8 @@ Result<void> fits(std::string_view field, std::size_t bytes, std::size_t bytes_m
 
 // Valid UTF-8 of limited length.
 Result<void> short_text(std::string_view field, std::string_view text, std::size_t bytes_max);
+
+// Each amount from `low` on.
+Result<void> amounts_valid(std::string_view field, const Amounts& amounts, std::uint64_t low);
 
 }  // namespace ff::core

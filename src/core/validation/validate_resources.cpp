@@ -22,6 +22,8 @@ Result<void> dimension_valid(std::string_view field, std::string_view name) {
                                 printable(name)));
 }
 
+}  // namespace
+
 Result<void> amounts_valid(std::string_view field, const Amounts& amounts, std::uint64_t low) {
   if (amounts.size() > limits::dimensions_max)
     return fail_field(Errc::invalid_input, field,
@@ -36,6 +38,8 @@ Result<void> amounts_valid(std::string_view field, const Amounts& amounts, std::
   }
   return {};
 }
+
+namespace {
 
 Result<void> soft_below_hard(const BudgetSpec& spec) {
   for (const auto& [name, soft] : spec.soft_limits)

@@ -1,4 +1,5 @@
 #include "base/try.hpp"
+#include "core/streams/merge_patch.hpp"
 #include "core/validation/checks.hpp"
 #include "core/validation/validate.hpp"
 
@@ -7,12 +8,38 @@ namespace ff::core {
 // Beyond that a store does not count exactly.
 constexpr std::uint64_t number_max = std::uint64_t{1} << 53;
 
+namespace {
+
+// A live stream and a summary are bounded by what they are for.
+Result<void> kind_valid(const AppendFrames& operation) {
+  const bool trims = operation.durability == StreamClass::live || operation.kind == StreamKind::summary;
+  if (trims && operation.when_full == StreamFull::refuse)
+    return fail_field(Errc::invalid_input, "when_full",
+                      "a live stream and a summary do not refuse frames: they trim the oldest");
+  return in_range<std::uint64_t>("lost", operation.lost, 0, operation.written);
+}
+
+Result<void> patches_valid(const AppendFrames& operation) {
+  if (operation.kind != StreamKind::summary) return {};
+  for (std::size_t i = 0; i < operation.frames.size(); ++i)
+    if (const auto why = refuse_json(operation.frames[i].bytes, limits::summary_depth_max)) {
+      const auto field = fmt::format("frames[{}].bytes", i);
+      return fail_field(Errc::invalid_patch, field,
+                        fmt::format("{} is no merge patch: {}", field, *why));
+    }
+  return {};
+}
+
+}  // namespace
+
 Result<void> validate(const AppendFrames& operation, PartitionIndex partition_count) {
   FF_TRY(all_of({
       validate_id(operation.id, partition_count),
       present("stream", operation.stream),
       in_range<std::uint64_t>("written", operation.written, 0, number_max),
       in_range<std::size_t>("frames", operation.frames.size(), 1, limits::append_frames_max),
+      kind_valid(operation),
+      amounts_valid("usage", operation.usage, 0),
   }));
   std::size_t bytes = 0;
   for (std::size_t i = 0; i < operation.frames.size(); ++i) {
@@ -25,7 +52,8 @@ Result<void> validate(const AppendFrames& operation, PartitionIndex partition_co
     }));
     bytes += frame.bytes.size();
   }
-  return fits("frames", bytes, limits::append_bytes_max);
+  FF_TRY(fits("frames", bytes, limits::append_bytes_max));
+  return patches_valid(operation);
 }
 
 Result<void> validate(const ReadStream& operation, PartitionIndex partition_count) {

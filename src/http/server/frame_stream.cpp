@@ -11,6 +11,11 @@ std::string text_of(const StreamPage& page) {
   if (page.trimmed_to)
     text +=
         fmt::format("id: {0}\nevent: trimmed\ndata: {{\"trimmed_to\":{0}}}\n\n", *page.trimmed_to);
+  if (page.lost_from)
+    text += fmt::format("id: {0}\nevent: lost\ndata: {{\"lost_from\":{0}}}\n\n", *page.lost_from);
+  if (page.snapshot)
+    text += fmt::format("id: {}\nevent: snapshot\ndata: {}\n\n", page.next,
+                        json::serialize(to_fields(*page.snapshot)));
   for (const auto& frame : page.frames)
     text += fmt::format("id: {}\nevent: {}\ndata: {}\n\n", frame.number + 1,
                         frame.kind == FrameKind::data ? "frame" : to_string(frame.kind),

@@ -9,7 +9,7 @@ namespace ff::http {
 
 // Each event carries as `id` the number of the frame behind it: a client that reconnects sends the last one it
 // received, and goes on there.
-//   event: frame | attempt | trimmed | end
+//   event: frame | attempt | trimmed | lost | snapshot | end
 // The id of the end is `end`; begin() of a client that has seen it is empty.
 class FrameStream final : public SentEvents {
  public:

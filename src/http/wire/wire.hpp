@@ -178,6 +178,7 @@ void describe(Fields& fields, AppendFrames& value);
 void describe(Fields& fields, AppendReply& value);
 void describe(Fields& fields, ReadStream& value);
 void describe(Fields& fields, Frame& value);
+void describe(Fields& fields, StreamSnapshot& value);
 void describe(Fields& fields, StreamPage& value);
 void describe(Fields& fields, StreamInfo& value);
 void describe(Fields& fields, StreamList& value);

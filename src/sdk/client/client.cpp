@@ -292,6 +292,23 @@ Result<std::vector<StreamInfo>> Client::streams(const ExecutionId& id) {
 
 Result<StreamPage> Client::read_stream(ReadStream which) { return call(std::move(which)); }
 
+// What a page says of what its reader cannot have, as frames.
+static std::vector<Frame> told_before(const StreamPage& page, std::uint64_t from) {
+  std::vector<Frame> frames;
+  if (page.lost_from)
+    frames.push_back({.number = from - 1,
+                      .kind = FrameKind::lost,
+                      .at = {},
+                      .type = default_frame_type(),
+                      .lost_from = page.lost_from});
+  if (page.snapshot)
+    frames.push_back({.number = page.next - 1,
+                      .at = {},
+                      .type = *FrameType::parse("snapshot"),
+                      .bytes = page.snapshot->document});
+  return frames;
+}
+
 Result<std::uint64_t> Client::tail(ReadStream which,
                                    const std::function<bool(const Frame&)>& each) {
   constexpr Millis wait = std::chrono::seconds{20};
@@ -299,6 +316,8 @@ Result<std::uint64_t> Client::tail(ReadStream which,
   while (true) {
     const auto page = call(which);
     FF_TRY(page);
+    for (const auto& frame : told_before(*page, which.from))
+      if (!each(frame)) return page->next;
     for (const auto& frame : page->frames)
       if (!each(frame)) return frame.number + 1;
     which.from = page->next;

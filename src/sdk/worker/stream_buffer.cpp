@@ -1,5 +1,7 @@
 #include "sdk/worker/stream_buffer.hpp"
 
+#include <charconv>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -7,6 +9,21 @@
 #include "sdk/worker/task_run.hpp"
 
 namespace ff {
+namespace {
+
+// The frames of the attempt that the engine acknowledged and does not have, as its refusal says; 0: none.
+std::uint64_t lost_of(const AppendFrames& append, const Error& refusal) {
+  if (refusal.code != Errc::stream_sequence_gap || append.lost > 0) return 0;
+  for (const auto& [name, value] : refusal.details) {
+    std::uint64_t stored = 0;
+    const auto read = std::from_chars(value.data(), value.data() + value.size(), stored);
+    const bool is_number = read.ec == std::errc{} && read.ptr == value.data() + value.size();
+    if (name == "written" && is_number && stored < append.written) return append.written - stored;
+  }
+  return 0;
+}
+
+}  // namespace
 
 StreamWriter::Buffer::Buffer(std::shared_ptr<Task::Context> context, AppendFrames next)
     : context_(std::move(context)),
@@ -27,10 +44,11 @@ void StreamWriter::Buffer::throw_if_failed() const {
   fail_for_good(failed_->message);
 }
 
-void StreamWriter::Buffer::add(NewFrame frame) {
+void StreamWriter::Buffer::add(NewFrame frame, const Amounts& usage) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failed_ || bytes_ < bytes_waiting_max; });
   throw_if_failed();
+  for (const auto& [dimension, amount] : usage) next_.usage[dimension] += amount;
   bytes_ += frame.bytes.size() + sizeof(NewFrame);
   next_.frames.push_back(std::move(frame));
   if (is_enough()) enough_.wake();
@@ -62,6 +80,7 @@ asio::awaitable<void> StreamWriter::Buffer::send_all() {
       }
       append = next_;
       next_.frames.clear();
+      next_.usage.clear();
       bytes_ = 0;
       if (append.frames.size() > limits::append_frames_max) {
         const auto rest = append.frames.begin() + limits::append_frames_max;
@@ -72,13 +91,21 @@ asio::awaitable<void> StreamWriter::Buffer::send_all() {
     }
     changed_.notify_all();
     auto reply = co_await send(append);
-    if (reply) continue;
+    if (reply) {
+      note(*reply);
+      continue;
+    }
     const std::lock_guard lock(mutex_);
     failed_ = std::move(reply.error());
   }
 }
 
-Async<AppendReply> StreamWriter::Buffer::send(const AppendFrames& append) {
+// A budget may have ended the attempt for what its frames cost.
+void StreamWriter::Buffer::note(const AppendReply& reply) {
+  if (reply.action && ends_attempt(*reply.action)) context_->cancel(CancelReason::budget_exceeded);
+}
+
+Async<AppendReply> StreamWriter::Buffer::send(AppendFrames append) {
   const auto until = std::chrono::steady_clock::now() + resend_limit;
   SystemRandom random;
   RetryPause pause(random, Millis{50}, Millis{2000});
@@ -86,17 +113,20 @@ Async<AppendReply> StreamWriter::Buffer::send(const AppendFrames& append) {
   while (true) {
     AppendFrames copy = append;
     auto reply = co_await context_->engine().run(std::move(copy));
-    if (reply || !reply.error().retryable()) co_return reply;
+    if (reply) co_return reply;
+    append.lost = lost_of(append, reply.error());
+    if (append.lost > 0) continue;
+    if (!reply.error().retryable()) co_return reply;
     const auto next_try = std::chrono::steady_clock::now() + pause.next();
     if (next_try > until) co_return reply;
     co_await never.wait_until(next_try);
   }
 }
 
-void StreamWriter::write(std::string bytes, std::string_view type) {
+void StreamWriter::write(std::string bytes, std::string_view type, const Amounts& usage) {
   NewFrame frame{.bytes = std::move(bytes)};
   if (!type.empty()) frame.type = or_fail(FrameType::parse(std::string(type)));
-  buffer_->add(std::move(frame));
+  buffer_->add(std::move(frame), usage);
 }
 
 void StreamWriter::flush() { buffer_->flush(); }
@@ -113,7 +143,8 @@ StreamWriter Task::stream(std::string_view name, StreamOptions options) {
                       .fence = claimed_.fence,
                       .frames = {},
                       .durability = options.durability,
-                      .when_full = options.when_full};
+                      .when_full = options.when_full,
+                      .kind = options.kind};
     // An attempt that paused before has perhaps written before.
     if (claimed_.resumed)
       for (const auto& known : call(*context_, ListStreams{claimed_.id}).streams)

@@ -17,7 +17,7 @@ class StreamWriter::Buffer : public std::enable_shared_from_this<Buffer> {
   // `next` has no frames yet; its `written` is what the attempt has appended before.
   Buffer(std::shared_ptr<Task::Context> context, AppendFrames next);
 
-  void add(NewFrame frame);
+  void add(NewFrame frame, const Amounts& usage);
   void flush();  // waits; throws what sending failed with
 
  private:
@@ -27,7 +27,8 @@ class StreamWriter::Buffer : public std::enable_shared_from_this<Buffer> {
   static constexpr Millis gather_time{20};
 
   asio::awaitable<void> send_all();
-  Async<AppendReply> send(const AppendFrames& append);
+  Async<AppendReply> send(AppendFrames append);
+  void note(const AppendReply& reply);
   bool is_enough() const;
   void throw_if_failed() const;
 

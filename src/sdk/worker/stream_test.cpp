@@ -4,10 +4,35 @@
 namespace ff {
 namespace {
 
+// Acknowledges an append and forgets it, as a store that loses power does.
+class ForgetfulEngine final : public Engine {
+ public:
+  ForgetfulEngine(Engine& engine, std::string forgotten)
+      : engine_(engine), forgotten_(std::move(forgotten)) {}
+
+  asio::any_io_executor executor() override { return engine_.executor(); }
+
+  asio::awaitable<void> perform(EngineCall& call) override {
+    auto* append = call.get_if<AppendFrames>();
+    if (append && append->operation.frames[0].bytes == forgotten_) {
+      append->reply.emplace(AppendReply{});
+      co_return;
+    }
+    co_await engine_.perform(call);
+  }
+
+ private:
+  Engine& engine_;
+  std::string forgotten_;
+};
+
 class StreamTest : public SdkTest {
  protected:
   ExecutionId start_and_submit(Handler handler, Policy policy = {}) {
-    worker_.emplace(engine());
+    return start_and_submit(engine(), std::move(handler), std::move(policy));
+  }
+  ExecutionId start_and_submit(Engine& on, Handler handler, Policy policy = {}) {
+    worker_.emplace(on);
     worker_->handle("k", std::move(handler));
     must(worker_->start());
     return submit({.kind = "k", .policy = std::move(policy)});
@@ -17,7 +42,9 @@ class StreamTest : public SdkTest {
     std::vector<std::string> texts;
     must(client().tail(
         {.id = id, .stream = must(StreamName::parse(std::move(name)))}, [&](const Frame& frame) {
-          texts.push_back(frame.kind == FrameKind::attempt ? "(attempt)" : frame.bytes);
+          texts.push_back(frame.kind == FrameKind::data
+                              ? frame.bytes
+                              : fmt::format("({})", to_string(frame.kind)));
           return true;
         }));
     return texts;
@@ -96,6 +123,45 @@ TEST_P(StreamTest, AWriterWhoseLeaseIsGoneIsTold) {
   cancelled.set_value();
   EXPECT_EQ(told.get_future().get(), "execution_cancelled");
   EXPECT_THAT(tail(id), ElementsAre("a"));
+}
+
+TEST_P(StreamTest, AWriterGoesOnBehindFramesThatTheStoreHasLost) {
+  ForgetfulEngine forgetful(engine(), "b");
+  const auto id = start_and_submit(forgetful, [](Task& task) -> Outcome {
+    auto out = task.stream();
+    for (const char* text : {"a", "b", "c", "d"}) {
+      out.write(text);
+      out.flush();
+    }
+    return "done";
+  });
+  EXPECT_THAT(tail(id), ElementsAre("a", "(lost)", "c", "d"));
+  worker_.reset();
+}
+
+TEST_P(StreamTest, ABudgetStopsAWriterThatSpendsTooMuch) {
+  const auto budget = must(client().create_budget({.spec = {.on_hard_limit = OnHardLimit::fail,
+                                                            .hard_limits = {{"tokens", 10}}}}))
+                          .id;
+  std::promise<std::string> told;
+  const auto id = start_and_submit(
+      [&](Task& task) -> Outcome {
+        auto out = task.stream();
+        try {
+          for (int i = 0; i < 1'000; ++i) {
+            out.write("word", {}, {{"tokens", 4}});
+            out.flush();
+          }
+          told.set_value("nothing");
+        } catch (const TaskCancelled& reason) {
+          told.set_value(reason.what());
+        }
+        return "done";
+      },
+      {.budgets = {budget}});
+  EXPECT_EQ(told.get_future().get(), "budget_exceeded");
+  EXPECT_THAT(tail(id), SizeIs(3));
+  EXPECT_EQ(must(client().state(id)), ExecutionState::failed);
 }
 
 }  // namespace

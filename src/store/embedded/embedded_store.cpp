@@ -71,7 +71,8 @@ EmbeddedStore::EmbeddedStore(Options options, DirectoryLock lock,
                      .ready = ready_,
                      .retention_mark = retention_mark_,
                      .durability = options_.durability,
-                     .hot_bytes_max = options_.hot_bytes_max / options_.shards}));
+                     .hot_bytes_max = options_.hot_bytes_max / options_.shards,
+                     .live_bytes_max = limits::live_bytes_of_store_max / options_.shards}));
   resources_ = std::make_unique<ResourceShard>(
       ResourceShard::Parts{.writing = {.database = *database_,
                                        .committer = committer_,
@@ -100,6 +101,7 @@ Result<void> EmbeddedStore::restore() {
   FF_TRY(past);
   in_use_ = true;
   if (auto begun = begin_time(past->closed_at); !begun) return begun;
+  for (auto& shard : shards_) shard->set_crash_count(past->crash_count);
   skip_lost_epochs(past->crash_count);
   for (auto& shard : shards_) shard->run();
   resources_->run();

@@ -127,6 +127,9 @@ core::EdgeId parse_edge_out(const ExecutionId& upstream, std::string_view key) {
   return {.downstream = {upstream.partition(), uuid_of(rest)},
           .index = big_endian<std::uint32_t>(rest.substr(uuid_size))};
 }
+std::string document(const ExecutionId& id, std::uint32_t stream) {
+  return Key(document_prefix).add(id).number(stream).take();
+}
 std::string frames_of(const ExecutionId& id, std::uint32_t stream) {
   return Key(frames_prefix).add(id).number(stream).take();
 }
@@ -205,7 +208,7 @@ Result<ExecutionId> execution_id(std::string_view key) {
   const auto is = [&](std::string_view prefix) { return key.starts_with(prefix); };
   constexpr auto id_end = 1 + execution_size;
   const bool by_index = is(attempt_prefix) || is(signal_prefix) || is(signal_payload_prefix) ||
-                        is(edge_in_prefix);
+                        is(edge_in_prefix) || is(document_prefix);
   const bool by_text = is(signal_key_prefix) || is(step_prefix) || is(edge_out_prefix);
   const std::size_t rest = by_index                ? 4
                            : is(frames_prefix)     ? 4 + 8

@@ -17,6 +17,7 @@
 //              | 'O' execution uuid:16 index:be32        an edge out of a node: the node after it, its index there
 //              | 'S' execution                           how far its streams are
 //              | 'R' execution stream:be32 end:be64      the frames of one append, up to the number `end`
+//              | 'D' execution stream:be32               the document of a summary stream
 //              | 'F' flow                                a flow
 //              | 'M' flow index:be32                     the execution that is this node of a flow (its UUID)
 //              | 'L' text(ns) created_at:be64 flow       to list flows, by time
@@ -84,6 +85,7 @@ inline constexpr std::string_view edge_in_prefix = "E";
 inline constexpr std::string_view edge_out_prefix = "O";
 inline constexpr std::string_view streams_prefix = "S";
 inline constexpr std::string_view frames_prefix = "R";
+inline constexpr std::string_view document_prefix = "D";
 inline constexpr std::string_view flow_prefix = "F";
 inline constexpr std::string_view member_prefix = "M";
 inline constexpr std::string_view flow_by_time_prefix = "L";
@@ -105,6 +107,7 @@ constexpr std::string_view prefix_of(core::Belonging kind) {
     case core::Belonging::edge_out: return edge_out_prefix;
     case core::Belonging::streams: return streams_prefix;
     case core::Belonging::frames: return frames_prefix;
+    case core::Belonging::document: return document_prefix;
   }
   return {};
 }
@@ -127,6 +130,7 @@ std::string edge_in(const core::EdgeId& id);
 std::string edge_out(const ExecutionId& upstream, const core::EdgeId& id);
 // Those of one stream, and those of one append to it.
 std::string frames_of(const ExecutionId& id, std::uint32_t stream);
+std::string document(const ExecutionId& id, std::uint32_t stream);
 std::string frames(const ExecutionId& id, core::AppendPlace place);
 core::AppendPlace parse_frames(std::string_view key);
 core::EdgeId parse_edge_out(const ExecutionId& upstream, std::string_view key);

@@ -29,6 +29,11 @@ std::string encode(const core::Streams& streams) {
     stored.set_written(stream.written);
     stored.set_last_count(stream.last_count);
     stored.set_last_at_ms(stream.last_at.time_since_epoch().count());
+    stored.set_kind(std::to_underlying(stream.kind));
+    stored.set_lost(stream.lost);
+    stored.set_version(stream.version);
+    stored.set_crashes(stream.crashes);
+    stored.set_writer(std::to_underlying(stream.writer));
   }
   return out.SerializeAsString();
 }
@@ -39,17 +44,23 @@ Result<core::Streams> decode_streams(const ExecutionId& id, std::string_view byt
   RecordReader read;
   core::Streams streams;
   for (const auto& each : stored.all()) {
-    if (each.first() > each.next()) return damaged_stream(id);
+    if (each.first() > each.next() || each.lost() > each.next() - each.first())
+      return damaged_stream(id);
     streams.all.push_back({.name = read.text<StreamName>(each.name()),
                            .durability = read.named<StreamClass>(each.durability()),
                            .when_full = read.named<StreamFull>(each.when_full()),
+                           .kind = read.named<StreamKind>(each.kind()),
                            .first = each.first(),
                            .next = each.next(),
                            .bytes = each.bytes(),
                            .attempt = each.attempt(),
                            .written = each.written(),
                            .last_count = each.last_count(),
-                           .last_at = TimePoint{Millis{each.last_at_ms()}}});
+                           .last_at = TimePoint{Millis{each.last_at_ms()}},
+                           .lost = each.lost(),
+                           .version = each.version(),
+                           .crashes = each.crashes(),
+                           .writer = LeaseEpoch{each.writer()}});
   }
   if (!read.ok()) return damaged_stream(id);
   return streams;
@@ -60,6 +71,7 @@ std::string encode(const core::Append& append) {
   out.set_attempt(append.attempt);
   out.set_at_ms(append.at.time_since_epoch().count());
   out.set_begins_attempt(append.begins_attempt);
+  out.set_lost(append.lost);
   auto type = default_frame_type();
   for (const auto& frame : append.frames) {
     auto& stored = *out.add_frames();
@@ -79,6 +91,7 @@ Result<core::Append> decode_append(const ExecutionId& id, core::AppendPlace plac
   core::Append append{.place = place,
                       .attempt = stored.attempt(),
                       .at = TimePoint{Millis{stored.at_ms()}},
+                      .lost = stored.lost(),
                       .begins_attempt = stored.begins_attempt(),
                       .frames = {}};
   auto type = default_frame_type();
@@ -89,7 +102,8 @@ Result<core::Append> decode_append(const ExecutionId& id, core::AppendPlace plac
                              .correlation = std::move(*frame.mutable_correlation())});
   }
   const auto count = append.frames.size() + (append.begins_attempt ? 1 : 0);
-  if (!read.ok() || append.frames.empty() || count > place.end) return damaged_stream(id);
+  if (!read.ok() || append.frames.empty() || count > place.end || append.lost > place.end - count)
+    return damaged_stream(id);
   return append;
 }
 

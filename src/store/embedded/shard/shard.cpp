@@ -40,7 +40,8 @@ Shard::Shard(Parts parts)
                .sinks = parts.sinks,
                .durability = parts.durability}),
       indexes_(parts.ready),
-      hot_(parts.hot_bytes_max) {}
+      hot_(parts.hot_bytes_max),
+      live_streams_(parts.live_bytes_max) {}
 
 void Shard::process(std::vector<ShardCall> calls) {
   auto batch = writer_.begin();
@@ -89,6 +90,7 @@ void Shard::finish(Batch batch) {
   static_cast<void>(write(batch));  // if that fails, the writer tells everybody
   const auto number = batch.number;
   writer_.finish(std::move(batch));
+  forget_live_streams();
   hot_.shrink(number, writer_.synced_through());
   shrink_flows(number);
 }
@@ -188,7 +190,7 @@ void Shard::carry_out(Decided decided, Batch& batch) {
                    },
                    [&](core::PutBelonging& put) {
                      if (put.kind == core::Belonging::frames) announcements.add_frames(put.id);
-                     payload = put_belonging(put, batch);
+                     payload = put_belonging(put, durable_in, batch);
                    },
                    [&](const core::EraseBelonging& erase) {
                      const auto* record = hot_.find(erase.id);
@@ -205,9 +207,7 @@ void Shard::carry_out(Decided decided, Batch& batch) {
                    [&](const core::AddMember& add) { add_member(add, batch); },
                    [&](const core::AddEdge& add) { add_edge(add.edge, batch); },
                    [&](const core::PutEdge& put) { put_edge(put.edge, batch); },
-                   [&](const core::EraseAppend& erase) {
-                     batch.changes.erase(keys::frames(erase.id, erase.place));
-                   },
+                   [&](const core::EraseAppend& erase) { erase_append(erase, batch); },
                },
                change);
 }
@@ -231,6 +231,7 @@ void Shard::keep_effects(PartitionIndex partition, std::span<const core::Effect>
 void Shard::put_execution(core::Execution&& next, std::optional<std::string> payload,
                           BatchNumber durable_in, Batch& batch) {
   const auto id = next.id;
+  if (next.has_streams && core::has_ended(next)) live_streams_.end(id, last_now_);
   auto* before = hot_.find(id);
   if (before) indexes_.remove(before->execution);
   indexes_.add(next);
@@ -252,7 +253,8 @@ void Shard::put_execution(core::Execution&& next, std::optional<std::string> pay
 }
 
 // Returns a payload, which memory keeps for the first claim.
-std::optional<std::string> Shard::put_belonging(core::PutBelonging& put, Batch& batch) {
+std::optional<std::string> Shard::put_belonging(core::PutBelonging& put, BatchNumber durable_in,
+                                                Batch& batch) {
   auto& changes = batch.changes;
   const auto& id = put.id;
   std::optional<std::string> payload;
@@ -283,9 +285,12 @@ std::optional<std::string> Shard::put_belonging(core::PutBelonging& put, Batch& 
                  [&](const core::StoredStep& step) {
                    changes.put(keys::step(id, step.name), encode(step));
                  },
-                 [&](core::Streams& streams) { put_streams(id, std::move(streams), batch); },
-                 [&](const core::Append& append) {
-                   changes.put(keys::frames(id, append.place), encode(append));
+                 [&](core::Streams& streams) {
+                   put_streams(id, std::move(streams), durable_in, batch);
+                 },
+                 [&](core::Append& append) { put_append(id, std::move(append), batch); },
+                 [&](const core::StreamDocument& document) {
+                   changes.put(keys::document(id, document.stream), document.text);
                  },
              },
              put.value);

@@ -14,6 +14,7 @@
 #include "store/embedded/disk/retention_mark.hpp"
 #include "store/embedded/shard/hot_edges.hpp"
 #include "store/embedded/shard/indexes.hpp"
+#include "store/embedded/shard/live_streams.hpp"
 #include "store/embedded/shard/pending_effects.hpp"
 #include "store/store.hpp"
 
@@ -57,6 +58,7 @@ class Shard final : core::PartitionView {
     RetentionMark& retention_mark;
     store::Durability durability;
     std::size_t hot_bytes_max;
+    std::uint64_t live_bytes_max;
   };
 
   explicit Shard(Parts parts);  // outlives the committer, which tells it what is synced
@@ -64,6 +66,7 @@ class Shard final : core::PartitionView {
   // Before run(): fills the indexes with what is on disk.
   Indexes& indexes() { return indexes_; }
   PendingEffects& effects() { return effects_; }
+  void set_crash_count(std::uint64_t count) { crash_count_ = count; }
   // Executions that are older than `until` get leases with epochs above `floor`.
   void set_epoch_floor(LeaseEpoch floor, TimePoint until) {
     epoch_floor_ = floor;
@@ -132,9 +135,16 @@ class Shard final : core::PartitionView {
   BatchNumber depends_on(const Batch& batch) const;
   void put_execution(core::Execution&& next, std::optional<std::string> payload,
                      BatchNumber durable_in, Batch& batch);
-  std::optional<std::string> put_belonging(core::PutBelonging& put, Batch& batch);
+  std::optional<std::string> put_belonging(core::PutBelonging& put, BatchNumber durable_in,
+                                           Batch& batch);
   void put_waits(const ExecutionId& id, core::Waits waits, Batch& batch);
-  void put_streams(const ExecutionId& id, core::Streams streams, Batch& batch);
+  void put_streams(const ExecutionId& id, core::Streams streams, BatchNumber durable_in,
+                   Batch& batch);
+  void put_append(const ExecutionId& id, core::Append append, Batch& batch);
+  void erase_append(const core::EraseAppend& erase, Batch& batch);
+  bool is_live(const ExecutionId& id, std::uint32_t stream);
+  void forget_live_streams();
+  Result<void> add_frames(const store::ReadFrames& query, std::uint32_t stream, StreamPage& page);
   void erase_belongings(const core::Execution& of, core::Belonging kind, Batch& batch);
   void erase_found(const ExecutionId& id, core::Belonging kind, Batch& batch);
   void remove_execution(const core::Execution& last, Batch& batch);
@@ -168,6 +178,9 @@ class Shard final : core::PartitionView {
   Result<core::Streams> find_streams(const core::Execution& execution) override;
   Result<core::AppendSize> find_append(const core::Execution& execution,
                                        core::AppendPlace place) override;
+  Result<std::string> find_document(const core::Execution& execution,
+                                    std::uint32_t stream) override;
+  std::uint64_t crash_count() const override { return crash_count_; }
   Result<const core::Flow*> find_flow(const FlowId& id) override;
   Result<std::vector<ExecutionId>> find_members(const FlowId& flow, std::uint32_t from,
                                                 std::size_t max) override;
@@ -194,6 +207,7 @@ class Shard final : core::PartitionView {
   Indexes indexes_;
   HotRecords hot_;
   HotEdges hot_edges_{hot_edges_max};
+  LiveStreams live_streams_;
   PendingEffects effects_;
   std::optional<TimePoint> first_retained_;  // of the entries of retention that are not written yet
   std::set<Indexes::QueueKey> ended_changed_;  // lanes whose count of ended ones must be written
@@ -211,6 +225,7 @@ class Shard final : core::PartitionView {
   std::set<FlowId> unwritten_members_of_;
   std::set<ExecutionId> unwritten_edges_of_;  // nodes that edges go out of
   std::map<core::EdgeId, core::Edge> unwritten_edges_;
+  std::uint64_t crash_count_ = 0;
   LeaseEpoch epoch_floor_{};
   TimePoint epoch_floor_until_{};
   TimePoint last_now_{};            // time never runs backwards in here

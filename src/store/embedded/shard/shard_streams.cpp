@@ -10,13 +10,50 @@
 
 namespace ff::embedded {
 
-void Shard::put_streams(const ExecutionId& id, core::Streams streams, Batch& batch) {
+// Most appends to live streams change nothing on disk.
+void Shard::put_streams(const ExecutionId& id, core::Streams streams, BatchNumber durable_in,
+                        Batch& batch) {
   auto* record = hot_.find(id);
   FF_ASSERT(record);
-  batch.changes.put(keys::belonging(id, core::Belonging::streams), encode(streams));
+  const auto stored = core::on_disk(streams);
+  const bool is_stored = record->streams && core::on_disk(*record->streams) == stored;
+  if (!is_stored) {
+    batch.changes.put(keys::belonging(id, core::Belonging::streams), encode(stored));
+    record->changed_in = batch.number;
+    record->durable_in = std::max(record->durable_in, durable_in);
+  }
+  for (std::uint32_t i = 0; i < streams.all.size(); ++i)
+    if (streams.all[i].durability == StreamClass::live) live_streams_.put(id, i, streams.all[i]);
   record->streams = std::make_unique<core::Streams>(std::move(streams));
-  record->changed_in = batch.number;
   hot_.resized(id);
+}
+
+bool Shard::is_live(const ExecutionId& id, std::uint32_t stream) {
+  const auto* record = hot_.find(id);
+  if (!record || !record->streams) return false;
+  const auto& all = record->streams->all;
+  return stream < all.size() && all[stream].durability == StreamClass::live;
+}
+
+void Shard::put_append(const ExecutionId& id, core::Append append, Batch& batch) {
+  if (is_live(id, append.place.stream)) return live_streams_.add(id, std::move(append));
+  batch.changes.put(keys::frames(id, append.place), encode(append));
+}
+
+void Shard::erase_append(const core::EraseAppend& erase, Batch& batch) {
+  if (is_live(erase.id, erase.place.stream))
+    return live_streams_.erase_oldest(erase.id, erase.place.stream);
+  batch.changes.erase(keys::frames(erase.id, erase.place));
+}
+
+// What is on disk of them is read again, after it was written.
+void Shard::forget_live_streams() {
+  if (live_streams_.empty()) return;
+  for (const auto& id : live_streams_.shrink(now()))
+    if (auto* record = hot_.find(id)) {
+      record->streams.reset();
+      hot_.resized(id);
+    }
 }
 
 // ---- As core sees them ---------------------------------------------------------------------------
@@ -31,6 +68,8 @@ Result<core::Streams> Shard::find_streams(const core::Execution& execution) {
     if (!*bytes) return damaged_stream(execution.id);
     auto streams = decode_streams(execution.id, **bytes);
     FF_TRY(streams);
+    for (std::uint32_t i = 0; i < streams->all.size(); ++i)
+      if (const auto* live = live_streams_.find(execution.id, i)) streams->all[i] = *live;
     record->streams = std::make_unique<core::Streams>(std::move(*streams));
     hot_.resized(execution.id);
   }
@@ -40,6 +79,15 @@ Result<core::Streams> Shard::find_streams(const core::Execution& execution) {
 Result<core::AppendSize> Shard::find_append(const core::Execution& execution,
                                             core::AppendPlace place) {
   const auto id = execution.id;
+  const auto size_of = [](const core::Append& append) {
+    return core::AppendSize{
+        .end = append.place.end, .bytes = core::bytes_of(append.frames), .lost = append.lost};
+  };
+  if (is_live(id, place.stream)) {
+    for (const auto& append : live_streams_.appends(id, place.stream))
+      if (append.place.end > place.end) return size_of(append);
+    return damaged_stream(id);
+  }
   FF_TRY(write_changes_of(id));
   std::optional<core::AppendSize> found;
   const auto visited = parts_.database.for_each(
@@ -47,12 +95,21 @@ Result<core::AppendSize> Shard::find_append(const core::Execution& execution,
       [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
         const auto append = decode_append(id, keys::parse_frames(key), value);
         FF_TRY(append);
-        found = {.end = append->place.end, .bytes = core::bytes_of(append->frames)};
+        found = size_of(*append);
         return Database::Next::stop;
       });
   FF_TRY(visited);
   if (!found) return damaged_stream(id);
   return *found;
+}
+
+Result<std::string> Shard::find_document(const core::Execution& execution, std::uint32_t stream) {
+  const auto id = execution.id;
+  FF_TRY(write_changes_of(id));
+  auto text = parts_.database.get(keys::document(id, stream));
+  FF_TRY(text);
+  if (!*text) return damaged_stream(id);
+  return std::move(**text);
 }
 
 // ---- Reads ---------------------------------------------------------------------------------------
@@ -68,21 +125,36 @@ Result<StreamPage> Shard::execute(const store::ReadFrames& query, Batch&) {
       core::has_ended(execution) ? std::optional(core::public_state(execution)) : std::nullopt;
   if (stream == streams->all.end()) return core::begin_page(nullptr, query.from, end);
   auto page = core::begin_page(&*stream, query.from, end);
-  if (page.next >= stream->next) return page;
-  FF_TRY(write_changes_of(query.id));
   const auto index = static_cast<std::uint32_t>(stream - streams->all.begin());
+  if (core::needs_snapshot(*stream, query.from)) {
+    auto document = find_document(execution, index);
+    FF_TRY(document);
+    page.snapshot = {.document = std::move(*document), .version = stream->version};
+  }
+  if (page.next >= stream->next) return page;
+  FF_TRY(add_frames(query, index, page));
+  core::end_page(page, *stream, end);
+  return page;
+}
+
+// Those from `next` of the page on, as many as it holds.
+Result<void> Shard::add_frames(const store::ReadFrames& query, std::uint32_t stream,
+                               StreamPage& page) {
   const auto from = page.next;
-  const auto visited = parts_.database.for_each(
-      {.prefix = keys::frames_of(query.id, index), .after = keys::frames(query.id, {index, from})},
+  if (is_live(query.id, stream)) {
+    for (const auto& append : live_streams_.appends(query.id, stream))
+      if (append.place.end > from && !core::add_to(page, append, from, query.limit)) break;
+    return {};
+  }
+  FF_TRY(write_changes_of(query.id));
+  return parts_.database.for_each(
+      {.prefix = keys::frames_of(query.id, stream), .after = keys::frames(query.id, {stream, from})},
       [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
         auto append = decode_append(query.id, keys::parse_frames(key), value);
         FF_TRY(append);
         const bool has_room = core::add_to(page, std::move(*append), from, query.limit);
         return has_room ? Database::Next::go_on : Database::Next::stop;
       });
-  FF_TRY(visited);
-  core::end_page(page, *stream, end);
-  return page;
 }
 
 Result<StreamList> Shard::execute(const ListStreams& query, Batch&) {

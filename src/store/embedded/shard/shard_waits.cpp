@@ -62,9 +62,11 @@ void Shard::erase_belongings(const core::Execution& of, core::Belonging kind, Ba
       return;
     case core::Belonging::streams:
       if (!of.has_streams) return;
+      live_streams_.erase(id);
       if (auto* record = hot_.find(id)) record->streams.reset();
       return changes.erase(keys::belonging(id, kind));
     case core::Belonging::frames:
+    case core::Belonging::document:
       if (of.has_streams) erase_found(id, kind, batch);
       return;
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/try.hpp"
+#include "core/streams/merge_patch.hpp"
 #include "store/embedded/disk/directory.hpp"
 #include "store/embedded/disk/flow_records.hpp"
 #include "store/embedded/disk/format.hpp"
@@ -173,8 +174,9 @@ class Check {
       }
       case core::Belonging::signal_id: return must_exist(value, id, "signal that an id names");
       case core::Belonging::step: return outcome(decode_step(id, keys::text_in(key), value));
-      case core::Belonging::streams: return outcome(decode_streams(id, value));
+      case core::Belonging::streams: return streams(id, value);
       case core::Belonging::frames: return outcome(decode_append(id, keys::parse_frames(key), value));
+      case core::Belonging::document: return document(id, keys::index_in(key), value);
       case core::Belonging::edge_in:
         return outcome(decode_edge({id, keys::index_in(key)}, value));
       case core::Belonging::edge_out: {
@@ -182,6 +184,22 @@ class Check {
         return must_exist(keys::edge_in(edge), edge.downstream, "edge from " + id.str());
       }
     }
+    return {};
+  }
+
+  Result<void> streams(const ExecutionId& id, std::string_view value) {
+    const auto streams = decode_streams(id, value);
+    FF_TRY(streams);
+    for (std::uint32_t i = 0; i < streams->all.size(); ++i)
+      if (const auto& stream = streams->all[i]; stream.version > 0)
+        FF_TRY(must_exist(keys::document(id, i), id, "document of stream " + stream.name.str()));
+    return {};
+  }
+
+  Result<void> document(const ExecutionId& id, std::uint32_t stream, std::string_view text) {
+    if (const auto why = core::refuse_json(text, limits::summary_depth_max))
+      problem(fmt::format("execution {}: the document of its stream {} is damaged: {}", id.str(),
+                          stream, *why));
     return {};
   }
 

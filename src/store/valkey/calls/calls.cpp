@@ -458,6 +458,7 @@ std::unexpected<Error> refused(const RefusalContext& context, const std::vector<
     case Errc::step_limit_exceeded: return refusals::too_many_steps(id);
     case Errc::stream_limit_exceeded: return refusals::too_many_streams(id);
     case Errc::stream_full: return refusals::stream_full(context.stream);
+    case Errc::summary_too_large: return refusals::summary_too_large(context.stream);
     case Errc::stream_sequence_gap:
       return refusals::stream_gap(context.stream,
                                   parse_number<std::uint64_t>(detail(0)).value_or(0), context.written);

@@ -34,26 +34,30 @@ struct IndexedStream {
 
 // As lib/streams.lua tells of it.
 std::optional<IndexedStream> read_stream(const std::string& name, std::string_view text) {
-  const auto parts = split_into<10>(text);
+  const auto parts = split_into<15>(text);
   auto parsed = StreamName::parse(name);
   if (!parts || !parsed) return std::nullopt;
   const auto number = [&](std::size_t i) { return parse_number<std::uint64_t>((*parts)[i]); };
   const auto durability = from_name<StreamClass>((*parts)[1]);
   const auto when_full = from_name<StreamFull>((*parts)[2]);
-  for (const std::size_t i : {0, 3, 4, 5, 6, 7, 8, 9})
+  const auto kind = from_name<StreamKind>((*parts)[10]);
+  for (const std::size_t i : {0, 3, 4, 5, 6, 7, 8, 9, 11, 12})
     if (!number(i)) return std::nullopt;
-  if (!durability || !when_full) return std::nullopt;
+  if (!durability || !when_full || !kind) return std::nullopt;
   return IndexedStream{.index = static_cast<std::uint32_t>(*number(0)),
                        .stream = {.name = std::move(*parsed),
                                   .durability = *durability,
                                   .when_full = *when_full,
+                                  .kind = *kind,
                                   .first = *number(3),
                                   .next = *number(4),
                                   .bytes = *number(5),
                                   .attempt = static_cast<std::uint32_t>(*number(6)),
                                   .written = *number(7),
                                   .last_count = static_cast<std::uint32_t>(*number(8)),
-                                  .last_at = TimePoint{Millis{*number(9)}}}};
+                                  .last_at = TimePoint{Millis{*number(9)}},
+                                  .lost = *number(11),
+                                  .version = *number(12)}};
 }
 
 // An entry: [id, [header, '', type and correlation, bytes, …]]; without frames if they are gone.
@@ -63,15 +67,18 @@ std::optional<core::Append> read_append(Reply& entry) {
   if (!fields || fields->size() < 2) return std::nullopt;
   const auto id = text_in((*parts)[0]);
   const auto end = parse_number<std::uint64_t>(std::string_view(id).substr(0, id.find('-')));
-  const auto header_text = text_in((*fields)[0]);
-  const auto header = split_into<3>(header_text);
+  auto header_text = text_in((*fields)[0]);
+  if (std::ranges::count(header_text, between) == 2) header_text += "\x1f" "0";  // nothing lost
+  const auto header = split_into<4>(header_text);
   if (!end || !header) return std::nullopt;
   const auto attempt = parse_number<std::uint32_t>((*header)[0]);
   const auto at = parse_number<std::int64_t>((*header)[1]);
-  if (!attempt || !at) return std::nullopt;
+  const auto lost = parse_number<std::uint64_t>((*header)[3]);
+  if (!attempt || !at || !lost) return std::nullopt;
   core::Append append{.place = {.end = *end},
                       .attempt = *attempt,
                       .at = TimePoint{Millis{*at}},
+                      .lost = *lost,
                       .begins_attempt = (*header)[2] == "1",
                       .frames = {}};
   for (std::size_t i = 2; i + 1 < fields->size(); i += 2) {
@@ -90,11 +97,14 @@ std::optional<core::Append> read_append(Reply& entry) {
 }  // namespace
 
 FunctionCall call_for(AppendFrames& command) {
+  const auto limits = core::limits_of(command.durability, command.kind);
   auto arguments =
       with_fence(command.fence, command.stream.str(), std::string(to_string(command.durability)),
-                 std::string(to_string(command.when_full)), std::to_string(command.written),
-                 std::to_string(limits::streams_max), std::to_string(limits::stream_frames_max),
-                 std::to_string(limits::stream_bytes_max));
+                 std::string(to_string(command.when_full)), std::string(to_string(command.kind)),
+                 std::to_string(command.written), std::to_string(command.lost),
+                 std::to_string(limits::streams_max), std::to_string(limits.frames_max),
+                 std::to_string(limits.bytes_max),
+                 std::to_string(limits::summary_document_bytes_max));
   for (auto& frame : command.frames) {
     arguments.push_back(frame.type.str() + between + frame.correlation);
     arguments.push_back(std::move(frame.bytes));
@@ -125,6 +135,12 @@ Result<StreamPage> read_list(const store::ReadFrames& query, std::vector<Reply> 
   const auto stream = read_stream(query.stream.str(), text);
   if (!stream) return malformed("ff_read_frames");
   auto page = core::begin_page(&stream->stream, query.from, end);
+  if (core::needs_snapshot(stream->stream, query.from)) {
+    auto* document = parts.size() == 3 ? parts[2].as_text() : nullptr;
+    if (!document) return malformed("ff_read_frames");
+    page.snapshot = {.document = std::move(*document), .version = stream->stream.version};
+    return page;
+  }
   const auto from = page.next;
   for (std::size_t i = 2; i < parts.size(); ++i) {
     auto append = read_append(parts[i]);

@@ -292,10 +292,8 @@ end
 
 local function open_output(x)
   local s = x.f.has_streams and streams.load(x.tag, x.id, name)
-  return s or {
-    index = server.call('HLEN', streams.key(x.tag, x.id)), durability = 'buffered', when_full = 'trim', first = 0,
-    next = 0, bytes = 0, attempt = 0, written = 0, last_count = 0, last_at = 0,
-  }
+  return s or streams.new(server.call('HLEN', streams.key(x.tag, x.id)),
+    {durability = 'buffered', when_full = 'trim', kind = 'frames'})
 end
 
 local function has_room(s, added, bytes)

@@ -2,7 +2,8 @@
 --   keys   core
 --   args   now, stream, from, frames_max, bytes_max
 --   reply  OK public_state stream (as lib/streams.lua tells of it; '' if nobody has written to it), then the
---          entries of appends, of which those whose frames are no longer kept have none
+--          entries of appends, of which those whose frames are no longer kept have none; or, if it is a summary whose
+--          patches do not suffice, its document
 -- Ends with the append that reaches either maximum.
 local entries_at_once = 16
 
@@ -18,6 +19,10 @@ server.register_function{
     local text = core[2] and server.call('HGET', streams.key(tag, id), name) or ''
     local answer = reply.ok(core[1], text)
     if text == '' then return answer end
+    if streams.needs_snapshot(streams.parse(text), from) then
+      answer[#answer + 1] = server.call('GET', streams.document_key(tag, id, name))
+      return answer
+    end
     local frames_key, frames, bytes = streams.frames_key(tag, id, name), 0, 0
     local after = string.format('(%.0f-0', from)
     while frames < frames_max and bytes < bytes_max do
