@@ -19,7 +19,7 @@ using EngineOperations =
                   Delay, HandBack, WaitForChildren, Suspend, CreateWaitpoint, CloseWaitpoint,
                   ListWaitpoints, GetWaitpointTokens, GetSuspension, SendSignal, GetSignals, Resume,
                   ReadWaitpoint, AnswerWaitpoint, DeliverSignal, PutStep, GetStep, ListSteps,
-                  AppendFrames, ReadStream, ListStreams,
+                  AppendFrames, ReadStream, ListStreams, CreateStreamTicket, ReadFlowStream,
                   Cancel, RevokeLease, ChangePriority, SetTags, Replay, ExplainExecution,
                   CreateBudget, ListBudgets, GetBudget, ReportUsage, ReleaseUsage, ResetBudget,
                   DeleteBudget, CreateQuota, ListQuotas, GetQuota, DeleteQuota, RegisterWorker,

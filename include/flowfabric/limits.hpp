@@ -101,6 +101,8 @@ inline constexpr std::uint64_t stream_frames_max = 10'000;         // that are k
 inline constexpr std::uint64_t stream_bytes_max = 16 * 1024 * 1024;
 inline constexpr std::uint32_t stream_page_max = 1'000;
 inline constexpr std::size_t stream_page_bytes_max = 1024 * 1024;  // then a page ends
+inline constexpr Millis stream_ticket_ttl_default = std::chrono::minutes{15};
+inline constexpr Millis stream_ticket_ttl_max = std::chrono::hours{24};
 
 // Flows.
 inline constexpr std::uint32_t flow_nodes_max = 100'000;

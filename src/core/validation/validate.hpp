@@ -50,6 +50,8 @@ Result<void> validate(const GetStep& operation, PartitionIndex partition_count);
 
 Result<void> validate(const AppendFrames& operation, PartitionIndex partition_count);
 Result<void> validate(const ReadStream& operation, PartitionIndex partition_count);
+Result<void> validate(const CreateStreamTicket& operation, PartitionIndex partition_count);
+Result<void> validate(const ReadFlowStream& operation, PartitionIndex partition_count);
 
 Result<void> validate(const SubmitFlow& operation, PartitionIndex partition_count);
 Result<void> validate(const ExtendFlow& operation, PartitionIndex partition_count);

@@ -15,6 +15,21 @@ struct Row {
 
 constexpr std::array rows{
     // Of streams
+    Row{"after", "A place; left out: from the beginning.", "", "ReadFlowStream"},
+    Row{"end", "How the flow ended: there is nothing more after the last frame of the page.", "",
+        "FlowStreamPage"},
+    Row{"expires_at_ms", "From then on it is not valid.", "", "StreamTicket"},
+    Row{"frame", "As a page of one stream has it.", "", "FlowFrame"},
+    Row{"frames", "In order.", "", "FlowStreamPage"},
+    Row{"id", "The node's execution.", "", "FlowFrame"},
+    Row{"limit", "At most so many frames; 1 to 1000.", "", "ReadFlowStream"},
+    Row{"next", "`after` of the next page.", "", "FlowStreamPage"},
+    Row{"place", "Behind this frame: `after` of the page that goes on there."},
+    Row{"ticket", "Of stream-ticket: with it, no token is needed.", "", "ReadStream"},
+    Row{"ticket", "A secret: whoever has it may read the streams of the execution.", "",
+        "StreamTicket"},
+    Row{"ttl_ms", "How long it is valid; 1 ms to 24 h.", "", "CreateStreamTicket"},
+    Row{"wait_ms", "Wait so long for a frame or the end; at most 60000.", "", "ReadFlowStream"},
     Row{"attempt", "That appended it.", "", "Frame"},
     Row{"attempt", "That appended last.", "", "StreamInfo"},
     Row{"bytes", "Of the frames that are kept.", "integer", "StreamInfo"},

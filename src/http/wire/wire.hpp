@@ -181,6 +181,11 @@ void describe(Fields& fields, Frame& value);
 void describe(Fields& fields, StreamPage& value);
 void describe(Fields& fields, StreamInfo& value);
 void describe(Fields& fields, StreamList& value);
+void describe(Fields& fields, CreateStreamTicket& value);
+void describe(Fields& fields, StreamTicket& value);
+void describe(Fields& fields, ReadFlowStream& value);
+void describe(Fields& fields, FlowFrame& value);
+void describe(Fields& fields, FlowStreamPage& value);
 
 // Secrets of waitpoint tokens (wire_secrets.cpp)
 void describe(Fields& fields, RotateWaitpointSecret& value);

@@ -32,6 +32,7 @@ void describe(Fields& fields, ReadStream& read) {
   fields.defaulted("from", read.from);
   fields.defaulted("limit", read.limit);
   fields.defaulted("wait_ms", read.wait);
+  fields.optional("ticket", read.ticket);
 }
 
 void describe(Fields& fields, Frame& frame) {
@@ -62,5 +63,36 @@ void describe(Fields& fields, StreamInfo& stream) {
 }
 
 void describe(Fields& fields, StreamList& list) { fields.required("streams", list.streams); }
+
+void describe(Fields& fields, CreateStreamTicket& create) {
+  fields.required("id", create.id);
+  fields.defaulted("ttl_ms", create.ttl);
+}
+
+void describe(Fields& fields, StreamTicket& ticket) {
+  fields.required("ticket", ticket.ticket);
+  fields.required("expires_at_ms", ticket.expires_at);
+}
+
+void describe(Fields& fields, ReadFlowStream& read) {
+  fields.required("id", read.id);
+  fields.defaulted("after", read.after);
+  fields.defaulted("limit", read.limit);
+  fields.defaulted("wait_ms", read.wait);
+}
+
+void describe(Fields& fields, FlowFrame& frame) {
+  fields.required("node", frame.node);
+  fields.required("id", frame.id);
+  fields.required("stream", frame.stream);
+  fields.required("frame", frame.frame);
+  fields.required("place", frame.place);
+}
+
+void describe(Fields& fields, FlowStreamPage& page) {
+  fields.required("frames", page.frames);
+  fields.required("next", page.next);
+  fields.optional("end", page.end);
+}
 
 }  // namespace ff::http
