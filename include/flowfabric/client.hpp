@@ -134,7 +134,7 @@ class Client {
   Result<std::vector<StreamInfo>> streams(const ExecutionId& id);
   Result<StreamPage> read_stream(ReadStream which);
   // Calls `each` for every frame from `which.from` on, and waits for more, until the execution has ended or `each`
-  // returns false. Returns where to go on.
+  // returns false. Returns where to go on. A server that restarts is waited for, two minutes at most.
   Result<std::uint64_t> tail(ReadStream which, const std::function<bool(const Frame&)>& each);
 
   // For the holder of a waitpoint's token, who needs no other right. An answer is repeated as a signal is.

@@ -18,8 +18,8 @@ struct StreamOptions {
 // sends the last ones before the attempt ends. Made by Task::stream(); its members may be called from any thread.
 class StreamWriter {
  public:
-  // Waits only if the engine falls behind. Throws, for this frame or an earlier one: TaskCancelled if the lease is
-  // lost, a TaskFailure if the engine refused it.
+  // Waits only if the engine falls behind. Throws, for this frame or an earlier one: TaskCancelled if the task is
+  // cancelled or its lease lost, a TaskFailure if the engine refused it.
   void write(std::string bytes, std::string_view type = {}) { write(std::move(bytes), type, {}); }
 
   // The same with what the frame has cost, such as {"tokens", 3}: reported to each budget of the execution. If a
@@ -28,6 +28,10 @@ class StreamWriter {
 
   // Returns when everything that was written is sent. Throws as write() does.
   void flush();
+
+  // Everything that this attempt wrote, for a handler that returns it as its result. Throws a TaskFailure if that is
+  // more than a result may have.
+  std::string as_result();
 
   class Buffer;
   explicit StreamWriter(std::shared_ptr<Buffer> buffer) : buffer_(std::move(buffer)) {}

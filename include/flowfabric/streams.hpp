@@ -2,6 +2,7 @@
 #pragma once
 
 #include <flowfabric/budgets.hpp>
+#include <flowfabric/flows.hpp>
 #include <flowfabric/frame_cursor.hpp>
 #include <flowfabric/work.hpp>
 
@@ -136,6 +137,8 @@ struct ReadStream {
   std::uint64_t from = 0;
   std::uint32_t limit = 100;
   Millis wait{0};
+  // Of CreateStreamTicket: with it, a reader needs no other right. Fails with unauthenticated if it is not valid.
+  std::optional<std::string> ticket = {};
 };
 
 struct StreamInfo {
@@ -210,6 +213,59 @@ struct TailAttemptStream {
   FrameCursor after = FrameCursor::at({});
   Millis wait{0};
   std::uint32_t limit = 50;
+};
+
+// ---- Tickets ------------------------------------------------------------------------------------
+
+struct StreamTicket {
+  std::string ticket;
+  TimePoint expires_at;
+  bool operator==(const StreamTicket&) const = default;
+};
+
+// A signed right to read the streams of one execution, and nothing else, for somebody who has no other right: a web
+// page whose EventSource cannot send a token. Rotating the waitpoint secret ends it after the secret's grace.
+struct CreateStreamTicket {
+  using Reply = StreamTicket;
+  static constexpr OperationRow row{.owner = Owner::execution,
+                                    .http = {HttpMethod::post,
+                                             "/v1/executions/{id}/stream-ticket", Role::submit,
+                                             "Issue a ticket for reading an execution's streams",
+                                             {"issued"}}};
+  ExecutionId id;
+  Millis ttl = limits::stream_ticket_ttl_default;
+};
+
+// ---- The streams of a flow ------------------------------------------------------------------------
+
+struct FlowFrame {
+  NodeName node;
+  ExecutionId id;  // of the node
+  StreamName stream;
+  Frame frame;
+  std::string place;  // behind this frame: `after` of the page that goes on there
+  bool operator==(const FlowFrame&) const = default;
+};
+
+struct FlowStreamPage {
+  std::vector<FlowFrame> frames;
+  std::string next;  // `after` of the next page
+  // How the flow ended, if it did: with the last frame of this page there is nothing more to come.
+  std::optional<FlowState> end = {};
+};
+
+// The frames of all streams of all nodes of a flow. What stands there already comes node by node, in the order of
+// their submission; what comes later, as it is written. Each stream's frames are in order, without holes except for
+// those that are no longer kept. Waits up to `wait` for the first frame, or for the end of the flow.
+struct ReadFlowStream {
+  using Reply = FlowStreamPage;
+  static constexpr OperationRow row{.owner = Owner::flow,
+                                    .http = {HttpMethod::get, "/v1/flows/{id}/stream", Role::read,
+                                             "Read the streams of a flow's nodes as one"}};
+  FlowId id;
+  std::string after = {};  // a place; empty: from the beginning
+  std::uint32_t limit = 100;
+  Millis wait{0};
 };
 
 }  // namespace ff

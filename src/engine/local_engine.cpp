@@ -79,7 +79,7 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
   store_->set_sinks({.on_events = [this](auto changes) { on_events(changes); },
                      .on_changes = [this](auto changes) { on_changes(changes); },
                      .on_opening = [this](const store::Opening& opening) { on_opening(opening); },
-                     .on_frames = [this](const ExecutionId& id) { waiting_for_frames_.wake_all(id); },
+                     .on_frames = [this](const ExecutionId& id) { on_frames(id); },
                      .on_gap = [this] { on_gap(); }});
   if (options_.scan) {
     log::info("partitions={}", store_->partition_count());
@@ -411,7 +411,15 @@ Async<typename Read::Reply> LocalEngine::read_frames_or_wait(Read read, Millis w
   }
 }
 
+// A wait ends with the ticket.
 Async<StreamPage> LocalEngine::handle(ReadStream operation) {
+  if (operation.ticket) {
+    const auto claims =
+        co_await waitpoint_keys_.verify_ticket(std::move(*operation.ticket), operation.id);
+    FF_CO_TRY(claims);
+    operation.wait =
+        std::min(operation.wait, std::max(claims->expires_at - store_->now(), Millis{1}));
+  }
   store::ReadFrames read{.id = operation.id,
                          .stream = std::move(operation.stream),
                          .from = operation.from,
@@ -421,6 +429,16 @@ Async<StreamPage> LocalEngine::handle(ReadStream operation) {
   };
   co_return co_await without_cancellation_exceptions(
       read_frames_or_wait(std::move(read), operation.wait, has_news));
+}
+
+Async<StreamTicket> LocalEngine::handle(CreateStreamTicket operation) {
+  const auto execution = co_await store_->run(GetExecution{operation.id});
+  FF_CO_TRY(execution);
+  const core::StreamTicketClaims claims{.execution = operation.id,
+                                        .expires_at = store_->now() + operation.ttl};
+  auto ticket = co_await waitpoint_keys_.mint(claims);
+  FF_CO_TRY(ticket);
+  co_return StreamTicket{.ticket = std::move(*ticket), .expires_at = claims.expires_at};
 }
 
 Async<AttemptFrames> LocalEngine::handle(ReadAttemptStream operation) {
@@ -445,6 +463,46 @@ Async<AttemptFrames> LocalEngine::handle(TailAttemptStream operation) {
   };
   co_return co_await without_cancellation_exceptions(
       read_frames_or_wait(std::move(read), operation.wait, has_news));
+}
+
+Async<FlowStreamPage> LocalEngine::handle(ReadFlowStream operation) {
+  co_return co_await without_cancellation_exceptions(
+      read_flow_stream_or_wait(std::move(operation)));
+}
+
+namespace {
+
+// Wakes the call by notices of frames while it waits.
+struct WokenByFrames {
+  WokenByFrames(FlowTail& followed, Wakeup& wakeup) : tail(followed) {
+    tail.follower().wake(&wakeup);
+  }
+  ~WokenByFrames() { tail.follower().wake(nullptr); }
+  FlowTail& tail;
+};
+
+}  // namespace
+
+Async<FlowStreamPage> LocalEngine::read_flow_stream_or_wait(ReadFlowStream operation) {
+  const auto deadline = SteadyClock::now() + operation.wait;
+  auto tail = flow_tails_.take(*store_, operation.id, operation.after);
+  FF_CO_TRY(tail);
+  Wakeup wakeup(co_await asio::this_coro::executor);
+  const ExecutionId subject{core::partition_of(operation.id.uuid(), store_->partition_count()),
+                            operation.id.uuid()};
+  const WaitList<ExecutionId>::Waiter place(waiting_for_end_, subject, wakeup);
+  const WokenByFrames woken(**tail, wakeup);
+  while (true) {
+    auto page = co_await (*tail)->read(operation.limit);
+    const bool has_news = !page || !page->frames.empty() || page->end;
+    const bool is_given_up = co_await is_cancelled();
+    if (!has_news && SteadyClock::now() < deadline && !is_given_up) {
+      co_await wakeup.wait_until(deadline);
+      continue;
+    }
+    if (page) flow_tails_.put(operation.id, page->next, *tail);
+    co_return page;
+  }
 }
 
 // ---- Working ------------------------------------------------------------------------------------
@@ -648,12 +706,18 @@ void LocalEngine::on_changes(std::span<const core::ExecutionChange> changes) {
   }
 }
 
+void LocalEngine::on_frames(const ExecutionId& id) {
+  waiting_for_frames_.wake_all(id);
+  flow_tails_.notices.note(id);
+}
+
 // Those who wait for work are offered what the store finds when it looks again.
 void LocalEngine::on_gap() {
   if (closing_) return;
   events_.note_gap();
   waiting_for_end_.wake_all();
   waiting_for_frames_.wake_all();
+  flow_tails_.notices.note_gap();
 }
 
 }  // namespace ff

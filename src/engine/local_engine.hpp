@@ -20,6 +20,7 @@
 #include "engine/starting/scheduler.hpp"
 #include "engine/starting/start_gate.hpp"
 #include "engine/starting/worker_cache.hpp"
+#include "engine/streams/flow_tail.hpp"
 #include "engine/supervisor.hpp"
 #include "engine/waitpoint_keys.hpp"
 #include "store/store.hpp"
@@ -100,6 +101,8 @@ class LocalEngine final : public Engine {
   Async<StreamPage> handle(ReadStream operation);
   Async<AttemptFrames> handle(ReadAttemptStream operation);
   Async<AttemptFrames> handle(TailAttemptStream operation);
+  Async<StreamTicket> handle(CreateStreamTicket operation);
+  Async<FlowStreamPage> handle(ReadFlowStream operation);
   Async<ClaimReply> handle(Claim operation);
   Async<GrantReply> handle(Grant operation);
   Async<GrantReply> grant(Grant operation);
@@ -155,6 +158,8 @@ class LocalEngine final : public Engine {
   Async<FlowInfo> read_flow_or_wait(GetFlow operation);
   template <class Read, class HasNews>
   Async<typename Read::Reply> read_frames_or_wait(Read read, Millis wait, HasNews has_news);
+  Async<FlowStreamPage> read_flow_stream_or_wait(ReadFlowStream operation);
+  void on_frames(const ExecutionId& id);
   Async<std::vector<FlowNodeInfo>> all_nodes(FlowId id);
   Async<std::optional<ExecutionId>> parent_of(ExecutionId id);
   Async<void> check_attachments(const Namespace& ns, const std::vector<BudgetId>& budgets,
@@ -193,6 +198,7 @@ class LocalEngine final : public Engine {
   WorkWaiters waiting_for_work_;
   WaitList<ExecutionId> waiting_for_end_;
   WaitList<ExecutionId> waiting_for_frames_;
+  FlowTails flow_tails_;
   using WorkerName = std::pair<Namespace, WorkerId>;
   WaitList<WorkerName> drained_claims_;
   ClaimTurns claim_turns_;

@@ -19,13 +19,34 @@ Async<std::string> WaitpointKeys::mint(core::WaitpointClaims claims) {
 }
 
 Async<core::WaitpointClaims> WaitpointKeys::verify(std::string token) {
+  // Not inside the co_await: g++ 12 destroys the id twice there.
+  const auto kid = core::kid_of_token(token);
+  const auto keys = co_await ring_for(kid);
+  FF_CO_TRY(keys);
+  co_return core::verify_token(**keys, token, store_.now());
+}
+
+Async<std::string> WaitpointKeys::mint(core::StreamTicketClaims claims) {
+  const auto keys = co_await ring(ring_fresh_for);
+  FF_CO_TRY(keys);
+  co_return core::mint_ticket(**keys, claims);
+}
+
+Async<core::StreamTicketClaims> WaitpointKeys::verify_ticket(std::string ticket,
+                                                             ExecutionId execution) {
+  const auto parts = core::split_signed(core::stream_ticket_form, ticket);
+  std::optional<KeyId> kid;
+  if (parts) kid = parts->kid;
+  const auto keys = co_await ring_for(kid);
+  FF_CO_TRY(keys);
+  co_return core::verify_ticket(**keys, ticket, execution, store_.now());
+}
+
+Async<WaitpointKeys::Ring> WaitpointKeys::ring_for(std::optional<KeyId> kid) {
   auto keys = co_await ring(ring_fresh_for);
   FF_CO_TRY(keys);
-  if (const auto kid = core::kid_of_token(token); kid && !(*keys)->keys.contains(*kid)) {
-    keys = co_await ring(fresh_for_unknown);
-    FF_CO_TRY(keys);
-  }
-  co_return core::verify_token(**keys, token, store_.now());
+  if (kid && !(*keys)->keys.contains(*kid)) keys = co_await ring(fresh_for_unknown);
+  co_return keys;
 }
 
 void WaitpointKeys::forget() {

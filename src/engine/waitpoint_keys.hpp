@@ -1,9 +1,10 @@
-// Signing and verifying waitpoint tokens with the store's key ring.
+// Signing and verifying waitpoint tokens and stream tickets with the store's key ring.
 #pragma once
 
 #include <chrono>
 #include <mutex>
 
+#include "core/waitpoints/stream_ticket.hpp"
 #include "core/waitpoints/token.hpp"
 #include "store/store.hpp"
 
@@ -23,6 +24,10 @@ class WaitpointKeys {
   // Fails with invalid_token or token_expired, or with the store's error if it cannot be told.
   Async<core::WaitpointClaims> verify(std::string token);
 
+  Async<std::string> mint(core::StreamTicketClaims claims);
+  // Fails with unauthenticated, or with the store's error if it cannot be told.
+  Async<core::StreamTicketClaims> verify_ticket(std::string ticket, ExecutionId execution);
+
   // This process changed the ring.
   void forget();
 
@@ -36,6 +41,8 @@ class WaitpointKeys {
 
   // A ring that is at most as old as that.
   Async<Ring> ring(Millis age_max);
+  // One that knows the secret `kid`, if any does; an unknown secret may have been rotated in a moment ago.
+  Async<Ring> ring_for(std::optional<KeyId> kid);
 
   store::Store& store_;
   Now now_;

@@ -52,6 +52,8 @@ Result<void> validate(const AppendFrames& operation, PartitionIndex partition_co
 Result<void> validate(const ReadStream& operation, PartitionIndex partition_count);
 Result<void> validate(const ReadAttemptStream& operation, PartitionIndex partition_count);
 Result<void> validate(const TailAttemptStream& operation, PartitionIndex partition_count);
+Result<void> validate(const CreateStreamTicket& operation, PartitionIndex partition_count);
+Result<void> validate(const ReadFlowStream& operation, PartitionIndex partition_count);
 
 Result<void> validate(const SubmitFlow& operation, PartitionIndex partition_count);
 Result<void> validate(const ExtendFlow& operation, PartitionIndex partition_count);

@@ -95,4 +95,18 @@ Result<void> validate(const TailAttemptStream& operation, PartitionIndex partiti
                                 limits::attempt_tail_wait_max.count()));
 }
 
+Result<void> validate(const CreateStreamTicket& operation, PartitionIndex partition_count) {
+  return all_of({
+      validate_id(operation.id, partition_count),
+      duration_in_range("ttl_ms", operation.ttl, Millis{1}, limits::stream_ticket_ttl_max),
+  });
+}
+
+Result<void> validate(const ReadFlowStream& operation, PartitionIndex) {
+  return all_of({
+      in_range<std::uint32_t>("limit", operation.limit, 1, limits::stream_page_max),
+      duration_in_range("wait_ms", operation.wait, Millis{0}, limits::wait_max),
+  });
+}
+
 }  // namespace ff::core

@@ -4,16 +4,16 @@
 
 #include <fmt/format.h>
 
-#include "base/text/base64.hpp"
 #include "base/text/hex.hpp"
 #include "base/text/hmac.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
+#include "core/waitpoints/signed_text.hpp"
 
 namespace ff::core {
 namespace {
 
-constexpr std::string_view prefix = "ffw1.";
+constexpr SignedForm token_form{.prefix = "ffw1.", .bytes_max = waitpoint_token_bytes_max};
 constexpr std::size_t contract_digest_size = 40;
 
 enum Flag : std::uint8_t { expires = 1, has_approver = 2, all_flags = 3 };
@@ -31,61 +31,24 @@ std::unexpected<Error> no_secret() {
               {{"what", "waitpoint_secret"}});
 }
 
-template <class Number>
-void append(std::string& bytes, Number number) {
-  for (std::size_t byte = sizeof number; byte-- > 0;)
-    bytes += static_cast<char>(number >> (8 * byte) & 0xff);
-}
-
 std::string encode(const WaitpointClaims& claims) {
   std::string bytes;
   bytes +=
       static_cast<char>((claims.expires_at ? expires : 0) | (claims.approver ? has_approver : 0));
-  append(bytes, claims.execution.partition());
+  append_number(bytes, claims.execution.partition());
   const auto& execution = claims.execution.uuid().bytes();
   const auto& waitpoint = claims.waitpoint.uuid().bytes();
   bytes.append(execution.begin(), execution.end());
   bytes.append(waitpoint.begin(), waitpoint.end());
   if (claims.expires_at)
-    append(bytes, static_cast<std::uint64_t>(claims.expires_at->time_since_epoch().count()));
+    append_number(bytes, static_cast<std::uint64_t>(claims.expires_at->time_since_epoch().count()));
   bytes += static_cast<char>(claims.ns.str().size());
   bytes += claims.ns.str();
   return bytes + claims.approver.value_or("");
 }
 
-// Takes values off the front; `ok` is false once there are too few bytes.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-
-  std::string_view take(std::size_t size) {
-    ok = ok && size <= bytes_.size();
-    const auto taken = bytes_.substr(0, ok ? size : 0);
-    bytes_.remove_prefix(taken.size());
-    return taken;
-  }
-  template <class Number>
-  Number number() {
-    Number value = 0;
-    for (const char byte : take(sizeof value))
-      value = static_cast<Number>(value << 8 | static_cast<std::uint8_t>(byte));
-    return value;
-  }
-  Uuid uuid() {
-    Uuid::Bytes bytes{};
-    std::ranges::copy(take(bytes.size()), bytes.begin());
-    return Uuid{bytes};
-  }
-  std::string rest() { return std::string(take(bytes_.size())); }
-
-  bool ok = true;
-
- private:
-  std::string_view bytes_;
-};
-
 std::optional<WaitpointClaims> decode(std::string_view bytes) {
-  Reader read(bytes);
+  BodyReader read(bytes);
   WaitpointClaims claims;
   const auto flags = read.number<std::uint8_t>();
   const auto partition = read.number<PartitionIndex>();
@@ -103,32 +66,6 @@ std::optional<WaitpointClaims> decode(std::string_view bytes) {
   return claims;
 }
 
-// A token by its parts, as the grammar names them.
-struct Parts {
-  KeyId kid;
-  std::string_view body;
-  std::string_view mac;
-  std::string_view is_signed;  // everything before the mac's dot
-};
-
-// A kid may have dots, so body and mac are found from the end.
-std::optional<Parts> split(std::string_view token) {
-  if (token.size() > waitpoint_token_bytes_max || !token.starts_with(prefix)) return std::nullopt;
-  const auto mac_dot = token.rfind('.');
-  const auto body_dot = mac_dot == 0 ? std::string_view::npos : token.rfind('.', mac_dot - 1);
-  if (body_dot == std::string_view::npos || body_dot < prefix.size()) return std::nullopt;
-  auto kid = KeyId::parse(std::string(token.substr(prefix.size(), body_dot - prefix.size())));
-  if (!kid) return std::nullopt;
-  return Parts{.kid = std::move(*kid),
-               .body = token.substr(body_dot + 1, mac_dot - body_dot - 1),
-               .mac = token.substr(mac_dot + 1),
-               .is_signed = token.substr(0, mac_dot)};
-}
-
-std::string mac_of(const WaitpointSecret& secret, std::string_view is_signed) {
-  return base64url_encode(hmac_sha256(secret.bytes(), is_signed));
-}
-
 std::string contract_digest(const WaitpointSecret& secret, const ContractWaitpoint& waitpoint) {
   return hex_encode(hmac_sha1(secret.bytes(), fmt::format("{}|{}|{}", waitpoint.id, waitpoint.key,
                                                           waitpoint.created_at_ms)));
@@ -137,43 +74,36 @@ std::string contract_digest(const WaitpointSecret& secret, const ContractWaitpoi
 }  // namespace
 
 Result<std::string> mint_token(const KeyRing& ring, const WaitpointClaims& claims) {
-  const auto* secret = ring.signing();
-  if (!secret) return no_secret();
   const auto& approver = claims.approver;
   if (approver && (approver->empty() || approver->size() > limits::approver_bytes_max ||
                    !is_valid_utf8(*approver)))
     return fail_field(
         Errc::invalid_input, "approver",
         fmt::format("approver must be UTF-8 text of 1 to {} bytes", limits::approver_bytes_max));
-  auto token =
-      fmt::format("{}{}.{}", prefix, ring.current->str(), base64url_encode(encode(claims)));
-  return token + '.' + mac_of(*secret, token);
+  auto token = sign(ring, token_form, encode(claims));
+  if (!token) return no_secret();
+  return std::move(*token);
 }
 
 Result<WaitpointClaims> verify_token(const KeyRing& ring, std::string_view token, TimePoint now) {
-  const auto parts = split(token);
-  if (!parts) return invalid_token();
-  const auto key = ring.keys.find(parts->kid);
-  if (key == ring.keys.end()) return invalid_token();
-  if (!same_bytes(mac_of(key->second.secret, parts->is_signed), parts->mac)) return invalid_token();
-
-  const auto body = base64url_decode(parts->body);
-  auto claims = body ? decode(*body) : std::nullopt;
+  const auto text = open_signed(ring, token_form, token);
+  if (!text) return invalid_token();
+  auto claims = decode(text->body);
   if (!claims) return invalid_token();
-  if (!is_valid(ring, parts->kid, now) || (claims->expires_at && *claims->expires_at < now))
+  if (!is_valid(ring, text->kid, now) || (claims->expires_at && *claims->expires_at < now))
     return token_expired();
   return std::move(*claims);
 }
 
 std::optional<KeyId> kid_of_token(std::string_view token) {
-  const auto parts = split(token);
+  const auto parts = split_signed(token_form, token);
   return parts ? std::optional(parts->kid) : std::nullopt;
 }
 
 std::string redacted(std::string_view token) {
   constexpr std::string_view malformed = "<REDACTED:malformed>";
-  if (const auto parts = split(token))
-    return fmt::format("{}{}.<REDACTED:len={}>", prefix, parts->kid.str(),
+  if (const auto parts = split_signed(token_form, token))
+    return fmt::format("{}{}.<REDACTED:len={}>", token_form.prefix, parts->kid.str(),
                        parts->body.size() + 1 + parts->mac.size());
   const auto colon = token.find(':');
   if (colon == std::string_view::npos || colon + 1 == token.size()) return std::string(malformed);

@@ -1,8 +1,6 @@
 // Tokens: a signed right to answer a waitpoint, for someone who has no other rights.
 //
-//   token := "ffw1." kid "." body "." mac           letters, digits, '.', '_' and '-' only
-//   body  := base64url(claims)
-//   mac   := base64url(HMAC-SHA-256(secret of kid, everything before the last '.'))
+//   token  := signed text (signed_text.hpp) with the prefix "ffw1." and the claims as its body
 //   claims := flags:1 partition:be16 execution:16 waitpoint:16 [expires_at_ms:be64] length:1 namespace
 //             [approver, up to the end]             flags: 1 expires, 2 has an approver
 //

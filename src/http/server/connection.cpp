@@ -18,6 +18,7 @@
 #include "base/try.hpp"
 #include "base/version.hpp"
 #include "http/server/event_stream.hpp"
+#include "http/server/flow_frame_stream.hpp"
 #include "http/server/frame_stream.hpp"
 #include "http/server/request_origin.hpp"
 
@@ -56,6 +57,18 @@ Error stream_ops_closed() {
   return {Errc::overloaded,
           "stream_ops is closed: this server is shutting down; ask again in a moment",
           {{"pool", "stream_ops"}}};
+}
+Error too_many_tails(const Allowance& tails) {
+  return {Errc::resource_exhausted,
+          fmt::format("{} readers follow streams at this server already; try again in a moment, or "
+                      "raise its limit (FF_MAX_TAILS)",
+                      tails.most())};
+}
+Error too_many_tails(const KeyedAllowance& tails) {
+  return {Errc::resource_exhausted,
+          fmt::format("this token or ticket follows {} streams at this server already; end one of "
+                      "them, or raise the server's limit (FF_MAX_TAILS_PER_TOKEN)",
+                      tails.most())};
 }
 
 // How to answer a request that could not be read; none if there is nobody to answer.
@@ -101,10 +114,18 @@ Result<std::unique_ptr<SentEvents>> make_stream(Engine& engine, const RequestFie
   return std::make_unique<Stream>(engine, std::move(*query));
 }
 
-Result<std::unique_ptr<SentEvents>> sent_events(bool of_frames, Engine& engine,
+Result<std::unique_ptr<SentEvents>> sent_events(const Route& route, Engine& engine,
                                                 const RequestFields& fields) {
-  return of_frames ? make_stream<FrameStream, ReadStream>(engine, fields)
-                   : make_stream<EventStream, ReadEvents>(engine, fields);
+  if (route.endpoint.path == endpoint<ReadStream>.path)
+    return make_stream<FrameStream, ReadStream>(engine, fields);
+  if (route.endpoint.path == endpoint<ReadFlowStream>.path)
+    return make_stream<FlowFrameStream, ReadFlowStream>(engine, fields);
+  return make_stream<EventStream, ReadEvents>(engine, fields);
+}
+
+// The field in which a query says where a stream goes on.
+std::string_view place_field(const Route& route) {
+  return route.endpoint.path == endpoint<ReadStream>.path ? "from" : "after";
 }
 
 }  // namespace
@@ -171,6 +192,14 @@ asio::awaitable<bool> Connection::serve_one() {
     if (const auto error = explain_unreadable(failed, nullptr)) co_await refuse(exchange, *error);
     co_return false;
   }
+  exchange.allowed_origin = context_.cors.allowed(parser.get()[beast::http::field::origin]);
+  if (parser.is_done() && !exchange.allowed_origin.empty() && is_preflight(parser.get())) {
+    exchange.method = Verb::options;
+    exchange.target = parser.get().target();
+    if (parser.keep_alive()) exchange.keep = Keep::open;
+    co_return co_await send(exchange, context_.cors.preflight(exchange.allowed_origin),
+                            exchange.keep);
+  }
   if (auto admitted = admit(parser, exchange); !admitted) {
     // A request without a body has been read completely; the next request can follow.
     if (parser.is_done())
@@ -221,7 +250,8 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   const auto audience = found ? exchange.found->route->audience : Audience::callers;
   if (access->is_open()) {
     // A page of ours may be opened from anywhere: it is the same for everybody.
-    if (audience != Audience::browsers) FF_TRY(refuse_foreign_page(header, target->authority));
+    if (audience != Audience::browsers && exchange.allowed_origin.empty())
+      FF_TRY(refuse_foreign_page(header, target->authority));
     // HTTP/1.0, which no browser speaks, may leave it out. Outsiders bring a credential that a page with a
     // rebound name does not have.
     const bool named = !target->authority.empty() || header.version() >= 11;
@@ -229,7 +259,13 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
       FF_TRY(refuse_foreign_host(target->authority));
   }
   const bool open = found && exchange.found->route->endpoint.role == Role::nobody;
-  if (!open) {
+  const bool by_ticket =
+      found && exchange.found->route->takes_ticket && exchange.found->url_fields.contains("ticket");
+  if (by_ticket) {  // the engine checks it
+    const auto& ticket = exchange.found->url_fields.at("ticket").get_string();
+    exchange.caller = {.name = "ticket", .roles = {}};
+    exchange.ticket = std::string(ticket);
+  } else if (!open) {
     auto caller = access->admit(header[beast::http::field::authorization], SystemClock().now());
     FF_TRY(caller);
     exchange.caller = std::move(*caller);
@@ -237,7 +273,7 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   FF_TRY(found);
   const auto& route = *exchange.found->route;
   FF_TRY(check_rate(route));
-  if (!exchange.caller.may(route.endpoint.role))
+  if (!by_ticket && !exchange.caller.may(route.endpoint.role))
     return fail(Errc::permission_denied,
                 fmt::format("token '{}' may not do this; it takes one with the role {}",
                             printable(exchange.caller.name), to_string(route.endpoint.role)));
@@ -286,9 +322,7 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
     if (closing_) exchange.keep = Keep::close;
     co_return co_await send(exchange, std::move(response), exchange.keep);
   }
-  const bool wants_stream = request.method() == Verb::get &&
-                            (route.endpoint.path == endpoint<ReadEvents>.path ||
-                             route.endpoint.path == endpoint<ReadStream>.path) &&
+  const bool wants_stream = request.method() == Verb::get && route.sends_events &&
                             prefers_event_stream(request[beast::http::field::accept]);
   const std::string last_event_id(request["Last-Event-ID"]);
   if (wants_stream) exchange.authorization = request[beast::http::field::authorization];
@@ -301,39 +335,59 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
     if (exchange.caller.ns) scoped.emplace(context_.engine, *exchange.caller.ns);
     Engine& engine = scoped ? static_cast<Engine&>(*scoped) : context_.engine;
     if (wants_stream) {
-      const bool of_frames = route.endpoint.path == endpoint<ReadStream>.path;
-      if (!last_event_id.empty()) fields->url[of_frames ? "from" : "after"] = last_event_id;
-      if (of_frames && last_event_id == end_of_frames)  // a browser stops to reconnect
+      if (!last_event_id.empty()) fields->url[place_field(route)] = last_event_id;
+      if (route.is_tail && last_event_id == end_of_frames)  // a browser stops to reconnect
         co_return co_await send(exchange, make_response(Status::no_content, "", ""), exchange.keep);
-      co_return co_await send_events(exchange, sent_events(of_frames, engine, *fields));
+      co_return co_await send_events(exchange, sent_events(route, engine, *fields));
     }
-    response = co_await run(engine, route, std::move(*fields));
+    response = co_await run(exchange, engine, std::move(*fields));
   }
   if (closing_) exchange.keep = Keep::close;
   co_return co_await send(exchange, std::move(response), exchange.keep);
 }
 
-asio::awaitable<Response> Connection::run(Engine& engine, const Route& route,
+// A reader that follows a stream is counted apart: it must not keep workers from waiting for work.
+Result<Connection::WaitingShare> Connection::share_of_waiting(const Exchange& exchange) {
+  WaitingShare share;
+  if (!exchange.found->route->is_tail) {
+    share.of_all = context_.long_polls.take();
+    if (!share.of_all) return std::unexpected(too_many_wait(context_.long_polls));
+    return share;
+  }
+  share.of_all = context_.tails.take();
+  if (!share.of_all) return std::unexpected(too_many_tails(context_.tails));
+  const bool is_counted = !exchange.ticket.empty() || !context_.credentials().access->is_open();
+  if (!is_counted) return share;
+  share.of_holder = context_.tails_by_holder.take(
+      exchange.ticket.empty() ? exchange.caller.name : exchange.ticket);
+  if (!share.of_holder) return std::unexpected(too_many_tails(context_.tails_by_holder));
+  return share;
+}
+
+asio::awaitable<Response> Connection::run(Exchange& exchange, Engine& engine,
                                           RequestFields fields) {
-  if (!route.is_stream_op) co_return co_await run_admitted(engine, route, std::move(fields));
+  if (!exchange.found->route->is_stream_op)
+    co_return co_await run_admitted(exchange, engine, std::move(fields));
   if (context_.is_stopping) co_return error_response(stream_ops_closed());
   const auto permit = context_.stream_ops.take();
   if (!permit) co_return error_response(too_many_stream_ops(context_.stream_ops));
-  co_return co_await run_admitted(engine, route, std::move(fields));
+  co_return co_await run_admitted(exchange, engine, std::move(fields));
 }
 
-asio::awaitable<Response> Connection::run_admitted(Engine& engine, const Route& route,
+asio::awaitable<Response> Connection::run_admitted(Exchange& exchange, Engine& engine,
                                                    RequestFields fields) {
+  const auto& route = *exchange.found->route;
   if (!route.may_wait) {
     auto response = co_await or_apologise(route, http::run(route, engine, std::move(fields)));
     if (route.endpoint.path == endpoint<GetMetrics>.path && response.result() == Status::ok)
       response.body() += context_.metrics.text({.connections = context_.connections.used(),
                                                 .long_polls = context_.long_polls.used(),
+                                                .tails = context_.tails.used(),
                                                 .body_bytes = context_.body_bytes.used()});
     co_return response;
   }
-  const auto share = context_.long_polls.take();
-  if (!share) co_return error_response(too_many_wait(context_.long_polls));
+  const auto share = share_of_waiting(exchange);
+  if (!share) co_return error_response(share.error());
   Response response;
   co_await unless_in_vain(
       set(response, or_apologise(route, http::run(route, engine, std::move(fields)))));
@@ -367,8 +421,8 @@ asio::awaitable<Response> Connection::run_webhook(Exchange& exchange, Request re
 // Events as they happen, until the client or the server has enough. The connection is done then.
 asio::awaitable<bool> Connection::send_events(Exchange& exchange,
                                               Result<std::unique_ptr<SentEvents>> events) {
-  const auto share = context_.long_polls.take();
-  if (!share) events = std::unexpected(too_many_wait(context_.long_polls));
+  const auto share = share_of_waiting(exchange);
+  if (!share) events = std::unexpected(share.error());
   Result<std::string> text = "";
   if (events)
     text = co_await (*events)->begin();
@@ -380,8 +434,8 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange,
   }
   *text = fmt::format(
               "HTTP/1.1 200 OK\r\nDate: {}\r\nServer: FlowFabric/{}\r\nX-Request-Id: {}\r\n"
-              "Content-Type: {}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
-              http_date(), version, exchange.id, event_stream_type) +
+              "Content-Type: {}\r\nCache-Control: no-store\r\n{}Connection: close\r\n\r\n",
+              http_date(), version, exchange.id, event_stream_type, cors_lines(exchange)) +
           *text;
   conclude(exchange, 200);
   streaming_ = true;
@@ -399,8 +453,18 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange,
   co_return false;
 }
 
+// Of a response that is written as text.
+std::string Connection::cors_lines(const Exchange& exchange) const {
+  std::string lines;
+  if (!exchange.allowed_origin.empty())
+    lines = fmt::format("Access-Control-Allow-Origin: {}\r\n", exchange.allowed_origin);
+  if (context_.cors.varies()) lines += "Vary: Origin\r\n";
+  return lines;
+}
+
 // A stream outlives the check of its request: its token may have expired or been revoked since.
 bool Connection::is_still_admitted(Exchange& exchange) const {
+  if (!exchange.ticket.empty()) return true;  // the engine checks it at each read
   auto caller = context_.credentials().access->admit(exchange.authorization, SystemClock().now());
   if (!caller || caller->ns != exchange.caller.ns ||
       !caller->may(exchange.found->route->endpoint.role))
@@ -472,6 +536,11 @@ asio::awaitable<bool> Connection::send(const Exchange& exchange, Response respon
   response.set(beast::http::field::date, http_date());
   response.set(beast::http::field::server, std::string("FlowFabric/") + version);
   response.set("X-Request-Id", exchange.id);
+  if (!exchange.allowed_origin.empty()) {
+    response.set(beast::http::field::access_control_allow_origin, exchange.allowed_origin);
+    response.set(beast::http::field::access_control_expose_headers, "Retry-After, X-Request-Id");
+  }
+  if (context_.cors.varies()) response.set(beast::http::field::vary, "Origin");
   if (exchange.found && exchange.found->route->has_secrets) {
     response.set(beast::http::field::cache_control, "no-store");
     response.set("Referrer-Policy", "no-referrer");

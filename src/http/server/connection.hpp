@@ -48,6 +48,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Keep keep = Keep::close;  // afterwards
     std::string target = {};
     std::string authorization = {};  // the header, of an event stream
+    std::string ticket = {};         // instead of it
+    std::string allowed_origin = {};  // of a page that may read the response
     Caller caller = {};
     std::optional<Found> found = {};  // none until it is known
   };
@@ -59,11 +61,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Result<void> admit(const RequestParser& parser, Exchange& exchange);
   Result<void> check_rate(const Route& route);
   asio::awaitable<bool> answer(Exchange& exchange, Request request);
-  asio::awaitable<Response> run(Engine& engine, const Route& route, RequestFields fields);
-  asio::awaitable<Response> run_admitted(Engine& engine, const Route& route, RequestFields fields);
+  struct WaitingShare {
+    Allowance::Share of_all;
+    KeyedAllowance::Share of_holder;
+  };
+  Result<WaitingShare> share_of_waiting(const Exchange& exchange);
+  asio::awaitable<Response> run(Exchange& exchange, Engine& engine, RequestFields fields);
+  asio::awaitable<Response> run_admitted(Exchange& exchange, Engine& engine, RequestFields fields);
   asio::awaitable<Response> or_apologise(const Route& route, asio::awaitable<Response> running);
   asio::awaitable<Response> run_webhook(Exchange& exchange, Request request);
   asio::awaitable<bool> send_events(Exchange& exchange, Result<std::unique_ptr<SentEvents>> events);
+  std::string cors_lines(const Exchange& exchange) const;
   bool is_still_admitted(Exchange& exchange) const;
   asio::awaitable<void> unless_in_vain(asio::awaitable<void> waiting);
   void watch_for_hang_up();

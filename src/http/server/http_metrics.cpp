@@ -45,6 +45,7 @@ std::string HttpMetrics::text(const Taken& taken) const {
   prometheus::Registry moment;
   set_gauge(moment, "ff_http_connections", "Open connections", taken.connections);
   set_gauge(moment, "ff_http_long_polls", "Requests and event streams that wait", taken.long_polls);
+  set_gauge(moment, "ff_http_tails", "Readers that follow streams", taken.tails);
   set_gauge(moment, "ff_http_body_bytes", "Of requests that are read or answered",
             taken.body_bytes);
   return to_text(registry_) + to_text(moment);

@@ -22,6 +22,7 @@ class HttpMetrics {
   struct Taken {
     std::size_t connections;
     std::size_t long_polls;
+    std::size_t tails;
     std::size_t body_bytes;
   };
   std::string text(const Taken& taken) const;

@@ -138,6 +138,9 @@ Route make_route() {
           .takes_key = std::same_as<Op, Submit> || std::same_as<Op, SendSignal> ||
                        std::same_as<Op, SubmitFlow>,
           .takes_trace = submits,
+          .takes_ticket = TakesTicket<Op>,
+          .sends_events = sends_events<Op>,
+          .is_tail = std::same_as<Op, ReadStream> || std::same_as<Op, ReadFlowStream>,
           .raw_body_field = raw_body_field<Op>};
 }
 
@@ -383,7 +386,7 @@ std::string shown_path(std::string_view target) {
   const auto encoded = urls::make_pct_string_view(path);
   const auto decoded = encoded ? encoded->decode() : std::string(path);
   // Also on a path that is none of ours, what looks like a token is not shown.
-  const auto token = decoded.find("ffw1.");
+  const auto token = std::min(decoded.find("ffw1."), decoded.find("fft1."));
   if (token != std::string::npos) return printable(decoded.substr(0, token), path_shown_max) + "…";
   const auto at = decoded.find(token_paths);
   if (at == std::string::npos) return printable(path, path_shown_max);

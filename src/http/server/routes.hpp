@@ -42,6 +42,9 @@ struct Route {
   bool takes_key = false;                // an Idempotency-Key
   bool takes_trace = false;              // a traceparent
   bool takes_token_header = false;       // a waitpoint's token
+  bool takes_ticket = false;             // in the query, instead of a token
+  bool sends_events = false;             // if the request prefers them to JSON
+  bool is_tail = false;                  // of a stream: counted apart from other waiting requests
   std::string_view raw_body_field = "";  // the field for a body that is not JSON
 };
 

@@ -46,7 +46,8 @@ class Server::State {
  public:
   State(Engine& engine, Listener listener, ServerOptions options)
       : on_cut_(std::move(options.on_cut)),
-        context_(engine, options.limits, std::move(options.credentials), listener.is_loopback()),
+        context_(engine, options.limits, std::move(options.credentials), std::move(options.cors),
+                 listener.is_loopback()),
         acceptor_(listener.release_to(asio::make_strand(engine.executor()))) {
     coroutines_.spawn(acceptor_.get_executor(), [this] { return accept(); });
   }

@@ -15,6 +15,7 @@ namespace ff::http {
 struct ServerOptions {
   Credentials credentials = {};
   ServerLimits limits = {};
+  Cors cors = {};
   // Called when running requests are cut: what they wait for should end. From the thread that stops it.
   std::function<void()> on_cut = {};
 };

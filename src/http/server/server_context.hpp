@@ -9,6 +9,7 @@
 
 #include "http/server/access.hpp"
 #include "http/server/allowance.hpp"
+#include "http/server/cors.hpp"
 #include "http/server/http_metrics.hpp"
 #include "http/server/rate_limit.hpp"
 #include "http/server/webhooks.hpp"
@@ -18,8 +19,10 @@ namespace ff::http {
 
 struct ServerLimits {
   std::size_t connections = 4'096;
-  std::size_t long_polls = 4'096;                    // event streams among them
-  std::size_t stream_ops = 64;                       // reads and tails of attempts' streams
+  std::size_t long_polls = 4'096;  // streams of events among them
+  std::size_t tails = 4'096;       // readers that follow streams of executions and flows
+  std::size_t tails_each = 1'024;  // of one token or ticket, if the server has tokens
+  std::size_t stream_ops = 64;     // reads and tails of attempts' streams
   std::size_t body_bytes = std::size_t{256} << 20;   // of all request bodies together
   std::size_t body_bytes_each = 16 << 10;            // of each body, not counted in `body_bytes`
   std::chrono::milliseconds idle_timeout{60'000};    // between two requests
@@ -40,13 +43,16 @@ struct Credentials {
 
 // Thread-safe.
 struct ServerContext {
-  ServerContext(Engine& served, const ServerLimits& limited, Credentials presented,
+  ServerContext(Engine& served, const ServerLimits& limited, Credentials presented, Cors pages,
                 bool listens_on_loopback)
       : engine(served),
         on_loopback(listens_on_loopback),
         limits(limited),
+        cors(std::move(pages)),
         connections(limited.connections),
         long_polls(limited.long_polls),
+        tails(limited.tails),
+        tails_by_holder(limited.tails_each),
         stream_ops(limited.stream_ops),
         body_bytes(limited.body_bytes),
         waitpoint_rate(limited.waitpoint_rate),
@@ -56,9 +62,12 @@ struct ServerContext {
   Engine& engine;
   const bool on_loopback;  // it listens there, and nowhere else
   const ServerLimits limits;
+  const Cors cors;
   HttpMetrics metrics;
   Allowance connections;
   Allowance long_polls;
+  Allowance tails;
+  KeyedAllowance tails_by_holder;  // by the name of a token, or by ticket
   Allowance stream_ops;
   std::atomic<bool> is_stopping = false;
   Allowance body_bytes;

@@ -94,7 +94,19 @@ template <class Op>
 inline constexpr bool has_secrets =
     !token_header_path<Op>.empty() || std::same_as<Op, Suspend> ||
     std::same_as<Op, CreateWaitpoint> || std::same_as<Op, GetWaitpointTokens> ||
-    std::same_as<Op, DeliverSignal> || std::same_as<Op, RotateWaitpointSecret>;
+    std::same_as<Op, DeliverSignal> || std::same_as<Op, RotateWaitpointSecret> ||
+    std::same_as<Op, CreateStreamTicket>;
+
+// May be asked with a ticket in the query, which the engine checks, instead of a token.
+template <class Op>
+concept TakesTicket = requires(Op operation) {
+  operation.ticket;
+};
+
+// Also answers with server-sent events.
+template <class Op>
+inline constexpr bool sends_events = std::same_as<Op, ReadEvents> || std::same_as<Op, ReadStream> ||
+                                     std::same_as<Op, ReadFlowStream>;
 
 // Its request is a list, and may be as large as all its items.
 template <class Op>

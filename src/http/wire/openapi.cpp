@@ -59,7 +59,7 @@ bool may_conflict(const Operation& op) {
                DeliverSignal, RotateWaitpointSecret, SubmitFlow>() ||
          (op.at.path.starts_with("/v1/flows/{") && op.at.method != Verb::get) ||
          (op.at.path.starts_with("/v1/executions/{id}/") && op.at.method != Verb::get &&
-          !op.is<SetTags, CloseWaitpoint>());
+          !op.is<SetTags, CloseWaitpoint, CreateStreamTicket>());
 }
 
 // True if the operation can be answered with 410: its waitpoint is closed.
@@ -161,7 +161,7 @@ json::object success(const Operation& op, Status status, NamedSchemas& named) {
     return {{"description", "the bytes, with the content type they were given"},
             {"content", content("*/*", json::object{})}};
   auto types = content(json_type, reply_schema(op, status, named));
-  if (op.is<ReadEvents, ReadStream>()) types[event_stream_type] = {{"schema", type_schema("string")}};
+  if (op.is<ReadEvents, ReadStream, ReadFlowStream>()) types[event_stream_type] = {{"schema", type_schema("string")}};
   return {{"description", "done"}, {"content", std::move(types)}};
 }
 
@@ -250,7 +250,7 @@ json::object operation(const Operation& op, NamedSchemas& named) {
   if (op.is<Submit, SubmitMany>())
     parameters.push_back(
         parameter("traceparent", "header", false, Codec<TraceParent>::schema(named)));
-  if (op.is<ReadEvents>())
+  if (op.is<ReadEvents, ReadStream, ReadFlowStream>())
     parameters.push_back(parameter("Last-Event-ID", "header", false, type_schema("string")));
   if (!parameters.empty()) described["parameters"] = std::move(parameters);
   if (has_body(at.method)) {

@@ -186,6 +186,11 @@ void describe(Fields& fields, ReadAttemptStream& value);
 void describe(Fields& fields, TailAttemptStream& value);
 void describe(Fields& fields, AttemptFrame& value);
 void describe(Fields& fields, AttemptFrames& value);
+void describe(Fields& fields, CreateStreamTicket& value);
+void describe(Fields& fields, StreamTicket& value);
+void describe(Fields& fields, ReadFlowStream& value);
+void describe(Fields& fields, FlowFrame& value);
+void describe(Fields& fields, FlowStreamPage& value);
 
 // Secrets of waitpoint tokens (wire_secrets.cpp)
 void describe(Fields& fields, RotateWaitpointSecret& value);

@@ -19,7 +19,7 @@ T flow_after_the_way(const T& value) {
 }
 
 template <class Op>
-Result<Op> parse(std::string text) {
+Result<Op> parse_flow(std::string text) {
   auto body = json::parse(text).as_object();
   return from_fields<Op>(
       RequestFields{.url = {}, .body = std::move(body), .text = std::move(text)});
@@ -27,8 +27,8 @@ Result<Op> parse(std::string text) {
 
 // "PATH: MESSAGE"
 template <class Op>
-std::string refusal(std::string text) {
-  const auto parsed = parse<Op>(std::move(text));
+std::string refusal_of_flow(std::string text) {
+  const auto parsed = parse_flow<Op>(std::move(text));
   if (parsed) return "accepted";
   for (const auto& detail : parsed.error().details)
     if (detail.name == "field") return detail.value + ": " + parsed.error().message;
@@ -162,17 +162,17 @@ TEST(WireFlows, SubmitIsTheSameAfterTheWay) {
 }
 
 TEST(WireFlows, ANodeThatIsAFlowNeedsNoKind) {
-  const auto flow = must(parse<SubmitFlow>(
+  const auto flow = must(parse_flow<SubmitFlow>(
       R"({"nodes":[{"name":"eu","flow":{"nodes":[{"name":"x","kind":"k"}],"result":"x"}}]})"));
   EXPECT_EQ(flow.nodes.at(0).kind, default_flow_kind());
   EXPECT_EQ(flow.nodes.at(0).flow->nodes.at(0).kind, kind("k"));
-  const auto nameless = parse<SubmitFlow>(R"({"nodes":[{"name":"eu","flow":{"nodes":[{"kind":"k"}]}}]})");
+  const auto nameless = parse_flow<SubmitFlow>(R"({"nodes":[{"name":"eu","flow":{"nodes":[{"kind":"k"}]}}]})");
   ASSERT_FALSE(nameless);
   EXPECT_EQ(nameless.error().details.at(0).value, "nodes[0].flow.nodes[0].name");
 }
 
 TEST(WireFlows, DependencyIsANameOrAnObject) {
-  const auto flow = must(parse<SubmitFlow>(
+  const auto flow = must(parse_flow<SubmitFlow>(
       R"({"nodes":[{"name":"a","kind":"k","after":["b",{"node":"c","on":"finished","input":"page"}]}]})"));
   const auto& after = flow.nodes.at(0).after;
   ASSERT_EQ(after.size(), 2u);
@@ -182,7 +182,7 @@ TEST(WireFlows, DependencyIsANameOrAnObject) {
 
 TEST(WireFlows, NeededIsANumberOrAWord) {
   const auto needed = [](const std::string& value) {
-    return must(parse<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","needed":)" + value + "}]}"))
+    return must(parse_flow<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","needed":)" + value + "}]}"))
         .nodes.at(0)
         .needed;
   };
@@ -192,7 +192,7 @@ TEST(WireFlows, NeededIsANumberOrAWord) {
 }
 
 TEST(WireFlows, PayloadMayBeAnyJsonValue) {
-  const auto flow = must(parse<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","payload":"text"},)"
+  const auto flow = must(parse_flow<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","payload":"text"},)"
                                            R"({"name":"b","kind":"k","payload":{"n": [1.50]}},)"
                                            R"({"name":"c","kind":"k","payload_base64":"/w=="}]})"));
   EXPECT_EQ(flow.nodes.at(0).payload, "text");
@@ -203,28 +203,28 @@ TEST(WireFlows, PayloadMayBeAnyJsonValue) {
 }
 
 TEST(WireFlows, WrongFieldsAreRefusedWithTheirPath) {
-  EXPECT_EQ(refusal<SubmitFlow>(R"({"steps":[]})"),
+  EXPECT_EQ(refusal_of_flow<SubmitFlow>(R"({"steps":[]})"),
             "steps: there is no field 'steps' here; check its spelling");
-  EXPECT_EQ(refusal<SubmitFlow>(R"({"nodes":[{"name":"a"}]})"),
+  EXPECT_EQ(refusal_of_flow<SubmitFlow>(R"({"nodes":[{"name":"a"}]})"),
             "nodes[0].kind: nodes[0]: kind is missing");
-  EXPECT_EQ(refusal<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","before":["b"]}]})"),
+  EXPECT_EQ(refusal_of_flow<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","before":["b"]}]})"),
             "nodes[0].before: nodes[0]: there is no field 'before' here; check its spelling");
-  EXPECT_EQ(refusal<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","after":["b",3]}]})"),
+  EXPECT_EQ(refusal_of_flow<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","after":["b",3]}]})"),
             "nodes[0].after[1]: nodes[0]: after[1] must be the name of a node or an object, got a "
             "whole number");
-  EXPECT_EQ(refusal<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","needed":"most"}]})"),
+  EXPECT_EQ(refusal_of_flow<SubmitFlow>(R"({"nodes":[{"name":"a","kind":"k","needed":"most"}]})"),
             "nodes[0].needed: nodes[0]: needed must be a whole number, all or any");
-  EXPECT_EQ(refusal<SubmitFlow>(
+  EXPECT_EQ(refusal_of_flow<SubmitFlow>(
                 R"({"nodes":[{"name":"a","kind":"k","after":[{"node":"b","on":"success"}]}]})"),
             "nodes[0].after[0].on: nodes[0]: after[0]: on must be one of succeeded, failed, "
             "finished, got "
             "'success'");
-  EXPECT_EQ(refusal<SubmitFlow>(R"({"on_failure":"panic"})"),
+  EXPECT_EQ(refusal_of_flow<SubmitFlow>(R"({"on_failure":"panic"})"),
             "on_failure: on_failure must be one of finish, stop, got 'panic'");
 }
 
 TEST(WireFlows, UnknownPoliciesAreRefused) {
-  EXPECT_EQ(refusal<CancelFlow>(
+  EXPECT_EQ(refusal_of_flow<CancelFlow>(
                 R"({"id":"01920000-0000-7000-8000-000000000001","policy":"cancel_some"})"),
             "policy: policy must be one of cancel_all, cancel_pending, flow_only, got "
             "'cancel_some'");

@@ -77,6 +77,7 @@ void describe(Fields& fields, ReadStream& read) {
   fields.defaulted("from", read.from);
   fields.defaulted("limit", read.limit);
   fields.defaulted("wait_ms", read.wait);
+  fields.optional("ticket", read.ticket);
 }
 
 void describe(Fields& fields, Frame& frame) {
@@ -144,6 +145,37 @@ void describe(Fields& fields, AttemptFrames& reply) {
   fields.required("count", reply.count);
   fields.optional("closed_at", reply.closed_at);
   fields.optional("closed_reason", reply.closed_reason);
+}
+
+void describe(Fields& fields, CreateStreamTicket& create) {
+  fields.required("id", create.id);
+  fields.defaulted("ttl_ms", create.ttl);
+}
+
+void describe(Fields& fields, StreamTicket& ticket) {
+  fields.required("ticket", ticket.ticket);
+  fields.required("expires_at_ms", ticket.expires_at);
+}
+
+void describe(Fields& fields, ReadFlowStream& read) {
+  fields.required("id", read.id);
+  fields.defaulted("after", read.after);
+  fields.defaulted("limit", read.limit);
+  fields.defaulted("wait_ms", read.wait);
+}
+
+void describe(Fields& fields, FlowFrame& frame) {
+  fields.required("node", frame.node);
+  fields.required("id", frame.id);
+  fields.required("stream", frame.stream);
+  fields.required("frame", frame.frame);
+  fields.required("place", frame.place);
+}
+
+void describe(Fields& fields, FlowStreamPage& page) {
+  fields.required("frames", page.frames);
+  fields.required("next", page.next);
+  fields.optional("end", page.end);
 }
 
 }  // namespace ff::http

@@ -290,7 +290,14 @@ Result<std::vector<StreamInfo>> Client::streams(const ExecutionId& id) {
   return member(call(ListStreams{id}), &StreamList::streams);
 }
 
-Result<StreamPage> Client::read_stream(ReadStream which) { return call(std::move(which)); }
+Result<StreamPage> Client::read_stream(ReadStream which) {
+  const auto wait = which.wait;
+  return run_within(limit(options_, wait), engine_,
+                    run_repeatedly(engine_, std::move(which), repeat(options_)));
+}
+
+// A reader comes back to a server that restarts; a place is a number, which stays.
+constexpr Millis tail_outage_max = std::chrono::minutes{2};
 
 // What a page says of what its reader cannot have, as frames.
 static std::vector<Frame> told_before(const StreamPage& page, std::uint64_t from) {
@@ -314,7 +321,10 @@ Result<std::uint64_t> Client::tail(ReadStream which,
   constexpr Millis wait = std::chrono::seconds{20};
   which.wait = wait;
   while (true) {
-    const auto page = call(which);
+    const auto page =
+        run_within({.timeout = wait + tail_outage_max + options_.timeout}, engine_,
+                   run_repeatedly(engine_, ReadStream(which),
+                                  {.limit = wait + tail_outage_max, .timeout = options_.timeout}));
     FF_TRY(page);
     for (const auto& frame : told_before(*page, which.from))
       if (!each(frame)) return page->next;

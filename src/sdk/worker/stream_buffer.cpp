@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -25,10 +27,29 @@ std::uint64_t lost_of(const AppendFrames& append, const Error& refusal) {
 
 }  // namespace
 
-StreamWriter::Buffer::Buffer(std::shared_ptr<Task::Context> context, AppendFrames next)
+StreamWriter::Buffer::Buffer(std::shared_ptr<Task::Context> context, AppendFrames next,
+                             std::string text)
     : context_(std::move(context)),
       next_(std::move(next)),
-      enough_(context_->engine().executor()) {}
+      enough_(context_->engine().executor()) {
+  remember(text);
+}
+
+void StreamWriter::Buffer::remember(const std::string& bytes) {
+  is_too_much_ = is_too_much_ || text_.size() + bytes.size() > limits::result_bytes_max;
+  if (is_too_much_)
+    text_ = {};
+  else
+    text_ += bytes;
+}
+
+std::string StreamWriter::Buffer::text() const {
+  const std::lock_guard lock(mutex_);
+  if (is_too_much_)
+    fail_for_good(fmt::format("what was written to the stream is more than the {} bytes of a result",
+                              limits::result_bytes_max));
+  return text_;
+}
 
 bool StreamWriter::Buffer::is_enough() const {
   return next_.frames.size() >= frames_at_once || bytes_ >= bytes_at_once;
@@ -44,12 +65,20 @@ void StreamWriter::Buffer::throw_if_failed() const {
   fail_for_good(failed_->message);
 }
 
+// A worker that stops lets its handlers finish, and what they still write is sent.
+void StreamWriter::Buffer::throw_if_cancelled() const {
+  const auto reason = context_->cancelled();
+  if (reason && *reason != CancelReason::worker_stopping) throw TaskCancelled(*reason);
+}
+
 void StreamWriter::Buffer::add(NewFrame frame, const Amounts& usage) {
+  throw_if_cancelled();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return failed_ || bytes_ < bytes_waiting_max; });
   throw_if_failed();
   for (const auto& [dimension, amount] : usage) next_.usage[dimension] += amount;
   bytes_ += frame.bytes.size() + sizeof(NewFrame);
+  remember(frame.bytes);
   next_.frames.push_back(std::move(frame));
   if (is_enough()) enough_.wake();
   if (std::exchange(is_sending_, true)) return;
@@ -131,7 +160,27 @@ void StreamWriter::write(std::string bytes, std::string_view type, const Amounts
 
 void StreamWriter::flush() { buffer_->flush(); }
 
+std::string StreamWriter::as_result() { return buffer_->text(); }
+
 // ---- Of a task ------------------------------------------------------------------------------------
+
+namespace {
+
+// What this attempt wrote before it paused. What is no longer kept is missing.
+std::string text_of_attempt(Task::Context& context, const AppendFrames& next,
+                            std::uint32_t attempt) {
+  std::string text;
+  ReadStream read{.id = next.id, .stream = next.stream, .limit = limits::stream_page_max};
+  while (true) {
+    const auto page = call(context, read);
+    for (const auto& frame : page.frames)
+      if (frame.kind == FrameKind::data && frame.attempt == attempt) text += frame.bytes;
+    if (page.frames.empty()) return text;
+    read.from = page.next;
+  }
+}
+
+}  // namespace
 
 StreamWriter Task::stream(std::string_view name, StreamOptions options) {
   const auto stream = or_fail(StreamName::parse(std::string(name)));
@@ -150,7 +199,10 @@ StreamWriter Task::stream(std::string_view name, StreamOptions options) {
       for (const auto& known : call(*context_, ListStreams{claimed_.id}).streams)
         if (known.name == stream && known.attempt == claimed_.attempt_index)
           next.written = known.written;
-    buffer = std::make_shared<StreamWriter::Buffer>(context_, std::move(next));
+    std::string text;
+    if (next.written > 0) text = text_of_attempt(*context_, next, claimed_.attempt_index);
+    buffer =
+        std::make_shared<StreamWriter::Buffer>(context_, std::move(next), std::move(text));
   }
   return StreamWriter(buffer);
 }

@@ -164,5 +164,92 @@ TEST_P(StreamTest, ABudgetStopsAWriterThatSpendsTooMuch) {
   EXPECT_EQ(must(client().state(id)), ExecutionState::failed);
 }
 
+TEST_P(StreamTest, WhatWasWrittenCanBeTheResult) {
+  const auto id = start_and_submit([](Task& task) -> Outcome {
+    auto out = task.stream();
+    for (const char* word : {"once ", "upon ", "a time"}) out.write(word);
+    return out.as_result();
+  });
+  EXPECT_EQ(client().result(id, wait_max), "once upon a time");
+  EXPECT_THAT(tail(id), ElementsAre("once ", "upon ", "a time"));
+}
+
+TEST_P(StreamTest, TheResultHasWhatTheAttemptWroteBeforeItPaused) {
+  const auto id = start_and_submit([](Task& task) -> Outcome {
+    auto out = task.stream();
+    out.write(task.resumed() ? "after" : "before ");
+    task.wait_for("go");
+    return out.as_result();
+  });
+  wait_until([&] { return must(client().state(id)) == ExecutionState::suspended; });
+  must(client().signal(id, "go", "it"));
+  EXPECT_EQ(client().result(id, wait_max), "before after");
+}
+
+TEST_P(StreamTest, MoreThanAResultMayHaveFailsForGood) {
+  const auto id = start_and_submit([](Task& task) -> Outcome {
+    auto out = task.stream();
+    for (int i = 0; i < 21; ++i) out.write(std::string(50'000, 'x'));
+    return out.as_result();
+  });
+  EXPECT_EQ(client().result(id, wait_max).error().code, Errc::execution_failed);
+}
+
+TEST_P(StreamTest, AWriterOfACancelledTaskStops) {
+  std::promise<std::string> told;
+  const auto id = start_and_submit([&](Task& task) -> Outcome {
+    auto out = task.stream();
+    try {
+      while (true) {
+        out.write("a");
+        std::this_thread::yield();
+      }
+    } catch (const TaskCancelled& reason) {
+      told.set_value(reason.what());
+    }
+    return "done";
+  });
+  must(client().tail({.id = id}, [](const Frame&) { return false; }));
+  must(client().cancel(id));
+  EXPECT_EQ(told.get_future().get(), "execution_cancelled");
+}
+
+// Which continues where it was, without a frame twice or none.
+TEST(StreamRestart, ATailGoesOnBehindARestartOfTheServer) {
+  ServerHome home;
+  const auto remote = must(open(home.url()));
+  Client client(*remote);
+  const auto id = must(client.submit({.kind = "k"})).id;
+  const auto call = [&](auto operation) {
+    return must(test::run_blocking(home.engine().executor(), home.engine().run(std::move(operation))));
+  };
+  const auto claimed = call(ClaimExecution{.id = id, .worker = must(WorkerId::parse("w"))});
+  const auto write = [&](std::uint64_t written, std::string text) {
+    call(AppendFrames{.id = id,
+                      .fence = claimed.fence,
+                      .written = written,
+                      .frames = {{.bytes = std::move(text)}},
+                      .durability = StreamClass::durable});
+  };
+  write(0, "a");
+  std::promise<void> seen;
+  std::vector<std::string> texts;
+  std::jthread reader([&] {
+    must(client.tail({.id = id}, [&](const Frame& frame) {
+      EXPECT_EQ(frame.number, texts.size());
+      texts.push_back(frame.bytes);
+      if (texts.size() == 1) seen.set_value();
+      return true;
+    }));
+  });
+  seen.get_future().wait();
+  home.stop();
+  home.start();
+  write(1, "b");
+  call(Complete{.id = id, .fence = claimed.fence});
+  reader.join();
+  EXPECT_THAT(texts, ElementsAre("a", "b"));
+}
+
 }  // namespace
 }  // namespace ff

@@ -1,0 +1,99 @@
+// A reader of all streams of a flow.
+#pragma once
+
+#include <flowfabric/streams.hpp>
+
+#include <map>
+
+#include "engine/streams/flow_place.hpp"
+#include "engine/streams/frame_notices.hpp"
+#include "store/store.hpp"
+
+namespace ff {
+
+// It follows the partition of the flow, so it costs the same however many nodes wait: the id and the name of each node
+// are kept, and places in the streams of those that run. One caller at a time.
+//
+// What stands there already is read in a pass: node by node, what was written after a moment and until another one,
+// which lies a little back, so that nothing of it can come later. Then the notices tell which streams to read.
+class FlowTail {
+ public:
+  FlowTail(store::Store& store, FrameNotices& notices, FlowId id, FlowPlace place);
+
+  // What there is; none may be, though not at the end.
+  Async<FlowStreamPage> read(std::uint32_t limit);
+
+  FrameNotices::Follower& follower() { return follower_; }
+
+ private:
+  using StreamKey = FlowPlace::StreamKey;
+  struct Node {
+    ExecutionId id;
+    NodeName name;
+  };
+  struct Position {
+    std::uint64_t next = 0;
+    std::int64_t last_at = 0;
+  };
+  struct Room {
+    FlowStreamPage& page;
+    std::uint32_t limit;
+    std::size_t bytes = 0;
+    bool is_full() const;
+  };
+
+  void begin_pass(std::int64_t until);
+  Async<void> go_on_with_pass(Room& room);
+  Async<void> pass_node(const FlowNodeInfo& node, Room& room);
+  Async<std::uint64_t> begin_of(const Node& node, const StreamInfo& stream, StreamKey key);
+  Async<void> read_noted(const FlowInfo& flow, Room& room);
+  Async<void> read_node(std::uint32_t index, Room& room);
+  Async<bool> read_on(const Node& node, const StreamInfo& stream, StreamKey key,
+                      std::int64_t until, Room& room);
+  Async<void> learn_nodes(std::uint32_t from);
+  void set_position(StreamKey key, std::uint64_t next);
+  void list_in_place(StreamKey key);
+  void advance();
+  std::int64_t settled_until() const;
+
+  store::Store& store_;
+  FlowId id_;
+  FlowPlace place_;
+  bool is_in_the_middle_;  // of a pass that another reader began: the nodes before may have written since
+  FrameNotices::Follower follower_;
+  std::vector<Node> nodes_;  // by number
+  std::map<ExecutionId, std::uint32_t> numbers_;
+  std::map<StreamKey, Position> positions_;
+  std::set<std::uint32_t> to_read_;  // nodes that wrote
+  std::vector<FlowNodeInfo> passing_;  // the page of nodes that the pass is in
+  std::uint32_t passing_from_ = 0;
+  std::optional<std::int64_t> ended_at_;  // of the flow
+  bool live_ = false;  // after the first pass
+  bool over_ = false;  // everything up to the end of the flow is read
+};
+
+// Readers between two calls. Thread-safe.
+class FlowTails {
+ public:
+  // The reader that stood at this place, or a new one; fails with invalid_input.
+  Result<std::shared_ptr<FlowTail>> take(store::Store& store, const FlowId& id,
+                                         const std::string& place);
+  void put(const FlowId& id, const std::string& place, std::shared_ptr<FlowTail> tail);
+  void clear();
+
+  FrameNotices notices;
+
+ private:
+  static constexpr std::size_t tails_max = 256;
+  static constexpr std::chrono::seconds idle_max{60};
+  using SteadyClock = std::chrono::steady_clock;
+  struct Kept {
+    std::string key;
+    std::shared_ptr<FlowTail> tail;
+    SteadyClock::time_point since;
+  };
+  std::mutex mutex_;
+  std::list<Kept> kept_;  // the oldest first
+};
+
+}  // namespace ff
