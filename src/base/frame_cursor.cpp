@@ -35,8 +35,6 @@ Result<FrameCursor> FrameCursor::parse(std::string text) {
   return FrameCursor(std::move(text), first, {*ms, seq.value_or(UINT64_MAX)});
 }
 
-FrameCursor FrameCursor::at(FrameId id) {
-  return {fmt::format("{}-{}", id.ms, id.seq), id, id};
-}
+FrameCursor FrameCursor::at(FrameId id) { return {fmt::format("{}-{}", id.ms, id.seq), id, id}; }
 
 }  // namespace ff

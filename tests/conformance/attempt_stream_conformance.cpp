@@ -80,8 +80,8 @@ TEST_P(Conformance, FramesOfAnAttemptAreReadFromPlaceToPlace) {
 
   const auto read = [&](std::uint32_t attempt, FrameCursor from, FrameCursor to,
                         std::uint32_t limit = 100) {
-    return payloads_in(must(run(ReadAttemptStream{
-        .id = id, .attempt = attempt, .from = from, .to = to, .limit = limit})));
+    return payloads_in(must(run(
+        ReadAttemptStream{.id = id, .attempt = attempt, .from = from, .to = to, .limit = limit})));
   };
   const auto start = FrameCursor::start();
   const auto end = FrameCursor::end();

@@ -26,8 +26,8 @@ Call append(const std::string& payload = "hello", int attempt = 0) {
            "65536"}};
 }
 // As later programs do.
-Call append_as(const std::string& mode, const std::string& payload = "x", const std::string& ttl_ms = "0",
-               const std::string& patch_kind = "") {
+Call append_as(const std::string& mode, const std::string& payload = "x",
+               const std::string& ttl_ms = "0", const std::string& patch_kind = "") {
   auto call = append(payload).with(11, "0");
   call.keys.push_back(summary_key());
   const Texts more{mode, patch_kind, ttl_ms, "64", "16384", "0.200000"};
@@ -37,8 +37,8 @@ Call append_as(const std::string& mode, const std::string& payload = "x", const 
 Call patch(const std::string& document) {
   return append_as("summary", document, "0", "json-merge-patch");
 }
-Call read_call(const std::string& from = "-", const std::string& to = "+", const std::string& count = "10000",
-          int attempt = 0) {
+Call read_call(const std::string& from = "-", const std::string& to = "+",
+               const std::string& count = "10000", int attempt = 0) {
   return {"ff_read_attempt_stream",
           {stream_key("", attempt), stream_key(":meta", attempt)},
           {from, to, count}};
@@ -51,8 +51,8 @@ Call by_engine(const std::string& name, Texts argv) {
   return {name, {exec_key("core")}, std::move(argv)};
 }
 Call append_own(int written, const Texts& payloads) {
-  Texts argv{"L1", "1", "A1", "output", "buffered", "trim", std::to_string(written), "16", "10000",
-             "16777216"};
+  Texts argv{"L1", "1",     "A1",      "output", "buffered", "trim", std::to_string(written),
+             "16", "10000", "16777216"};
   for (const auto& payload : payloads) {
     argv.emplace_back("log\x1f");
     argv.push_back(payload);
@@ -111,9 +111,7 @@ class Streams : public Suspensions {
   void append_many(const Call& call, int count) {
     for (int i = 0; i < count; ++i) ASSERT_TRUE(run(call).starts_with("1 OK"));
   }
-  std::int64_t time_to_live(const std::string& key) {
-    return *command({"PTTL", key}).as_int();
-  }
+  std::int64_t time_to_live(const std::string& key) { return *command({"PTTL", key}).as_int(); }
 
   // What the stream of attempt 0 is closed with, after `calls`.
   std::string closing_after(const std::vector<Call>& calls, int attempt = 0) {
@@ -229,8 +227,9 @@ TEST_F(Streams, ChecksComeInTheContractsOrder) {
 TEST_F(Streams, NumbersThatAreNoneWriteNothing) {
   bring_to("active");
   for (const std::string bad : {"", "x", "nan"})
-    expect_refused(append().with(13, bad), "0 invalid_input max_payload_bytes must be a number, got: " +
-                                               (bad.empty() ? std::string() : bad));
+    expect_refused(append().with(13, bad),
+                   "0 invalid_input max_payload_bytes must be a number, got: " +
+                       (bad.empty() ? std::string() : bad));
   for (const std::string bad : {"", "-1", "1.5", "1e400"})
     EXPECT_TRUE(run(append().with(11, bad)).starts_with("0 invalid_input retention_maxlen must be"))
         << bad;
@@ -345,7 +344,8 @@ TEST_F(Summaries, AreMergedExactly) {
       {R"({"a":1})", R"({"a":{"x":null}})", R"({"a":{}})"},
       {R"({"a":1,"b":2})", R"({"a":null})", R"({"b":2})"},
       {"{}", R"({"a":["__ff_null__"]})", R"({"a":[null]})"},
-      {"{}", R"({"a":["__ff_null__","__ff_null__"],"b":"__ff_null__"})", R"({"a":[null,null],"b":null})"},
+      {"{}", R"({"a":["__ff_null__","__ff_null__"],"b":"__ff_null__"})",
+       R"({"a":[null,null],"b":null})"},
       {"{}", R"({"__ff_null__":1,"a":"x __ff_null__","b":"\"__ff_null__"})",
        R"({"__ff_null__":1,"a":"x __ff_null__","b":"\"__ff_null__"})"},
       {"{}", R"({"a":"__ff_null_\u005f"})", R"({"a":"__ff_null_\u005f"})"},
@@ -367,8 +367,8 @@ TEST_F(Summaries, RefuseWhatIsNoPatch) {
   expect_refused(append_as("summary", "{}", "0", "json-patch"),
                  "0 invalid_input unsupported patch_kind");
   for (const std::string bad :
-       {"", "{", "x", R"({"a":NaN})", R"({"a":Infinity})", R"({"a":0x10})", R"({"a":01})", R"({"a":1.})",
-        "{\"a\":\"\n\"}", "{\"a\":\"\xff\"}", R"({"a":1}})", R"({a:1})"})
+       {"", "{", "x", R"({"a":NaN})", R"({"a":Infinity})", R"({"a":0x10})", R"({"a":01})",
+        R"({"a":1.})", "{\"a\":\"\n\"}", "{\"a\":\"\xff\"}", R"({"a":1}})", R"({a:1})"})
     expect_refused(patch(bad), "0 invalid_input patch payload is not valid JSON");
   for (const std::string bad : {"[1]", "5", "null", R"("{}")", "true"})
     expect_refused(patch(bad), "0 invalid_input patch must be a JSON object");
@@ -389,7 +389,8 @@ TEST_F(Summaries, StayBelowTheirLimit) {
   for (int i = 0; i < 4; ++i)
     EXPECT_EQ(run(patch(fmt::format(R"({{"k{}":"{}"}})", i, part))),
               fmt::format("1 OK X-{} {} {}", i, i + 1, i + 1));
-  expect_refused(patch(R"({"k4":")" + part + R"("})"), "0 retention_limit_exceeded summary_too_large");
+  expect_refused(patch(R"({"k4":")" + part + R"("})"),
+                 "0 retention_limit_exceeded summary_too_large");
   EXPECT_EQ(run(patch(R"({"k0":null,"k4":")" + part + R"("})")), "1 OK X-4 5 5");
 }
 
@@ -443,7 +444,8 @@ TEST_F(Streams, AreClosedByOurEngineToo) {
     return closing_after({call});
   };
   EXPECT_EQ(closed_by(by_engine("ff_complete", {"L1", "1", "A1", "0", "", ""})), "attempt_success");
-  EXPECT_EQ(closed_by(by_engine("ff_fail", {"L1", "1", "A1", "why", "transient"})), "attempt_failure");
+  EXPECT_EQ(closed_by(by_engine("ff_fail", {"L1", "1", "A1", "why", "transient"})),
+            "attempt_failure");
   EXPECT_EQ(closed_by(by_engine("ff_cancel", {"enough"})), "attempt_cancelled");
   EXPECT_EQ(closed_by(by_engine("ff_revoke", {"", "why"})), "lease_revoked");
   const auto fired = [&](const std::string& timer, const std::string& field) {
@@ -501,9 +503,11 @@ TEST_F(Streams, ReadingChecksItsArguments) {
     expect_refused(read_call("-", "+", bad), "0 invalid_input count_limit must be >= 1");
   expect_refused(read_call().cut(2), "0 invalid_input count_limit must be >= 1");
   expect_refused(read_call("-", "+", "10001"), "0 invalid_input count_limit_exceeds_hard_cap");
-  expect_refused(read_call("-", "+", "1.5"), "0 invalid_input count_limit must be a whole number, got: 1.5");
+  expect_refused(read_call("-", "+", "1.5"),
+                 "0 invalid_input count_limit must be a whole number, got: 1.5");
   for (const std::string bad : {"x", "1-", "-1", "1-2-3", "$", "99999999999999999999"})
-    expect_refused(read_call(bad), "0 invalid_input a stream id must be -, +, <ms> or <ms>-<seq>, got: " + bad);
+    expect_refused(read_call(bad),
+                   "0 invalid_input a stream id must be -, +, <ms> or <ms>-<seq>, got: " + bad);
   EXPECT_TRUE(frames().entries.empty());
 }
 
@@ -514,7 +518,9 @@ TEST_F(Streams, AreReadFromPlaceToPlace) {
   EXPECT_EQ(frames(read_call("-", "+", "2")).payloads(), "a b");
   EXPECT_EQ(frames(read_call(all[1].id, all[2].id)).payloads(), "b c");
   EXPECT_EQ(frames(read_call("(" + all[1].id, "(" + all[3].id)).payloads(), "c");
-  EXPECT_EQ(frames(read_call("0", all[0].id.substr(0, all[0].id.find('-')))).payloads().substr(0, 1), "a");
+  EXPECT_EQ(
+      frames(read_call("0", all[0].id.substr(0, all[0].id.find('-')))).payloads().substr(0, 1),
+      "a");
   EXPECT_EQ(frames(read_call("18446744073709551615-18446744073709551615")).payloads(), "");
 }
 
@@ -557,6 +563,28 @@ TEST_F(Streams, FramesOfOurEngineAreAmongThem) {
   EXPECT_EQ(*command({"XLEN", stream_key()}).as_int(), 2) << "nothing is written twice";
 }
 
+TEST_F(Streams, PagesOfBothHaveNoHoles) {
+  bring_to("active");
+  for (int i = 0; i < 5; ++i) run(append("gone"));
+  run(append_own(5, {"own 5", "own 6"}));
+  run(append("theirs 7").with(11, "1"));
+  run(append_own(8, {"own 8"}));
+  run(append("theirs 9"));
+  run(append_own(10, {"own 10", "own 11"}));
+  const std::string all = "own 5 own 6 theirs 7 own 8 theirs 9 own 10 own 11";
+  for (const std::string count : {"1", "2", "3", "4", "10"}) {
+    std::string pages;
+    std::string from = "-";
+    while (true) {
+      const auto page = frames(read_call(from, "+", count));
+      if (page.entries.empty()) break;
+      pages += (pages.empty() ? "" : " ") + page.payloads();
+      from = "(" + page.entries.back().id;
+    }
+    EXPECT_EQ(pages, all) << count;
+  }
+}
+
 TEST_F(Streams, OurEngineReadsTheFramesOfOthers) {
   const auto shown = [&](int from = 0) {
     auto reply = command({"FCALL", "ff_read_frames", "1", exec_key("core"), "", "output",
@@ -595,8 +623,7 @@ TEST_F(Streams, LeaveNothingBehind) {
   run(complete());
   command({"HSET", exec_key("core"), "completed_at", "1"});
   EXPECT_TRUE(run(by_engine("ff_remove", {})).find(" 1 ") != std::string::npos);
-  for (const auto& [key, fields] : store())
-    EXPECT_EQ(key.find("<E>"), std::string::npos) << key;
+  for (const auto& [key, fields] : store()) EXPECT_EQ(key.find("<E>"), std::string::npos) << key;
 }
 
 // An engine of ours on the same store.
@@ -627,7 +654,8 @@ class StreamsOfBoth : public Streams {
 };
 
 TEST_F(StreamsOfBoth, FramesOfOthersWakeOurReaders) {
-  const auto page = woken_by(ReadStream{.id = id_}, append("a b").with(5, "a type").with(9, "corr"));
+  const auto page =
+      woken_by(ReadStream{.id = id_}, append("a b").with(5, "a type").with(9, "corr"));
   ASSERT_EQ(page.frames.size(), 1u);
   EXPECT_EQ(page.frames[0].bytes, "a b");
   EXPECT_EQ(page.frames[0].type.str(), "a_type");

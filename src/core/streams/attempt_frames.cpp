@@ -15,7 +15,8 @@ const Attempt* find(std::span<const Attempt> attempts, std::uint32_t index) {
 
 StreamClosing closing_of_lost(const Attempt& lost, const Attempt* next) {
   if (next && next->type == AttemptType::reclaim) return {next->started_at, "reclaimed"};
-  const bool revoked = !lost.past_leases.empty() && lost.past_leases.back().end == LeaseEnd::revoked;
+  const bool revoked =
+      !lost.past_leases.empty() && lost.past_leases.back().end == LeaseEnd::revoked;
   return {lost.end->at, revoked ? "lease_revoked" : "lease_expired"};
 }
 
@@ -31,13 +32,12 @@ std::string_view closing_reason(const AttemptEnd& end) {
 
 // Of an attempt that never began.
 StreamClosing closing_of(const Ended& ended) {
-  const auto reason =
-      std::visit(Overloaded{[](const Completed&) { return "attempt_success"; },
-                            [](const Failed&) { return "attempt_failure"; },
-                            [](const Cancelled&) { return "attempt_cancelled"; },
-                            [](const Expired&) { return "expired"; },
-                            [](const Skipped&) { return "dependency_impossible"; }},
-                 ended.outcome);
+  const auto reason = std::visit(Overloaded{[](const Completed&) { return "attempt_success"; },
+                                            [](const Failed&) { return "attempt_failure"; },
+                                            [](const Cancelled&) { return "attempt_cancelled"; },
+                                            [](const Expired&) { return "expired"; },
+                                            [](const Skipped&) { return "dependency_impossible"; }},
+                                 ended.outcome);
   return {ended.at, reason};
 }
 

@@ -79,20 +79,22 @@ Result<void> page_limit(std::uint32_t limit, std::string_view way) {
 }  // namespace
 
 Result<void> validate(const ReadAttemptStream& operation, PartitionIndex partition_count) {
-  return all_of({validate_id(operation.id, partition_count), page_limit(operation.limit, "from/to")});
+  return all_of(
+      {validate_id(operation.id, partition_count), page_limit(operation.limit, "from/to")});
 }
 
 Result<void> validate(const TailAttemptStream& operation, PartitionIndex partition_count) {
-  FF_TRY(all_of({validate_id(operation.id, partition_count), page_limit(operation.limit, "after")}));
+  FF_TRY(
+      all_of({validate_id(operation.id, partition_count), page_limit(operation.limit, "after")}));
   if (!operation.after.is_concrete())
     return fail_field(Errc::invalid_input, "after",
                       "after must be the id of a frame: <ms> or <ms>-<seq>, 0-0 for the start");
   if (operation.wait < Millis{0})
     return fail_field(Errc::invalid_input, "block_ms", "block_ms must not be negative");
   if (operation.wait <= limits::attempt_tail_wait_max) return {};
-  return fail_field(Errc::invalid_input, "block_ms",
-                    fmt::format("block_ms exceeds {}ms ceiling",
-                                limits::attempt_tail_wait_max.count()));
+  return fail_field(
+      Errc::invalid_input, "block_ms",
+      fmt::format("block_ms exceeds {}ms ceiling", limits::attempt_tail_wait_max.count()));
 }
 
 Result<void> validate(const CreateStreamTicket& operation, PartitionIndex partition_count) {

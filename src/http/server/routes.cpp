@@ -120,6 +120,10 @@ Response openapi_response(const RequestFields& fields) {
 }
 
 template <class Op>
+constexpr bool is_stream_op =
+    std::same_as<Op, ReadAttemptStream> || std::same_as<Op, TailAttemptStream>;
+
+template <class Op>
 Route make_route() {
   constexpr bool submits = std::same_as<Op, Submit> || std::same_as<Op, SubmitMany>;
   constexpr bool for_outsiders = !token_header_path<Op>.empty();
@@ -129,7 +133,7 @@ Route make_route() {
           .audience = for_outsiders ? Audience::token_holders : Audience::callers,
           .body_bytes_max = body_bytes_max<Op>(),
           .may_wait = Waiting<Op>,
-          .is_stream_op = std::same_as<Op, ReadAttemptStream> || std::same_as<Op, TailAttemptStream>,
+          .is_stream_op = is_stream_op<Op>,
           .is_batch = Batched<Op>,
           .has_nodes = HasNodes<Op>,
           .is_audited = Op::row.is_audited,

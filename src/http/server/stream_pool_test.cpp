@@ -15,7 +15,8 @@ class StreamPool : public HttpTest {
   static std::string path(const std::string& id, const std::string& rest = "", int attempt = 0) {
     return fmt::format("/v1/executions/{}/attempts/{}/stream{}", id, attempt, rest);
   }
-  void append(const std::string& id, json::object fence, json::object frame, int written = 0) const {
+  void append(const std::string& id, json::object fence, json::object frame,
+              int written = 0) const {
     fence["written"] = written;
     fence["frames"] = json::array{std::move(frame)};
     const auto reply =
@@ -55,7 +56,8 @@ TEST_F(StreamPool, FramesAreTextOrBase64) {
 TEST_F(StreamPool, PlacesAndLimitsAreCheckedAtTheEdge) {
   serve();
   const auto id = submit();
-  for (const auto* good : {"?from=start&to=end", "?from=-&to=%2B", "?from=0&to=12-3", "?limit=1000"})
+  for (const auto* good :
+       {"?from=start&to=end", "?from=-&to=%2B", "?from=0&to=12-3", "?limit=1000"})
     EXPECT_EQ(get(path(id, good)).result_int(), 200u) << good;
   for (const auto* bad : {"?from=x", "?to=1-", "?from=1-2-3", "?limit=0", "?limit=1001", "?limit=x",
                           "?from=18446744073709551616", "/tail?after=start", "/tail?after=%2B",

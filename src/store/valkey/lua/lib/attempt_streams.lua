@@ -92,39 +92,36 @@ local function fields_of(at, field, bytes)
   return fields
 end
 
--- The engine's frames of an attempt from one id to another; the places of others count, too.
+-- The engine's frames of an attempt from one id to another, at most `count`.
 local function own_frames(of, from, to, count)
   local found = {}
   local s = streams.load(of.tag, of.id, name)
   if not s or s.first == s.next then return found end
   local frames_key = streams.frames_key(of.tag, of.id, name)
   local first = find(frames_key, s, of.index, from.time, from.number)
-  local after, seen = string.format('(%.0f-0', first), 0
-  while seen < count do
+  local after = string.format('(%.0f-0', first)
+  while true do
     local entries = server.call('XRANGE', frames_key, after, '+', 'COUNT', entries_at_once)
     for _, entry in ipairs(entries) do
       local attempt, at, last, other = header_of(entry)
-      if attempt ~= of.index then return found end
       local fields = entry[2]
       local number = last - (other and 1 or #fields / 2 - 1)
-      if other then seen = seen + 1 end
+      if attempt ~= of.index or is_before(to.time, to.number, at, number) then return found end
       for i = 3, #fields, 2 do
         if number >= first then
-          if seen >= count or is_before(to.time, to.number, at, number) then return found end
+          if #found == count or is_before(to.time, to.number, at, number) then return found end
           found[#found + 1] = {
             time = at, number = number, entry = {
               string.format('%.0f-%.0f', at, number), fields_of(at, fields[i], fields[i + 1]),
             },
           }
-          seen = seen + 1
         end
         number = number + 1
       end
       after = '(' .. entry[1]
     end
-    if #entries < entries_at_once then break end
+    if #entries < entries_at_once then return found end
   end
-  return found
 end
 
 -- An entry of `frames:output` with its frames, wherever they are kept; without any if they are gone.
@@ -189,16 +186,21 @@ end
 -- and number.
 function attempt_streams.read(of, from, to, count, without_best_effort)
   local has = server.call('HMGET', keys.of_execution(of.tag, of.id, 'core'), 'has_streams', 'has_attempt_streams')
-  local own = has[1] and own_frames(of, from, to, count) or {}
-  if has[1] and not has[2] then return merge({}, own, count) end
+  if has[1] and not has[2] then return merge({}, own_frames(of, from, to, count), count) end
   local entries = entries_of(of, from.text, to.text, count, without_best_effort)
-  if #own == 0 then return entries end
-  return merge(entries, own, count)
+  if not has[1] then return entries end
+  if #entries == count then  -- later ones are for the next page
+    local time, number = parse_id(entries[count][1])
+    to = {time = time, number = number}
+  end
+  return merge(entries, own_frames(of, from, to, count), count)
 end
 
 -- ---- Closing -----------------------------------------------------------------------------------------
 
-local by_state = {ended_success = 'attempt_success', ended_failure = 'attempt_failure', ended_cancelled = 'attempt_cancelled'}
+local by_state = {
+  ended_success = 'attempt_success', ended_failure = 'attempt_failure', ended_cancelled = 'attempt_cancelled',
+}
 local by_reason = {
   attempt_timeout = 'expired', execution_deadline = 'expired', dependency_impossible = 'dependency_impossible',
 }
