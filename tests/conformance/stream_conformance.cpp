@@ -89,7 +89,7 @@ TEST_P(Conformance, OnlyTheHolderOfTheLeaseAppends) {
 }
 
 TEST_P(Conformance, ALaterAttemptGoesOnBehindTheFirstAndSaysSo) {
-  const auto id = submit(retried());
+  const auto id = submit(retried_at_once());
   const auto first = claim();
   must(run(append(first, 0, {"a", "b"})));
   must(run(failure(first)));

@@ -22,7 +22,7 @@ inline std::vector<std::string> texts_of(const StreamPage& page) {
 }
 
 // It can have later attempts.
-inline Submit retried() {
+inline Submit retried_at_once() {
   return Submit{.kind = greet, .policy = {.retry = RetryPolicy{.backoff = FixedBackoff{0ms}}}};
 }
 

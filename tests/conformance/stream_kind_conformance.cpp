@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 // ---- Lost frames ----------------------------------------------------------------------------------
 
 TEST_P(Conformance, NumbersOfFramesThatTheirWriterKnowsToBeLostStayLost) {
-  const auto id = submit(retried());
+  const auto id = submit(retried_at_once());
   const auto claimed = claim();
   must(run(append(claimed, 0, {"a", "b"})));
   auto next = append(claimed, 5, {"f", "g"});

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/execution/partitions.hpp"
 #include "tests/differential/both_stores.hpp"
 #include "tests/support/seeds.hpp"
 
@@ -16,11 +17,28 @@ using namespace std::chrono_literals;
 
 bool same(const auto& one, const auto& other) { return one == other; }
 bool same(const StreamList& one, const StreamList& other) { return one.streams == other.streams; }
-bool same(const TimerReply&, const TimerReply&) { return true; }
+bool same(const core::TimerReply&, const core::TimerReply&) { return true; }
+bool same(const ClaimedExecution& one, const ClaimedExecution& other) {
+  return one.fence == other.fence;
+}
+bool same(const SubmitReply& one, const SubmitReply& other) { return one.id == other.id; }
 
 struct SameReplies {
   bool operator()(const auto& one, const auto& other) const { return same(one, other); }
 };
+
+struct Form {
+  const char* name;
+  StreamClass durability = StreamClass::buffered;
+  StreamFull when_full = StreamFull::trim;
+  StreamKind kind = StreamKind::frames;
+};
+constexpr std::array forms{
+    Form{.name = "output"},
+    Form{.name = "refusing", .when_full = StreamFull::refuse},
+    Form{.name = "live", .durability = StreamClass::live},
+    Form{.name = "summary", .kind = StreamKind::summary},
+    Form{.name = "live-summary", .durability = StreamClass::live, .kind = StreamKind::summary}};
 
 class StreamWalk {
  public:
@@ -80,19 +98,6 @@ class StreamWalk {
     }
     begin_attempt();
   }
-
-  struct Form {
-    const char* name;
-    StreamClass durability = StreamClass::buffered;
-    StreamFull when_full = StreamFull::trim;
-    StreamKind kind = StreamKind::frames;
-  };
-  static constexpr std::array forms{
-      Form{.name = "output"},
-      Form{.name = "refusing", .when_full = StreamFull::refuse},
-      Form{.name = "live", .durability = StreamClass::live},
-      Form{.name = "summary", .kind = StreamKind::summary},
-      Form{.name = "live-summary", .durability = StreamClass::live, .kind = StreamKind::summary}};
 
   void append() {
     const auto place = below(forms.size());

@@ -1,4 +1,6 @@
 // Handlers that write to streams.
+#include <fmt/format.h>
+
 #include "sdk/sdk_fixture.hpp"
 
 namespace ff {
