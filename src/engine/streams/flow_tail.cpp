@@ -126,6 +126,8 @@ Async<void> FlowTail::pass_node(const FlowNodeInfo& node, Room& room) {
     const auto all = co_await read_on(of, stream, key, pass.until, room);
     FF_CO_TRY(all);
     if (!*all) co_return Result<void>{};
+    if (const auto listed = place_.next.find(key); listed != place_.next.end())
+      listed->second = positions_[key].next;
     pass.at.stream = s + 1;
     pass.next = 0;
     // Nothing more comes of a node that has ended, unless it runs again.
