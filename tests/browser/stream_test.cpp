@@ -29,9 +29,8 @@ class StreamPageTest : public CliTest {
     start_server("127.0.0.1:0");
     browser_ = std::make_unique<Browser>(temp_.path() / "profile");
     id_ = call(Submit{.kind = must(Kind::parse("tell"))}).id;
-    claimed_ = call(ClaimExecution{.id = id_,
-                                   .worker = must(WorkerId::parse("w")),
-                                   .lease_ttl = std::chrono::minutes{5}});
+    claimed_ = call(ClaimExecution{
+        .id = id_, .worker = must(WorkerId::parse("w")), .lease_ttl = std::chrono::minutes{5}});
   }
 
   std::string origin() const { return fmt::format("http://127.0.0.1:{}", pages_->port()); }
@@ -53,8 +52,8 @@ class StreamPageTest : public CliTest {
                       .durability = StreamClass::durable});
   }
   void open_page(const std::string& ticket) {
-    browser_->open(fmt::format("{}/#server={}&id={}&ticket={}", origin(), url_, short_id_of(id_),
-                               ticket));
+    browser_->open(
+        fmt::format("{}/#server={}&id={}&ticket={}", origin(), url_, short_id_of(id_), ticket));
   }
   static std::string short_id_of(const ExecutionId& id) {
     return fmt::format("{}-{}", id.partition(), id.uuid().str());

@@ -67,7 +67,8 @@ TEST_P(FlowStreamConformance, WhatStandsThereComesNodeByNode) {
   write(a, {"l0"}, "log");
   advance(10s);
   write(b, {"b1"});
-  const auto all = ElementsAre("a.output:a0", "a.output:a1", "a.log:l0", "b.output:b0", "b.output:b1");
+  const auto all =
+      ElementsAre("a.output:a0", "a.output:a1", "a.log:l0", "b.output:b0", "b.output:b1");
   EXPECT_THAT(read_all(made), all);
   EXPECT_THAT(read_all(made, 1), all);
   EXPECT_FALSE(end_);
@@ -169,8 +170,7 @@ TEST_P(FlowStreamConformance, AReaderThatComesBackAtAnyFrameHasEachFrameOnce) {
         case 0:
         case 1:
         case 2: {
-          if (writer == writers.end())
-            writer = writers.emplace(name, begin_node(made, name)).first;
+          if (writer == writers.end()) writer = writers.emplace(name, begin_node(made, name)).first;
           const auto count = 1 + random() % 3;
           write(writer->second, std::vector<std::string>(count, "x"),
                 random() % 3 == 0 ? "log" : "output");

@@ -32,8 +32,9 @@ TEST_F(StreamCommands, WorkStreamsWhatACommandPrintsLineByLine) {
   const auto server = serve("server");
   const auto id = submitted("tell");
   const auto go_on = temp_.path() / "go-on";
-  auto worker = start({"work", "--once", "--stream",
-                       "echo one; until [ -e " + go_on.string() + " ]; do sleep 0.05; done; printf 'two\\nrest'"});
+  auto worker = start(
+      {"work", "--once", "--stream",
+       "echo one; until [ -e " + go_on.string() + " ]; do sleep 0.05; done; printf 'two\\nrest'"});
   auto tail = start({"tail", id});
   tail->wait_for_output("one\n");
   EXPECT_THAT(out({"get", id}), HasSubstr("active"));
@@ -61,7 +62,8 @@ TEST_F(StreamCommands, ALineThatIsTooLongForAFrameIsSplit) {
 TEST_F(StreamCommands, AnAttemptThatBeginsAnewIsTold) {
   const auto server = serve("server");
   const auto id = submitted("tell", {"--retries", "1", "--backoff", "1ms"});
-  out({"work", "--max", "2", "--stream", "echo attempt $FF_ATTEMPT_INDEX; exit $((1 - FF_ATTEMPT_INDEX))"});
+  out({"work", "--max", "2", "--stream",
+       "echo attempt $FF_ATTEMPT_INDEX; exit $((1 - FF_ATTEMPT_INDEX))"});
   const auto told = ff({"tail", id});
   EXPECT_EQ(told.out, "attempt 0\nattempt 1\n");
   EXPECT_THAT(told.err, HasSubstr("attempt 1 begins"));
@@ -87,8 +89,7 @@ TEST_F(StreamCommands, ATicketReadsAStreamWithoutAToken) {
   const auto server =
       serve("server", {}, {"FF_API_TOKEN=end-to-end-token-0123456789", "FF_LOG_LEVEL=debug"});
   const auto with_token = [&](Words words) {
-    return run_ff(std::move(words), "",
-                  {"FF_URL=" + url_, "FF_TOKEN=end-to-end-token-0123456789"});
+    return run_ff(std::move(words), "", {"FF_URL=" + url_, "FF_TOKEN=end-to-end-token-0123456789"});
   };
   auto id = with_token({"submit", "tell"}).out;
   id.pop_back();
@@ -110,8 +111,7 @@ TEST_F(StreamCommands, FiveThousandReadersFollowStreamsOfOneServer) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_max < 6'000) GTEST_SKIP() << "a process may not have so many files";
-  const auto server =
-      serve("server", {"--max-connections", "6000", "--max-tails", "6000"});
+  const auto server = serve("server", {"--max-connections", "6000", "--max-tails", "6000"});
   const auto report = boost::json::parse(out({"bench", "stream", "--store", url_, "--tails", "5000",
                                               "--writers", "8", "--tasks", "6400", "--json"}))
                           .as_object();

@@ -47,9 +47,9 @@ Async<void> read_events(SseTarget target, std::function<void()> connected,
   text.erase(0, size);
   connected();
   while (true) {
-    size = co_await asio::async_read_until(socket, asio::dynamic_buffer(text, event_bytes_max),
-                                           "\n\n",
-                                           asio::redirect_error(asio::use_awaitable, failed));
+    size =
+        co_await asio::async_read_until(socket, asio::dynamic_buffer(text, event_bytes_max), "\n\n",
+                                        asio::redirect_error(asio::use_awaitable, failed));
     if (failed) co_return Result<void>{};
     std::size_t begin = 0;
     for (auto end = text.find("\n\n"); end != std::string::npos; end = text.find("\n\n", begin)) {

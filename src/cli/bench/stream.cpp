@@ -23,8 +23,8 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr std::uint32_t batch = 64;  // as the SDK sends them
-constexpr std::uint32_t events_max = 50'000;   // that all readers together receive one by one
+constexpr std::uint32_t batch = 64;           // as the SDK sends them
+constexpr std::uint32_t events_max = 50'000;  // that all readers together receive one by one
 constexpr Millis settle = std::chrono::seconds{1};
 constexpr std::chrono::seconds patience{60};
 
@@ -45,10 +45,8 @@ struct StreamBenchWriter {
   std::uint64_t written = 0;
 
   AppendFrames append(std::vector<NewFrame> frames) {
-    AppendFrames append{.id = claimed.id,
-                        .fence = claimed.fence,
-                        .written = written,
-                        .frames = std::move(frames)};
+    AppendFrames append{
+        .id = claimed.id, .fence = claimed.fence, .written = written, .frames = std::move(frames)};
     written += append.frames.size();
     return append;
   }
@@ -95,8 +93,8 @@ Result<double> append_rate(Engine& engine, const Settings& settings) {
   }));
   const auto seconds = seconds_since(start);
   for (const auto& writer : *writers)
-    FF_TRY(run_blocking(engine,
-                        Complete{.id = writer->claimed.id, .fence = writer->claimed.fence}));
+    FF_TRY(
+        run_blocking(engine, Complete{.id = writer->claimed.id, .fence = writer->claimed.fence}));
   return static_cast<double>(each * settings.workers) / seconds;
 }
 
@@ -144,7 +142,8 @@ Async<void> read_stream(SseTarget target, std::string execution,
     figures->append_ms.push_back(static_cast<double>(now - written_at) / 1e6);
     ++figures->received;
   };
-  co_return co_await read_events(std::move(target), [&] { ++figures->connected; }, each);
+  co_return co_await read_events(
+      std::move(target), [&] { ++figures->connected; }, each);
 }
 
 // Slow enough for this machine to send each frame to all readers before the next one.
@@ -257,8 +256,8 @@ Result<void> measure_readers(Engine& engine, const Settings& settings, Figures& 
       const std::lock_guard lock(found->mutex);
       found->completed_at[short_id(writer->claimed.id)] = nanoseconds();
     }
-    FF_TRY(run_blocking(engine,
-                        Complete{.id = writer->claimed.id, .fence = writer->claimed.fence}));
+    FF_TRY(
+        run_blocking(engine, Complete{.id = writer->claimed.id, .fence = writer->claimed.fence}));
   }
   FF_TRY(wait_until("not all ends are received", [&] { return found->ended == settings.tails; }));
   for (auto& reader : readers) FF_TRY(reader.get());

@@ -114,7 +114,9 @@ Result<ExitCode> watch_one(const Context& context, Engine& engine, const Executi
     FF_TRY(events.next({.wait = !is_drawn}));
     if (!is_drawn) continue;
     std::this_thread::sleep_for(draw_interval);
-    const auto more = ask(engine, signals, ReadStream{.id = id, .from = output->next, .limit = 1, .wait = look_again});
+    const auto more =
+        ask(engine, signals,
+            ReadStream{.id = id, .from = output->next, .limit = 1, .wait = look_again});
     if (signals.stopped()) break;
     FF_TRY(more);
   }

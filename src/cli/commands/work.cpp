@@ -26,7 +26,7 @@ struct WorkArguments {
   std::uint32_t concurrency = 1;
   std::vector<std::string> kinds;
   std::string content_type;
-  bool stream = false;  // the output, while it is made
+  bool stream = false;    // the output, while it is made
   std::uint32_t max = 0;  // 0: any number
   bool once = false;
   std::vector<std::string> withheld;  // variables that a command does not get
@@ -278,14 +278,14 @@ class ShellWorker {
     std::optional<OutputStream> stream;
     if (given_.stream) stream.emplace(task);
     ChildCommand command{.arguments = {"/bin/sh", "-c", given_.command},
-                               .environment = std::move(environment),
-                               .withheld = given_.withheld,
-                               .input = task.payload(),
-                               .output_bytes_max = limits::result_bytes_max,
-                               .error_bytes_max = error_bytes_max,
-                               .grace = given_.grace,
-                               .request_bytes_max = suspend_bytes_max,
-                               .files = {std::move(signals), std::move(state)}};
+                         .environment = std::move(environment),
+                         .withheld = given_.withheld,
+                         .input = task.payload(),
+                         .output_bytes_max = limits::result_bytes_max,
+                         .error_bytes_max = error_bytes_max,
+                         .grace = given_.grace,
+                         .request_bytes_max = suspend_bytes_max,
+                         .files = {std::move(signals), std::move(state)}};
     if (stream) command.on_output = [&](std::string_view bytes) { stream->add(bytes); };
     auto end = run_child(command, task.cancellation());
     if (stream) stream->end();
@@ -360,9 +360,10 @@ Run setup_work(Arguments& arguments) {
                    "How long an execution waits whose command ended with 75 (default: 30s)");
   arguments.option("--grace", given->grace,
                    "How long a stopped command has before it is killed (default: 10s)");
-  arguments.flag("--stream", given->stream,
-                 "What the command prints is also sent to the stream 'output' while it runs, line by "
-                 "line (ff tail ID)");
+  arguments.flag(
+      "--stream", given->stream,
+      "What the command prints is also sent to the stream 'output' while it runs, line by "
+      "line (ff tail ID)");
   arguments.option("--content-type", given->content_type, "TYPE",
                    "What the result is, such as application/json");
   arguments.settings({Setting::ns, Setting::log_level});

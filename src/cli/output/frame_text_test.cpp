@@ -25,8 +25,7 @@ TEST(FrameText, TheNewestLineIsTheLastThatIsNotBlank) {
 }
 
 TEST(FrameText, NeighbouringAttemptsDifferInColour) {
-  for (std::uint32_t i = 0; i < 10; ++i)
-    EXPECT_NE(colour_of_attempt(i), colour_of_attempt(i + 1));
+  for (std::uint32_t i = 0; i < 10; ++i) EXPECT_NE(colour_of_attempt(i), colour_of_attempt(i + 1));
 }
 
 }  // namespace
