@@ -42,16 +42,20 @@ Result<ExitCode> run(const Context& context, const TailArguments& given) {
   auto query = given.request.to<ReadStream>();
   FF_TRY(query);
   query->limit = limits::stream_page_max;
-  query->wait = given.no_follow ? Millis{0} : wait_for_frames;
+  query->wait = Millis{0};
   const StopSignals signals;
   const auto engine = open_engine(context.settings);
   FF_TRY(engine);
+  Millis outage{
+      0};  // at the first page, which does not wait, a server that is not there is an error
   while (true) {
     const auto page = run_within(
         {.timeout = query->wait + outage_max + frames_answer_time, .stop = signals.token()},
         **engine,
         run_repeatedly(**engine, ReadStream(*query),
-                       {.limit = outage_max, .timeout = frames_answer_time}));
+                       {.limit = outage, .timeout = frames_answer_time}));
+    outage = outage_max;
+    if (!given.no_follow) query->wait = wait_for_frames;
     if (!page && signals.stopped()) break;
     FF_TRY(page);
     if (page->trimmed_to)
