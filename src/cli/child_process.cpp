@@ -271,6 +271,7 @@ void ChildProcess::take_output() {
   drain(output_, [&](std::string_view bytes) {
     const auto room = command_.output_bytes_max - end_.output.size();
     end_.output.append(bytes.substr(0, room));
+    if (command_.on_output) command_.on_output(bytes.substr(0, room));
     if (bytes.size() > room) stop(ChildEnd::How::printed_too_much);
   });
 }

@@ -4,8 +4,10 @@
 #include <flowfabric/error.hpp>
 #include <flowfabric/time.hpp>
 
+#include <functional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ff::cli {
@@ -21,6 +23,8 @@ struct ChildCommand {
   Millis grace;                         // between SIGTERM and SIGKILL when it is stopped
   std::size_t request_bytes_max = 0;    // of what it writes to file 3; the rest is dropped
   std::vector<std::string> files = {};  // contents of further files that it can read: 4, 5, …
+  // Called with each part of standard output as it comes; must not throw. The command is read on when it returns.
+  std::function<void(std::string_view)> on_output = {};
 };
 
 inline constexpr int request_file = 3;

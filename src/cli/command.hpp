@@ -89,6 +89,7 @@ Run setup_secrets_rotate(Arguments& arguments);
 Run setup_server(Arguments& arguments);
 Run setup_streams(Arguments& arguments);
 Run setup_tail(Arguments& arguments);
+Run setup_ticket(Arguments& arguments);
 Run setup_signal(Arguments& arguments);
 Run setup_signals(Arguments& arguments);
 Run setup_steps(Arguments& arguments);

@@ -35,6 +35,7 @@ std::span<const Command> commands() {
       Command{"answer", "Answer with a waitpoint's token", setup_answer},
       Command{"steps", "Show the kept steps of an execution", setup_steps},
       Command{"tail", "Follow what an execution writes while it runs", setup_tail},
+      Command{"ticket", "Issue a ticket for reading the streams of an execution", setup_ticket},
       Command{"streams", "Show the streams of an execution", setup_streams},
       Command{"work", "Run a shell command for each execution", setup_work, Prints::text},
       Command{"events", "Follow what happens to executions", setup_events},

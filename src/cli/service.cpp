@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "base/text/redact.hpp"
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
@@ -218,7 +219,8 @@ void add_service_settings(Arguments& arguments) {
 void add_access_settings(Arguments& arguments) {
   arguments.settings({Setting::api_token, Setting::tokens_file, Setting::webhooks,
                       Setting::tls_cert, Setting::tls_key, Setting::insecure_listen,
-                      Setting::max_connections, Setting::max_long_polls,
+                      Setting::max_connections, Setting::max_long_polls, Setting::max_tails,
+                      Setting::max_tails_per_token, Setting::cors_origins,
                       Setting::max_stream_ops});
 }
 
@@ -244,6 +246,15 @@ Result<ServiceAccess> service_access(const Settings& settings) {
   server.limits.connections = settings.number(Setting::max_connections);
   server.limits.long_polls = settings.number(Setting::max_long_polls);
   server.limits.stream_ops = settings.number(Setting::max_stream_ops);
+  server.limits.tails = settings.number(Setting::max_tails);
+  server.limits.tails_each = settings.number(Setting::max_tails_per_token);
+  std::vector<std::string> no_origins;
+  auto cors = http::Cors::parse(settings.text(Setting::cors_origins), &no_origins);
+  FF_TRY(cors);
+  for (const auto& entry : no_origins)
+    log::warn("{}: '{}' is not an origin like https://app.example.com; it is left out",
+              settings.value(Setting::cors_origins).where, entry);
+  server.cors = std::move(*cors);
   if (!server.credentials.access->is_open() || settings.is_on(Setting::insecure_listen))
     access.reach = http::Reach::anywhere;
   return access;

@@ -155,6 +155,8 @@ void History::read_line(std::string_view line) {
     told.cancelled = true;
   } else if (word == "tagged") {
     told.tag = std::max(told.tag, number_of(rest));
+  } else if (word == "wrote") {
+    told.frames = std::max(told.frames, number_of(rest));
   } else if (word == "signalled") {
     ++told.signals;
   } else if (word == "replayed") {
@@ -202,6 +204,7 @@ std::vector<std::string> History::verify(Engine& engine, Scope scope) const {
     if (questions.size() == at_once) answer_all();
   }
   answer_all();
+  verify_streams(engine, scope, problems);
   verify_flows(engine, scope, problems);
   return problems;
 }
@@ -226,6 +229,39 @@ void check_nodes(const std::vector<FlowNodeInfo>& nodes, std::vector<std::string
 }
 
 }  // namespace
+
+// Every frame that was acknowledged or read is there, once, and none is missing before another one.
+void History::verify_streams(Engine& engine, Scope scope,
+                             std::vector<std::string>& problems) const {
+  for (const auto& [id, told] : executions_) {
+    if (told.frames == 0 || (scope != Scope::all_ended && !newest_.contains(id))) continue;
+    const auto problem = [&](std::string_view text) {
+      problems.push_back(fmt::format("the stream of {}: {}", id.str(), text));
+    };
+    std::set<std::string> texts;
+    ReadStream read{.id = id,
+                    .stream = *StreamName::parse(std::string(durable_stream)),
+                    .limit = limits::stream_page_max};
+    while (true) {
+      const auto page = test::start(engine, read).get();
+      if (!page && page.error().code == Errc::execution_not_found && told.brief) break;
+      if (!page) {
+        problem(page.error().message);
+        break;
+      }
+      for (const auto& frame : page->frames) {
+        if (frame.number != read.from++)
+          problem(fmt::format("frame {} where {} is due", frame.number, read.from - 1));
+        if (frame.kind == FrameKind::data && !texts.insert(frame.bytes).second)
+          problem(fmt::format("'{}' is there twice", frame.bytes));
+      }
+      if (!page->frames.empty()) continue;
+      if (read.from < told.frames)
+        problem(fmt::format("has {} of {} frames", read.from, told.frames));
+      break;
+    }
+  }
+}
 
 void History::verify_flows(Engine& engine, Scope scope, std::vector<std::string>& problems) const {
   constexpr Millis end_max{10'000};

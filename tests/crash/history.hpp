@@ -22,6 +22,7 @@ struct Told {
   bool cancelled = false;
   std::uint32_t replays_tried = 0;
   std::uint64_t signals = 0;
+  std::uint64_t frames = 0;  // of its durable stream, that are to be there
   std::uint32_t replays = 0;
   std::uint64_t tag = 0;
 };
@@ -45,6 +46,7 @@ class History {
 
  private:
   void read_line(std::string_view line);
+  void verify_streams(Engine& engine, Scope scope, std::vector<std::string>& problems) const;
   void verify_flows(Engine& engine, Scope scope, std::vector<std::string>& problems) const;
   using Executions = std::map<ExecutionId, Told>;
 

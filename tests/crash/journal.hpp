@@ -10,6 +10,7 @@
 //         | "failed" id epoch
 //         | "cancelled" id
 //         | "tagged" id number
+//         | "wrote" id next                 frames of its durable stream before `next` were acknowledged or read
 //         | "replaying" id                  about to be replayed, acknowledged or not
 //         | "replayed" id
 //         | "broken" text                   an answer that must not come
@@ -17,6 +18,7 @@
 
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -26,6 +28,9 @@ namespace ff::crash {
 inline std::string result_of(std::string_view id, std::uint64_t epoch) {
   return fmt::format("result of {} under lease {}", id, epoch);
 }
+
+// The stream of an execution whose appends wait for the disk.
+inline constexpr std::string_view durable_stream = "durable";
 
 // Each line is one write to the pipe, so that the end of the process cannot tear it. Thread-safe.
 class Journal {

@@ -32,7 +32,8 @@ bool is_expected(Errc code) {
     case Errc::lease_revoked:
     case Errc::execution_not_suspended:
     case Errc::target_not_signalable:
-    case Errc::flow_already_terminal: return true;
+    case Errc::flow_already_terminal:
+    case Errc::stream_sequence_gap: return true;
     default: return false;
   }
 }
@@ -247,6 +248,7 @@ class Caller {
 
   void work(const ClaimedExecution& execution) {
     const auto& [id, fence] = std::pair{execution.id, execution.fence};
+    if (chance(30)) write_frames(execution);
     const auto dice = below(100);
     if (dice < 10) return;  // its worker vanishes
     if (dice < 20) call(Renew{.id = id, .fence = fence, .lease_ttl = lease_ttl});
@@ -267,6 +269,51 @@ class Caller {
       call(HandBack{.id = id, .fence = fence});
     else if (call(Cancel{.id = id, .reason = "by its worker", .fence = fence}))
       journal_.tell("cancelled", id.str());
+  }
+
+  // To two streams, of which one waits for the disk. Some appends are sent twice.
+  void write_frames(const ClaimedExecution& execution) {
+    const auto name = StreamName::parse(chance(70) ? std::string(durable_stream) : "buffered");
+    AppendFrames append{.id = execution.id,
+                        .stream = *name,
+                        .fence = execution.fence,
+                        .frames = {},
+                        .durability = StreamClass::durable};
+    if (append.stream.str() != durable_stream) append.durability = StreamClass::buffered;
+    // An attempt that was paused may have written before.
+    const auto streams = call(ListStreams{execution.id});
+    if (!streams) return;
+    for (const auto& each : streams->streams)
+      if (each.name == append.stream && each.attempt == execution.attempt_index)
+        append.written = each.written;
+    for (std::uint64_t i = 0, appends = 1 + below(4); i < appends; ++i) {
+      append.frames.clear();
+      for (std::uint64_t j = 0, count = 1 + below(8); j < count; ++j)
+        append.frames.push_back({.bytes = fmt::format("{} {} {} {}", execution.id.str(),
+                                                      append.stream.str(), execution.attempt_index,
+                                                      append.written + j)});
+      auto reply = call(append);
+      if (reply && chance(20)) reply = call(append);
+      if (!reply) return;
+      append.written += append.frames.size();
+      if (append.stream.str() == durable_stream)
+        journal_.tell("wrote", execution.id.str(), reply->next);
+    }
+    keep(written_, execution.id);
+  }
+
+  // What a reader has seen is there after a crash, too.
+  void read_frames() {
+    if (written_.empty()) return;
+    const auto id = written_[below(written_.size())];
+    const auto page = call(ReadStream{.id = id,
+                                      .stream = *StreamName::parse(std::string(durable_stream)),
+                                      .limit = limits::stream_page_max});
+    if (!page || page->frames.empty()) return;
+    for (std::size_t i = 0; i < page->frames.size(); ++i)
+      if (page->frames[i].number != i)
+        journal_.tell("broken", id.str(), "has a frame", page->frames[i].number, "where", i, "is due");
+    journal_.tell("wrote", id.str(), page->next);
   }
 
   // Some wait for a signal, some for two, some for their timeout.
@@ -356,6 +403,7 @@ class Caller {
   }
 
   void look() {
+    for (int i = 0; i < 5; ++i) read_frames();
     if (chance(10)) {
       const auto name = fmt::format("b{}-{}", worker_.str(), random_());
       static_cast<void>(call(Backup{*BackupName::parse(name)}));
@@ -385,6 +433,7 @@ class Caller {
   std::vector<ExecutionId> mine_;   // submitted by this thread; only it tags them
   std::vector<ExecutionId> ended_;  // by this thread, and no nodes
   std::vector<FlowId> flows_;       // submitted by this thread
+  std::vector<ExecutionId> written_;  // to their streams, by this thread
   std::uint64_t tags_ = 0;
 };
 

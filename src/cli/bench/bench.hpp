@@ -36,6 +36,8 @@ struct Settings {
   FlowShape shape{};
   std::uint32_t nodes = 0;  // of a flow
   std::uint32_t flows = 0;
+  std::uint32_t tails = 0;  // readers of streams
+  std::uint32_t frame_bytes = 0;
 };
 
 // Measured values, in display order.
@@ -77,6 +79,10 @@ Result<Figures> signal(const Settings& settings);
 // Flows of one shape: one at a time from submit to end, and from the end of a node to the start of the next; then
 // all at once, how many end per second.
 Result<Figures> flow(const Settings& settings);
+
+// Frames per second by writers that send 64 at a time; then readers of server-sent events, spread over the writers'
+// streams: what each costs while nothing is written, how late a frame is, and how late the end is.
+Result<Figures> stream(const Settings& settings);
 
 // ---- Shared parts --------------------------------------------------------------------------------
 

@@ -45,6 +45,9 @@ struct BenchArguments {
   std::string shape = "chain";
   std::uint32_t nodes = 10;
   std::uint32_t flows = 100;
+  std::uint32_t writers = as_the_mode_says;
+  std::uint32_t tails = 16;
+  std::uint32_t frame_bytes = 100;
 };
 
 Result<std::uint32_t> in_range(const char* name, std::uint32_t value, std::uint32_t low,
@@ -69,14 +72,17 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"events", 50'000, 16, bench::events},
                            Mode{"retention", 100'000, 16, bench::retention},
                            Mode{"signal", 50'000, 16, bench::signal},
-                           Mode{"flow", 1, 16, bench::flow}};
+                           Mode{"flow", 1, 16, bench::flow},
+                           Mode{"stream", 1'000'000, 16, bench::stream}};
 
 Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mode) {
   const auto tasks = in_range("--tasks", given.tasks == as_the_mode_says ? mode.tasks : given.tasks,
                               1, 100'000'000);
   FF_TRY(tasks);
-  const auto workers = in_range(
-      "--workers", given.workers == as_the_mode_says ? mode.workers : given.workers, 1, 10'000);
+  const auto wanted = given.writers == as_the_mode_says ? given.workers : given.writers;
+  const auto workers =
+      in_range(given.writers == as_the_mode_says ? "--workers" : "--writers",
+               wanted == as_the_mode_says ? mode.workers : wanted, 1, 10'000);
   FF_TRY(workers);
   const auto bytes = in_range("--payload-bytes", given.payload_bytes, 0,
                               static_cast<std::uint32_t>(limits::payload_bytes_max));
@@ -91,6 +97,11 @@ Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mod
   FF_TRY(nodes);
   const auto flows = in_range("--flows", given.flows, 1, 10'000);
   FF_TRY(flows);
+  const auto tails = in_range("--tails", given.tails, 0, 100'000);
+  FF_TRY(tails);
+  const auto frame_bytes = in_range("--frame-bytes", given.frame_bytes, 0,
+                                    static_cast<std::uint32_t>(limits::frame_bytes_max));
+  FF_TRY(frame_bytes);
   return bench::Settings{.store = given.store,
                          .open = {},
                          .tasks = *tasks,
@@ -99,7 +110,9 @@ Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mod
                          .followers = *followers,
                          .shape = *shape,
                          .nodes = *nodes,
-                         .flows = *flows};
+                         .flows = *flows,
+                         .tails = *tails,
+                         .frame_bytes = *frame_bytes};
 }
 
 void print_table(const json::object& figures, const std::string& prefix = "") {
@@ -122,7 +135,7 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
     return fail(
         Errc::invalid_input,
         fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory, waiting, "
-                    "routing, admission, events, retention, signal and flow",
+                    "routing, admission, events, retention, signal, flow and stream",
                     given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
@@ -142,6 +155,11 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
                       {"payload_bytes", settings->payload_bytes},
                       {"version", version}};
   if (mode->run == bench::flow) report.erase("tasks");  // it has nodes and flows
+  if (mode->run == bench::stream) {  // it has frames and writers
+    for (const auto* name : {"tasks", "workers", "payload_bytes"}) report.erase(name);
+    report["frames"] = settings->tasks;
+    report["writers"] = settings->workers;
+  }
   for (const auto& figure : *figures) report[figure.key()] = figure.value();
   if (context.json)
     print_json(report);
@@ -156,18 +174,22 @@ Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
   arguments.positional(
       "mode", given->mode, "What to measure", Arguments::Need::required,
-      "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal|flow");
+      "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal|flow|stream");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,
                    "How many executions (default: 50000, 1000 for latency and routing, "
-                   "100000 for memory and retention)");
+                   "100000 for memory and retention), or frames (1000000 for stream)");
   arguments.option("--workers", given->workers,
                    "How many workers, or handlers at a time (default: 16, 100 for routing)");
   arguments.option("--payload-bytes", given->payload_bytes,
                    "The size of each payload (default: 4096)");
   arguments.option("--followers", given->followers,
                    "How many follow an unrelated execution (events; default: 1000)");
+  arguments.option("--writers", given->writers, "The same as --workers (stream)");
+  arguments.option("--tails", given->tails, "How many readers follow streams (stream; default: 16)");
+  arguments.option("--frame-bytes", given->frame_bytes,
+                   "The size of each frame (stream; default: 100)");
   arguments.option("--shape", given->shape, "chain|fan|diamond",
                    "The shape of each flow (flow; default: chain)");
   arguments.option("--nodes", given->nodes, "How many nodes a flow has (flow; default: 10)");
@@ -182,6 +204,7 @@ Run setup_bench(Arguments& arguments) {
       "  ff bench retention --tasks 1000000 --payload-bytes 100\n"
       "  ff bench signal --tasks 1000000 --payload-bytes 100\n"
       "  ff bench flow --shape fan --nodes 1000 --flows 10\n"
+      "  ff bench stream --writers 16 --tails 1000 --json\n"
       "  ff bench waiting --store http://127.0.0.1:9090 --workers 1000");
   return [given](const Context& context) { return run(context, *given); };
 }

@@ -43,10 +43,15 @@ Run setup_server(Arguments& arguments) {
     auto access = service_access(settings);
     FF_TRY(access);
     const bool is_open = access->server.credentials.access->is_open();
+    const bool is_for_all_pages = access->server.cors.is_for_all();
     auto service = Service::start(settings, std::move(*access));
     FF_TRY(service);
     auto& server = service->server();
     if (is_open) warn_of_open_access(server.url());
+    if (is_open && is_for_all_pages)
+      log::warn("no token is set and FF_CORS_ORIGINS is *: every web page that a user of {} opens may "
+                "do everything",
+                server.url());
     log::info("FlowFabric {} serves {} at {}", version, service->store(), server.url());
     auto stopped = service->wait_for_stop([&] { exchange_credentials(settings, server); });
     log::info("stopping");

@@ -1,36 +1,25 @@
 #include <fmt/format.h>
 
-#include "base/text/utf8.hpp"
 #include "base/try.hpp"
 #include "cli/engine.hpp"
 #include "cli/input/stop_signals.hpp"
+#include "cli/output/frame_text.hpp"
 #include "cli/output/output.hpp"
 #include "sdk/client/blocking.hpp"
+#include "sdk/client/repeat.hpp"
 
 namespace ff::cli {
 namespace {
 
 constexpr Millis wait_for_frames = std::chrono::seconds{20};
 constexpr Millis frames_answer_time = std::chrono::seconds{30};  // beyond the wait
+// So long, a server that restarts is waited for.
+constexpr Millis outage_max = std::chrono::minutes{2};
 
 struct TailArguments {
   Request request;
   bool no_follow = false;
 };
-
-// Frames must not steer the terminal.
-std::string for_terminal(const std::string& bytes) {
-  std::string text;
-  for (const char byte : to_valid_utf8(bytes, bytes.size() * 3)) {
-    const auto code = static_cast<unsigned char>(byte);
-    const bool is_control = code < 0x20 || code == 0x7f;
-    if (is_control && byte != '\n' && byte != '\t')
-      text += '?';
-    else
-      text += byte;
-  }
-  return text;
-}
 
 void print_frame(const Context& context, const Frame& frame) {
   if (context.json) return print_json(http::to_fields(frame));
@@ -45,7 +34,10 @@ void print_frame(const Context& context, const Frame& frame) {
                terminal && standard_output().colours ? coloured(line, Colour::yellow) : line);
     return;
   }
-  const auto text = terminal ? for_terminal(frame.bytes) : frame.bytes;
+  auto text = terminal ? for_terminal(frame.bytes) : frame.bytes;
+  const auto colour = colour_of_attempt(frame.attempt);
+  if (terminal && standard_output().colours && colour != Colour::none)
+    text = coloured(text, colour);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -58,13 +50,20 @@ Result<ExitCode> run(const Context& context, const TailArguments& given) {
   auto query = given.request.to<ReadStream>();
   FF_TRY(query);
   query->limit = limits::stream_page_max;
-  query->wait = given.no_follow ? Millis{0} : wait_for_frames;
+  query->wait = Millis{0};
   const StopSignals signals;
   const auto engine = open_engine(context.settings);
   FF_TRY(engine);
+  Millis outage{
+      0};  // at the first page, which does not wait, a server that is not there is an error
   while (true) {
     const auto page = run_within(
-        {.timeout = query->wait + frames_answer_time, .stop = signals.token()}, **engine, *query);
+        {.timeout = query->wait + outage_max + frames_answer_time, .stop = signals.token()},
+        **engine,
+        run_repeatedly(**engine, ReadStream(*query),
+                       {.limit = outage, .timeout = frames_answer_time}));
+    outage = outage_max;
+    if (!given.no_follow) query->wait = wait_for_frames;
     if (!page && signals.stopped()) break;
     FF_TRY(page);
     if (page->trimmed_to)
@@ -99,6 +98,34 @@ Run setup_tail(Arguments& arguments) {
       "  ff tail ID --stream log --json | jq -r .bytes\n"
       "  ff tail ID --from 120 --no-follow");
   return [given](const Context& context) { return run(context, *given); };
+}
+
+Run setup_ticket(Arguments& arguments) {
+  struct Given {
+    Request request;
+    Millis ttl = limits::stream_ticket_ttl_default;
+  };
+  auto given = std::make_shared<Given>();
+  arguments.execution(given->request);
+  arguments.option("--ttl", given->ttl, "How long it is valid; at most a day (default: 15m)");
+  arguments.examples(
+      "  ff ticket ID\n"
+      "  curl -N -H 'Accept: text/event-stream' \\\n"
+      "    \"$FF_URL/v1/executions/ID/streams/output?ticket=$(ff ticket ID)\"");
+  return [given](const Context& context) -> Result<ExitCode> {
+    auto create = given->request.to<CreateStreamTicket>();
+    FF_TRY(create);
+    create->ttl = given->ttl;
+    const auto engine = open_engine(context.settings);
+    FF_TRY(engine);
+    const auto ticket = run_within({.timeout = frames_answer_time}, **engine, std::move(*create));
+    FF_TRY(ticket);
+    if (context.json)
+      print_json(http::to_fields(*ticket));
+    else
+      fmt::print("{}\n", ticket->ticket);
+    return ExitCode::ok;
+  };
 }
 
 }  // namespace ff::cli

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "base/text/utf8.hpp"
 #include "base/try.hpp"
 #include "cli/engine.hpp"
 #include "cli/event_stream.hpp"
 #include "cli/input/stop_signals.hpp"
+#include "cli/output/frame_text.hpp"
 #include "cli/output/listing.hpp"
 #include "cli/output/live_area.hpp"
 
@@ -43,6 +45,37 @@ std::unexpected<Error> not_ended(const ExecutionId& id) {
                           short_id(id)));
 }
 
+constexpr Millis draw_interval{100};  // at the least: events may come faster than anyone reads
+constexpr Millis look_again{500};     // at an execution that writes
+
+// As wide as the screen, so that it takes one row.
+std::string cut(const std::string& line, std::size_t width) {
+  if (width == std::string_view::npos || line.size() + 2 <= width) return line;
+  return to_valid_utf8(line.substr(0, width > 3 ? width - 3 : 0), width * 3) + "…";
+}
+
+// Where the newest line of an execution's output stands, and what comes behind it.
+struct Output {
+  std::string line;  // empty: none
+  std::uint64_t next = 0;
+};
+Result<Output> output_of(Engine& engine, const StopSignals& signals, const ExecutionId& id) {
+  constexpr std::uint64_t frames_back = 20;
+  constexpr std::size_t line_bytes_max = 200;
+  const auto list = ask(engine, signals, ListStreams{id});
+  FF_TRY(list);
+  for (const auto& stream : list->streams) {
+    if (stream.name != default_stream()) continue;
+    const auto page = ask(engine, signals,
+                          ReadStream{.id = id,
+                                     .from = stream.next - std::min(stream.next, frames_back),
+                                     .limit = limits::stream_page_max});
+    FF_TRY(page);
+    return Output{.line = newest_line(page->frames, line_bytes_max), .next = page->next};
+  }
+  return Output{};
+}
+
 // One execution, until it ends or a signal comes; then as `ff result` says it.
 Result<ExitCode> watch_one(const Context& context, Engine& engine, const ExecutionId& id,
                            const StopSignals& signals) {
@@ -57,8 +90,13 @@ Result<ExitCode> watch_one(const Context& context, Engine& engine, const Executi
     if (signals.stopped()) break;
     FF_TRY(execution);
     const json::object fields[] = {watched_fields(*execution)};
-    const auto text = context.json ? json::serialize(http::to_fields(*execution)) + "\n"
-                                   : table_of(watched_columns, fields, screen);
+    auto text = context.json ? json::serialize(http::to_fields(*execution)) + "\n"
+                             : table_of(watched_columns, fields, screen);
+    const auto output = output_of(engine, signals, id);
+    if (signals.stopped()) break;
+    FF_TRY(output);
+    if (!context.json && !output->line.empty())
+      text += fmt::format("  {}\n", cut(output->line, screen.width));
     if (screen.terminal && !context.json) {
       area.draw(text);
     } else if (text != shown) {
@@ -71,12 +109,19 @@ Result<ExitCode> watch_one(const Context& context, Engine& engine, const Executi
       FF_TRY(ask(engine, signals, GetResult{.id = id}));
       return ExitCode::ok;
     }
-    FF_TRY(events.next({}));
+    // On a terminal the newest line is drawn as it comes; appends to streams are no events.
+    const bool is_drawn = screen.terminal && !context.json && output->next > 0;
+    FF_TRY(events.next({.wait = !is_drawn}));
+    if (!is_drawn) continue;
+    std::this_thread::sleep_for(draw_interval);
+    const auto more =
+        ask(engine, signals,
+            ReadStream{.id = id, .from = output->next, .limit = 1, .wait = look_again});
+    if (signals.stopped()) break;
+    FF_TRY(more);
   }
   return not_ended(id);
 }
-
-constexpr Millis draw_interval{100};  // at the least: events may come faster than anyone reads
 
 struct Watched {
   Namespace ns;

@@ -26,6 +26,7 @@ struct WorkArguments {
   std::uint32_t concurrency = 1;
   std::vector<std::string> kinds;
   std::string content_type;
+  bool stream = false;    // the output, while it is made
   std::uint32_t max = 0;  // 0: any number
   bool once = false;
   std::vector<std::string> withheld;  // variables that a command does not get
@@ -204,6 +205,44 @@ Outcome outcome_of(const WorkArguments& given, const Task& task, ChildEnd end) {
   }
 }
 
+// What a command prints, line by line as frames of the stream `output`.
+class OutputStream {
+ public:
+  explicit OutputStream(Task& task) : out_(task.stream()) {}
+
+  void add(std::string_view bytes) {
+    line_ += bytes;
+    while (!line_.empty()) {
+      const auto newline = line_.find('\n');
+      const bool is_whole = newline != std::string::npos;
+      if (!is_whole && line_.size() < limits::frame_bytes_max) return;
+      const auto size = std::min(is_whole ? newline + 1 : line_.size(), limits::frame_bytes_max);
+      write(line_.substr(0, size));
+      line_.erase(0, size);
+    }
+  }
+  // What does not end with a line.
+  void end() {
+    if (!line_.empty()) write(std::exchange(line_, {}));
+  }
+
+ private:
+  // A failure meets the worker again when it sends the rest, before the attempt ends; a command that is to stop is
+  // stopped by its task.
+  void write(std::string line) {
+    if (failed_) return;
+    try {
+      out_.write(std::move(line), "log");
+    } catch (const std::exception&) {
+      failed_ = true;
+    }
+  }
+
+  StreamWriter out_;
+  std::string line_;
+  bool failed_ = false;
+};
+
 // Runs the command for one execution after the other, `max` at most.
 class ShellWorker {
  public:
@@ -236,16 +275,20 @@ class ShellWorker {
       inputs.emplace(task);
       environment.push_back("FF_INPUTS_DIR=" + inputs->directory().string());
     }
-    const ChildCommand command{.arguments = {"/bin/sh", "-c", given_.command},
-                               .environment = std::move(environment),
-                               .withheld = given_.withheld,
-                               .input = task.payload(),
-                               .output_bytes_max = limits::result_bytes_max,
-                               .error_bytes_max = error_bytes_max,
-                               .grace = given_.grace,
-                               .request_bytes_max = suspend_bytes_max,
-                               .files = {std::move(signals), std::move(state)}};
+    std::optional<OutputStream> stream;
+    if (given_.stream) stream.emplace(task);
+    ChildCommand command{.arguments = {"/bin/sh", "-c", given_.command},
+                         .environment = std::move(environment),
+                         .withheld = given_.withheld,
+                         .input = task.payload(),
+                         .output_bytes_max = limits::result_bytes_max,
+                         .error_bytes_max = error_bytes_max,
+                         .grace = given_.grace,
+                         .request_bytes_max = suspend_bytes_max,
+                         .files = {std::move(signals), std::move(state)}};
+    if (stream) command.on_output = [&](std::string_view bytes) { stream->add(bytes); };
     auto end = run_child(command, task.cancellation());
+    if (stream) stream->end();
     if (!end) return Outcome::failed({.reason = end.error().message});
     return outcome_of(given_, task, std::move(*end));
   }
@@ -317,6 +360,10 @@ Run setup_work(Arguments& arguments) {
                    "How long an execution waits whose command ended with 75 (default: 30s)");
   arguments.option("--grace", given->grace,
                    "How long a stopped command has before it is killed (default: 10s)");
+  arguments.flag(
+      "--stream", given->stream,
+      "What the command prints is also sent to the stream 'output' while it runs, line by "
+      "line (ff tail ID)");
   arguments.option("--content-type", given->content_type, "TYPE",
                    "What the result is, such as application/json");
   arguments.settings({Setting::ns, Setting::log_level});
@@ -325,6 +372,7 @@ Run setup_work(Arguments& arguments) {
       "  ff work 'tr a-z A-Z' --lanes text --concurrency 4\n"
       "  ff work './resize.sh \"$FF_KIND\"' --kinds thumbnail,preview --capabilities gpu\n"
       "  ff work --once 'jq .total'\n"
+      "  ff work './train.sh' --stream              (ff tail ID follows it)\n"
       "  ff work 'cat \"$FF_INPUTS_DIR\"/page.*' --kinds join      (results of nodes before it)\n\n"
       "Exit codes of the command: 0 completed, 75 try again after --delay, 65 and 78 failed for\n"
       "good, any other failed and retried as the execution's policy says. 75 after names of "

@@ -14,6 +14,7 @@
 #include "cli/input/number.hpp"
 #include "core/validation/validate.hpp"
 #include "core/waitpoints/key_ring.hpp"
+#include "http/server/cors.hpp"
 #include "store/durability.hpp"
 
 namespace ff::cli {
@@ -41,6 +42,11 @@ Result<void> an_interval(std::string_view text) {
     return fail(Errc::invalid_input, fmt::format("'{}' is too often; at least {}", printable(text),
                                                  format_duration(scan_interval_min)));
   return done(interval);
+}
+
+Result<void> origins(std::string_view text) {
+  FF_TRY(http::Cors::parse(text));
+  return {};
 }
 
 constexpr NumberRange count_range{1, 1'000'000};
@@ -170,6 +176,14 @@ constexpr std::array table{
                 "How many clients a server serves at a time", a_count},
     SettingInfo{Setting::max_long_polls, "max-long-polls", "FF_MAX_LONG_POLLS", "4096", "NUMBER",
                 "How many of them may wait, for work or events for example", a_count},
+    SettingInfo{Setting::max_tails, "max-tails", "FF_MAX_TAILS", "4096", "NUMBER",
+                "How many of them may follow streams", a_count},
+    SettingInfo{Setting::max_tails_per_token, "max-tails-per-token", "FF_MAX_TAILS_PER_TOKEN",
+                "1024", "NUMBER", "The same for each token and each ticket", a_count},
+    SettingInfo{Setting::cors_origins, "cors-origins", "FF_CORS_ORIGINS", "", "LIST",
+                "Origins like `https://app.example.com`, comma-separated, whose web pages may use a "
+                "server from a browser; `*` for all (default: none)",
+                origins},
     SettingInfo{Setting::max_stream_ops, "max-concurrent-stream-ops",
                 "FF_MAX_CONCURRENT_STREAM_OPS", "64", "NUMBER",
                 "How many reads and tails of attempts' streams a server carries out at a time",

@@ -46,8 +46,7 @@ TEST(StreamTicket, ChangedInAnyByteIsNotValid) {
 
 TEST(StreamTicket, EndsWithTheSecretThatSignedIt) {
   const auto ticket = *mint_ticket(ring, some_claims);
-  EXPECT_EQ(error_of(ticket, some_claims.execution, t0, ticket_ring("k1", '8')),
-            "unauthenticated");
+  EXPECT_EQ(error_of(ticket, some_claims.execution, t0, ticket_ring("k1", '8')), "unauthenticated");
   auto rotated = ring;
   ASSERT_TRUE(rotate(rotated,
                      {.kid = *KeyId::parse("k2"),

@@ -11,7 +11,8 @@ TEST(FlowPlace, BringsBackWhatItWasWrittenFrom) {
   place.next = {{{3, 0}, 17}, {{12, 1}, 4}};
   EXPECT_EQ(place.str(), "1700000000000,3.0.17,12.1.4");
   EXPECT_EQ(FlowPlace::parse(place.str()), place);
-  place.pass = FlowPlace::Pass{.until = 1'700'000'001'000, .at = {.node = 5, .stream = 2}, .next = 9};
+  place.pass =
+      FlowPlace::Pass{.until = 1'700'000'001'000, .at = {.node = 5, .stream = 2}, .next = 9};
   EXPECT_EQ(place.str(), "1700000000000,3.0.17,12.1.4/1700000001000.5.2.9");
   EXPECT_EQ(FlowPlace::parse(place.str()), place);
   EXPECT_EQ(FlowPlace::parse(""), FlowPlace{});

@@ -105,8 +105,7 @@ Async<void> FlowTail::pass_node(const FlowNodeInfo& node, Room& room) {
   const auto index = pass.at.node;
   const auto known = positions_.lower_bound({.node = index, .stream = 0});
   const bool is_followed = known != positions_.end() && known->first.node == index;
-  const bool is_behind =
-      !is_followed && node.ended_at && ms_of(*node.ended_at) <= place_.since;
+  const bool is_behind = !is_followed && node.ended_at && ms_of(*node.ended_at) <= place_.since;
   const bool wrote = node.attempts > 0 && !is_behind;
   if (!wrote) co_return Result<void>{};
   const auto list = co_await store_.run(ListStreams{node.id});
@@ -126,6 +125,8 @@ Async<void> FlowTail::pass_node(const FlowNodeInfo& node, Room& room) {
     const auto all = co_await read_on(of, stream, key, pass.until, room);
     FF_CO_TRY(all);
     if (!*all) co_return Result<void>{};
+    if (const auto listed = place_.next.find(key); listed != place_.next.end())
+      listed->second = positions_[key].next;
     pass.at.stream = s + 1;
     pass.next = 0;
     // Nothing more comes of a node that has ended, unless it runs again.

@@ -48,8 +48,8 @@ class FlowTail {
   Async<std::uint64_t> begin_of(const Node& node, const StreamInfo& stream, StreamKey key);
   Async<void> read_noted(const FlowInfo& flow, Room& room);
   Async<void> read_node(std::uint32_t index, Room& room);
-  Async<bool> read_on(const Node& node, const StreamInfo& stream, StreamKey key,
-                      std::int64_t until, Room& room);
+  Async<bool> read_on(const Node& node, const StreamInfo& stream, StreamKey key, std::int64_t until,
+                      Room& room);
   Async<void> learn_nodes(std::uint32_t from);
   void set_position(StreamKey key, std::uint64_t next);
   void list_in_place(StreamKey key);
@@ -59,17 +59,18 @@ class FlowTail {
   store::Store& store_;
   FlowId id_;
   FlowPlace place_;
-  bool is_in_the_middle_;  // of a pass that another reader began: the nodes before may have written since
+  bool
+      is_in_the_middle_;  // of a pass that another reader began: the nodes before may have written since
   FrameNotices::Follower follower_;
   std::vector<Node> nodes_;  // by number
   std::map<ExecutionId, std::uint32_t> numbers_;
   std::map<StreamKey, Position> positions_;
-  std::set<std::uint32_t> to_read_;  // nodes that wrote
+  std::set<std::uint32_t> to_read_;    // nodes that wrote
   std::vector<FlowNodeInfo> passing_;  // the page of nodes that the pass is in
   std::uint32_t passing_from_ = 0;
   std::optional<std::int64_t> ended_at_;  // of the flow
-  bool live_ = false;  // after the first pass
-  bool over_ = false;  // everything up to the end of the flow is read
+  bool live_ = false;                     // after the first pass
+  bool over_ = false;                     // everything up to the end of the flow is read
 };
 
 // Readers between two calls. Thread-safe.

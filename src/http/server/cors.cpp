@@ -51,8 +51,9 @@ Result<Cors> Cors::parse(std::string_view list, std::vector<std::string>* ignore
       ignored->push_back(printable(entry));
   }
   if (!is_empty && !cors.all_ && cors.origins_.empty())
-    return fail(Errc::invalid_input,
-                "none of the origins is one; write them like https://app.example.com, or * for all");
+    return fail(
+        Errc::invalid_input,
+        "none of the origins is one; write them like https://app.example.com, or * for all");
   return cors;
 }
 
@@ -75,8 +76,7 @@ Response Cors::preflight(const std::string& allowed_origin) const {
 }
 
 bool is_preflight(const Request::header_type& header) {
-  return header.method() == beast::http::verb::options &&
-         header.count(CorsField::origin) == 1 &&
+  return header.method() == beast::http::verb::options && header.count(CorsField::origin) == 1 &&
          header.count(CorsField::access_control_request_method) == 1;
 }
 

@@ -60,8 +60,7 @@ TEST_F(CorsTest, AnAllowedPageMayAskFirstWithoutAToken) {
   EXPECT_EQ(answer.result_int(), 204u);
   EXPECT_EQ(answer[Field::access_control_allow_origin], app);
   EXPECT_EQ(answer[Field::access_control_allow_methods], "GET, POST, PUT");
-  EXPECT_THAT(std::string(answer[Field::access_control_allow_headers]),
-              HasSubstr("authorization"));
+  EXPECT_THAT(std::string(answer[Field::access_control_allow_headers]), HasSubstr("authorization"));
   EXPECT_EQ(answer[Field::vary], "Origin");
   const auto foreign = preflight("https://evil.example");
   EXPECT_EQ(foreign.result_int(), 401u);
@@ -98,9 +97,9 @@ TEST_F(CorsTest, WithoutAListNothingIsSaidAboutOrigins) {
 TEST_F(CorsTest, AStreamOfEventsIsReadableToo) {
   serve_for(app, true);
   Peer peer(port_);
-  peer.send(to_text({.target = "/v1/events",
-                     .headers = from(app) + bearer(token_of_cors_test) +
-                                "Accept: text/event-stream\r\n"}));
+  peer.send(to_text(
+      {.target = "/v1/events",
+       .headers = from(app) + bearer(token_of_cors_test) + "Accept: text/event-stream\r\n"}));
   EXPECT_THAT(peer.read_until("\r\n\r\n"),
               HasSubstr(std::string("Access-Control-Allow-Origin: ") + app + "\r\nVary: Origin"));
 }

@@ -122,8 +122,8 @@ TEST_F(FrameStreamTest, GoesOnExactlyBehindTheLastOneSeen) {
   std::string last, seen, written;
   for (int i = 0; i < 40; ++i) written += std::to_string(i) + ' ';
   for (int i = 0; i < 40; i += 4)
-    write(writer, {std::to_string(i) + ' ', std::to_string(i + 1) + ' ', std::to_string(i + 2) + ' ',
-                   std::to_string(i + 3) + ' '});
+    write(writer, {std::to_string(i) + ' ', std::to_string(i + 1) + ' ',
+                   std::to_string(i + 2) + ' ', std::to_string(i + 3) + ' '});
   complete(writer);
   // A client that hears three at a time and is then cut off, also in the middle of an append.
   while (seen.size() < written.size()) {
@@ -166,8 +166,9 @@ TEST_F(FrameStreamTest, EndsWithItsToken) {
   auto writer = begin(as_worker);
   const auto revoked = follow(writer.id, "", bearer(reader_token));
   const auto kept = follow(writer.id, "", as_worker);
-  server_->exchange({.access = access(
-      fmt::format(R"({{"name":"w","token":"{}","roles":["work","submit"]}})", worker_token))});
+  server_->exchange(
+      {.access = access(
+           fmt::format(R"({{"name":"w","token":"{}","roles":["work","submit"]}})", worker_token))});
   revoked->read_all();
   write(writer, {"a"}, as_worker);
   EXPECT_EQ(text_at(next(*kept).data, "bytes"), "a");
@@ -193,6 +194,50 @@ TEST_F(FrameStreamTest, ASlowReaderHoldsUpNobodyAndMissesNothing) {
   EXPECT_EQ(next(*fast).event, "end");
   for (int i = 0; i < appends * 16; ++i) EXPECT_EQ(next(*slow).data.at("number"), i);
   EXPECT_EQ(next(*slow).event, "end");
+}
+
+// ---- Flows ----------------------------------------------------------------------------------------
+
+TEST_F(FrameStreamTest, TheStreamsOfAFlowAreOneUntilItEnds) {
+  serve();
+  const auto flow = text_at(
+      body_of(post("/v1/flows", R"({"nodes":[{"name":"a","kind":"k"},{"name":"b","kind":"k"}]})")),
+      "id");
+  const auto nodes = body_of(get("/v1/flows/" + flow + "/nodes")).at("nodes").as_array();
+  std::vector<Writer> writers;
+  for (const auto& node : nodes) {
+    const auto id = text_at(node, "id");
+    writers.push_back({id, claim(id)});
+  }
+  const auto follow_flow = [&](const std::string& headers = "") {
+    auto peer = std::make_unique<Peer>(port_);
+    peer->send(
+        to_text({.target = "/v1/flows/" + flow + "/stream", .headers = accept_events(headers)}));
+    return peer;
+  };
+  const auto stream = follow_flow();
+  EXPECT_THAT(stream->read_until("\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  write(writers[1], {"b0"});
+  const auto first = next(*stream);
+  EXPECT_EQ(first.event, "frame");
+  EXPECT_EQ(text_at(first.data, "node"), "b");
+  EXPECT_EQ(text_at(first.data, "id"), writers[1].id);
+  EXPECT_EQ(text_at(first.data, "stream"), "output");
+  EXPECT_EQ(text_at(first.data.at("frame"), "bytes"), "b0");
+  write(writers[0], {"a0"});
+  EXPECT_EQ(text_at(next(*stream).data, "node"), "a");
+  for (const auto& writer : writers) complete(writer);
+  const auto end = next(*stream);
+  EXPECT_EQ(end.event, "end");
+  EXPECT_EQ(text_at(end.data, "end"), "completed");
+  EXPECT_EQ(stream->read_all(), "");
+
+  const auto again = follow_flow("Last-Event-ID: " + first.id + "\r\n");
+  again->read_until("\r\n\r\n");
+  EXPECT_EQ(text_at(next(*again).data.at("frame"), "bytes"), "a0");
+  EXPECT_EQ(next(*again).event, "end");
+  EXPECT_EQ(follow_flow("Last-Event-ID: " + end.id + "\r\n")->read(false).result_int(), 204u);
+  EXPECT_EQ(follow_flow("Last-Event-ID: nonsense\r\n")->read().result_int(), 400u);
 }
 
 // ---- Limits ---------------------------------------------------------------------------------------
@@ -271,9 +316,9 @@ TEST_F(StreamTicketTest, GivesNoOtherRight) {
   EXPECT_EQ(get(stream_of(other.id, ticket)).result_int(), 401u);
   EXPECT_EQ(ask_for(other.id, "?ticket=" + ticket)->read().result_int(), 401u);
   const auto execution = "/v1/executions/" + writer.id;
-  for (const auto& path : {execution, execution + "/payload", execution + "/result",
-                           execution + "/streams", std::string("/v1/events"),
-                           std::string("/v1/executions")})
+  for (const auto& path :
+       {execution, execution + "/payload", execution + "/result", execution + "/streams",
+        std::string("/v1/events"), std::string("/v1/executions")})
     EXPECT_EQ(get(path + "?ticket=" + ticket).result_int(), 401u) << path;
   EXPECT_EQ(get(execution + "/payload", bearer(ticket)).result_int(), 401u);
   EXPECT_EQ(post(execution + "/stream-ticket?ticket=" + ticket, "{}").result_int(), 401u);
@@ -283,7 +328,8 @@ TEST_F(StreamTicketTest, GivesNoOtherRight) {
 TEST_F(StreamTicketTest, IsRefusedIfItIsForgedOrHasExpired) {
   const auto writer = begin(as_worker_);
   const auto ticket = ticket_for(writer.id, "{}", as_worker_);
-  for (const auto& wrong : {std::string(), ticket + "A", ticket.substr(1), std::string(5000, 'a')}) {
+  for (const auto& wrong :
+       {std::string(), ticket + "A", ticket.substr(1), std::string(5000, 'a')}) {
     const auto refused = get(stream_of(writer.id, wrong));
     EXPECT_EQ(refused.result_int(), 401u) << wrong;
     EXPECT_EQ(code_of(refused), "unauthenticated");

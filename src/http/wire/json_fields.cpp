@@ -19,7 +19,8 @@ std::string base64_name(std::string_view name) { return std::string(name) + "_ba
 std::size_t escaped_size(std::string_view text) {
   std::size_t size = text.size();
   for (const char c : text) {
-    if (c == '"' || c == '\\')
+    const bool has_short_escape = c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f';
+    if (c == '"' || c == '\\' || has_short_escape)
       size += 1;
     else if (static_cast<unsigned char>(c) < 0x20)
       size += 5;  // \u00XX

@@ -57,7 +57,8 @@ TEST(JsonFields, WrittenFieldsCanBeReadBack) {
 TEST(JsonFields, BytesAreTextWhenTheyCanBe) {
   EXPECT_EQ(to_fields(Submit{.kind = {}, .payload = "text"}).at("payload"), "text");
   EXPECT_EQ(to_fields(Submit{.kind = {}, .payload = "\xff"}).at("payload_base64"), "/w==");
-  EXPECT_TRUE(to_fields(Submit{.kind = {}, .payload = "line\nline"}).contains("payload_base64"))
+  EXPECT_EQ(to_fields(Submit{.kind = {}, .payload = "line\nline\n"}).at("payload"), "line\nline\n");
+  EXPECT_TRUE(to_fields(Submit{.kind = {}, .payload = "\x01line"}).contains("payload_base64"))
       << "shorter than its escapes";
   EXPECT_EQ(parse<Submit>(R"({"kind":"k","payload_base64":"/w=="})")->payload, "\xff");
 }

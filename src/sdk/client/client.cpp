@@ -319,13 +319,16 @@ static std::vector<Frame> told_before(const StreamPage& page, std::uint64_t from
 Result<std::uint64_t> Client::tail(ReadStream which,
                                    const std::function<bool(const Frame&)>& each) {
   constexpr Millis wait = std::chrono::seconds{20};
-  which.wait = wait;
+  which.wait = Millis{0};
+  Millis outage_max = repeat(options_).limit;  // of the first page, which does not wait, as of other calls
   while (true) {
     const auto page =
         run_within({.timeout = wait + tail_outage_max + options_.timeout}, engine_,
                    run_repeatedly(engine_, ReadStream(which),
-                                  {.limit = wait + tail_outage_max, .timeout = options_.timeout}));
+                                  {.limit = outage_max, .timeout = options_.timeout}));
     FF_TRY(page);
+    which.wait = wait;
+    outage_max = wait + tail_outage_max;
     for (const auto& frame : told_before(*page, which.from))
       if (!each(frame)) return page->next;
     for (const auto& frame : page->frames)
