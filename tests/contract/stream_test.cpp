@@ -51,8 +51,8 @@ Call by_engine(const std::string& name, Texts argv) {
   return {name, {exec_key("core")}, std::move(argv)};
 }
 Call append_own(int written, const Texts& payloads) {
-  Texts argv{"L1", "1",     "A1",      "output", "buffered", "trim", std::to_string(written),
-             "16", "10000", "16777216"};
+  Texts argv{"L1", "1", "A1", "output", "buffered", "trim", "frames", std::to_string(written),
+             "0", "16", "10000", "16777216", "262144"};
   for (const auto& payload : payloads) {
     argv.emplace_back("log\x1f");
     argv.push_back(payload);

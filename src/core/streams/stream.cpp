@@ -61,6 +61,22 @@ StreamPage begin_page(const Stream* stream, std::uint64_t from, std::optional<Ex
   return page;
 }
 
+std::vector<Frame> told_before(const StreamPage& page, std::uint64_t from) {
+  std::vector<Frame> frames;
+  if (page.lost_from)
+    frames.push_back({.number = from - 1,
+                      .kind = FrameKind::lost,
+                      .at = {},
+                      .type = default_frame_type(),
+                      .lost_from = page.lost_from});
+  if (page.snapshot)
+    frames.push_back({.number = page.next - 1,
+                      .at = {},
+                      .type = *FrameType::parse("snapshot"),
+                      .bytes = page.snapshot->document});
+  return frames;
+}
+
 void end_page(StreamPage& page, const Stream& stream, std::optional<ExecutionState> end) {
   if (page.next >= stream.next) page.end = end;
 }

@@ -299,23 +299,6 @@ Result<StreamPage> Client::read_stream(ReadStream which) {
 // A reader comes back to a server that restarts; a place is a number, which stays.
 constexpr Millis tail_outage_max = std::chrono::minutes{2};
 
-// What a page says of what its reader cannot have, as frames.
-static std::vector<Frame> told_before(const StreamPage& page, std::uint64_t from) {
-  std::vector<Frame> frames;
-  if (page.lost_from)
-    frames.push_back({.number = from - 1,
-                      .kind = FrameKind::lost,
-                      .at = {},
-                      .type = default_frame_type(),
-                      .lost_from = page.lost_from});
-  if (page.snapshot)
-    frames.push_back({.number = page.next - 1,
-                      .at = {},
-                      .type = *FrameType::parse("snapshot"),
-                      .bytes = page.snapshot->document});
-  return frames;
-}
-
 Result<std::uint64_t> Client::tail(ReadStream which,
                                    const std::function<bool(const Frame&)>& each) {
   constexpr Millis wait = std::chrono::seconds{20};
@@ -329,7 +312,7 @@ Result<std::uint64_t> Client::tail(ReadStream which,
     FF_TRY(page);
     which.wait = wait;
     outage_max = wait + tail_outage_max;
-    for (const auto& frame : told_before(*page, which.from))
+    for (const auto& frame : core::told_before(*page, which.from))
       if (!each(frame)) return page->next;
     for (const auto& frame : page->frames)
       if (!each(frame)) return frame.number + 1;

@@ -144,6 +144,9 @@ class Shard final : core::PartitionView {
   void erase_append(const core::EraseAppend& erase, Batch& batch);
   bool is_live(const ExecutionId& id, std::uint32_t stream);
   void forget_live_streams();
+  // Those that end behind a number, in order, until `visit` returns false.
+  Result<void> for_each_append(const ExecutionId& id, core::AppendPlace behind,
+                               const std::function<bool(const core::Append&)>& visit);
   Result<void> add_frames(const store::ReadFrames& query, std::uint32_t stream, StreamPage& page);
   void erase_belongings(const core::Execution& of, core::Belonging kind, Batch& batch);
   void erase_found(const ExecutionId& id, core::Belonging kind, Batch& batch);

@@ -137,24 +137,30 @@ Result<StreamPage> Shard::execute(const store::ReadFrames& query, Batch&) {
   return page;
 }
 
+Result<void> Shard::for_each_append(const ExecutionId& id, core::AppendPlace behind,
+                                    const std::function<bool(const core::Append&)>& visit) {
+  if (is_live(id, behind.stream)) {
+    for (const auto& append : live_streams_.appends(id, behind.stream))
+      if (append.place.end > behind.end && !visit(append)) break;
+    return {};
+  }
+  FF_TRY(write_changes_of(id));
+  return parts_.database.for_each(
+      {.prefix = keys::frames_of(id, behind.stream), .after = keys::frames(id, behind)},
+      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
+        const auto append = decode_append(id, keys::parse_frames(key), value);
+        FF_TRY(append);
+        return visit(*append) ? Database::Next::go_on : Database::Next::stop;
+      });
+}
+
 // Those from `next` of the page on, as many as it holds.
 Result<void> Shard::add_frames(const store::ReadFrames& query, std::uint32_t stream,
                                StreamPage& page) {
   const auto from = page.next;
-  if (is_live(query.id, stream)) {
-    for (const auto& append : live_streams_.appends(query.id, stream))
-      if (append.place.end > from && !core::add_to(page, append, from, query.limit)) break;
-    return {};
-  }
-  FF_TRY(write_changes_of(query.id));
-  return parts_.database.for_each(
-      {.prefix = keys::frames_of(query.id, stream), .after = keys::frames(query.id, {stream, from})},
-      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
-        auto append = decode_append(query.id, keys::parse_frames(key), value);
-        FF_TRY(append);
-        const bool has_room = core::add_to(page, std::move(*append), from, query.limit);
-        return has_room ? Database::Next::go_on : Database::Next::stop;
-      });
+  return for_each_append(query.id, {stream, from}, [&](const core::Append& append) {
+    return core::add_to(page, append, from, query.limit);
+  });
 }
 
 Result<StreamList> Shard::execute(const ListStreams& query, Batch&) {
@@ -171,14 +177,10 @@ Result<StreamList> Shard::execute(const ListStreams& query, Batch&) {
 Result<std::optional<core::Append>> Shard::append_holding(const ExecutionId& id,
                                                           core::AppendPlace frame) {
   std::optional<core::Append> found;
-  const auto visited = parts_.database.for_each(
-      {.prefix = keys::frames_of(id, frame.stream), .after = keys::frames(id, frame)},
-      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
-        auto append = decode_append(id, keys::parse_frames(key), value);
-        FF_TRY(append);
-        found = std::move(*append);
-        return Database::Next::stop;
-      });
+  const auto visited = for_each_append(id, frame, [&](const core::Append& append) {
+    found = append;
+    return false;
+  });
   FF_TRY(visited);
   return found;
 }
@@ -224,20 +226,13 @@ Result<AttemptFrames> Shard::execute(const store::ReadAttemptFrames& query, Batc
   FF_TRY(streams);
   const auto stream = std::ranges::find(streams->all, default_stream(), &core::Stream::name);
   if (stream == streams->all.end()) return page;
-  FF_TRY(write_changes_of(query.id));
   const auto index = static_cast<std::uint32_t>(stream - streams->all.begin());
   const auto first = find_first(query, index, *stream);
   FF_TRY(first);
-  const auto visited = parts_.database.for_each(
-      {.prefix = keys::frames_of(query.id, index),
-       .after = keys::frames(query.id, {index, *first})},
-      [&](std::string_view key, std::string_view value) -> Result<Database::Next> {
-        const auto append = decode_append(query.id, keys::parse_frames(key), value);
-        FF_TRY(append);
-        const bool goes_on = append->attempt == query.attempt &&
-                             core::add_to(page, *append, query.first, query.last, query.limit);
-        return goes_on ? Database::Next::go_on : Database::Next::stop;
-      });
+  const auto visited = for_each_append(query.id, {index, *first}, [&](const core::Append& append) {
+    return append.attempt == query.attempt &&
+           core::add_to(page, append, query.first, query.last, query.limit);
+  });
   FF_TRY(visited);
   return page;
 }

@@ -323,6 +323,7 @@ function attempt_streams.prepare(x, frame)
   append.meta = load_meta(append.meta_key)
   if append.meta.closed_at then return nil, reply.refuse('stream_closed') end
   local s = open_output(x)
+  if s.kind == 'summary' then return nil, reply.refuse('invalid_input', 'the stream output is a summary') end
   append.begins = s.next > 0 and s.attempt ~= index
   append.added = append.begins and 2 or 1
   if s.when_full == 'refuse' and not has_room(s, append.added, append.bytes) then
