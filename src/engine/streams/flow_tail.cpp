@@ -6,6 +6,7 @@
 
 #include "base/try.hpp"
 #include "core/execution/partitions.hpp"
+#include "core/streams/stream.hpp"
 
 namespace ff {
 namespace {
@@ -156,6 +157,7 @@ Async<std::uint64_t> FlowTail::begin_of(const Node& node, const StreamInfo& stre
     store::ReadFrames one{.id = node.id, .stream = stream.name, .from = probe, .limit = 1};
     const auto page = co_await store_.run(one);
     FF_CO_TRY(page);
+    if (page->snapshot) co_return probe;
     if (page->frames.empty()) co_return high;
     const auto& frame = page->frames.front();
     if (ms_of(frame.at) <= place_.since)
@@ -177,8 +179,9 @@ Async<bool> FlowTail::read_on(const Node& node, const StreamInfo& stream, Stream
         .id = node.id, .stream = stream.name, .from = position.next, .limit = left};
     auto page = co_await store_.run(read);
     FF_CO_TRY(page);
-    if (page->frames.empty()) co_return true;
-    for (auto& frame : page->frames) {
+    auto frames = page->snapshot ? core::told_before(*page, read.from) : std::move(page->frames);
+    if (frames.empty()) co_return true;
+    for (auto& frame : frames) {
       if (ms_of(frame.at) > until) co_return true;
       position = {.next = frame.number + 1, .last_at = ms_of(frame.at)};
       if (place_.pass)

@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "base/try.hpp"
+#include "core/streams/stream.hpp"
 #include "core/validation/validate.hpp"
 #include "sdk/client/blocking.hpp"
 #include "sdk/client/graph_parts.hpp"

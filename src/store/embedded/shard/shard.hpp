@@ -3,6 +3,7 @@
 
 #include <flowfabric/time.hpp>
 
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
