@@ -130,6 +130,14 @@ TEST(Stream, AFirstAppendOfAnAttemptThatWasLostKeepsTheNumberOfItsBeginning) {
   EXPECT_EQ(next.frames.at(2).bytes, "c");
 }
 
+TEST(Stream, TheNumberOfALostBeginningIsNotGivenAgain) {
+  StreamStore store;
+  must(store.append(frames(0, {"a"})));
+  store.begin_attempt();
+  must(store.append(frames(2, {"d"}, 2)));  // 1 was the beginning, 2 and 3 what it wrote
+  EXPECT_EQ(shown(store.read(1, 9)), "3:(lost from 1) 4:(attempt) 5:d -> 6");
+}
+
 TEST(Stream, ALaterAttemptSkipsWhatMayBeLostOfAnEarlierOne) {
   StreamStore store;
   must(store.append(frames(0, {"a"})));
