@@ -57,7 +57,7 @@ void check(std::string_view input) {
   expect(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "there are sockets");
   asio::io_context context;
   EmptyEngine engine(context.get_executor());
-  http::ServerContext server(engine, {}, {}, false);
+  http::ServerContext server(engine, {}, {}, {}, false);
   const auto connection =
       std::make_shared<http::Connection>(adopt(context.get_executor(), ends[0]), server);
   auto client = adopt(context.get_executor(), ends[1]);
