@@ -491,7 +491,7 @@ Async<FlowStreamPage> LocalEngine::read_flow_stream_or_wait(ReadFlowStream opera
   const ExecutionId subject{core::partition_of(operation.id.uuid(), store_->partition_count()),
                             operation.id.uuid()};
   const WaitList<ExecutionId>::Waiter place(waiting_for_end_, subject, wakeup);
-  const WokenByFrames woken(**tail, wakeup);
+  std::optional<WokenByFrames> woken(std::in_place, **tail, wakeup);
   while (true) {
     auto page = co_await (*tail)->read(operation.limit);
     const bool has_news = !page || !page->frames.empty() || page->end;
@@ -500,6 +500,7 @@ Async<FlowStreamPage> LocalEngine::read_flow_stream_or_wait(ReadFlowStream opera
       co_await wakeup.wait_until(deadline);
       continue;
     }
+    woken.reset();  // the next caller may take the tail at once
     if (page) flow_tails_.put(operation.id, page->next, *tail);
     co_return page;
   }

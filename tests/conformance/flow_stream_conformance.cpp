@@ -196,6 +196,8 @@ TEST_P(FlowStreamConformance, AReaderThatComesBackAtAnyFrameHasEachFrameOnce) {
 TEST_P(FlowStreamConformance, PlacesThatAreNoneAndFlowsThatAreNotThereAreRefused) {
   const auto made = submit_flow({node("a")});
   EXPECT_EQ(error_of(ReadFlowStream{.id = made.id, .after = "nonsense"}), Errc::invalid_input);
+  for (const char* of_no_node : {"0,99999999.0.0", "0,4294967295.0.1", "0,1.0.1", "0,0.9.1"})
+    must(run(ReadFlowStream{.id = made.id, .after = of_no_node}));
   EXPECT_EQ(error_of(ReadFlowStream{.id = made.id, .limit = 0}), Errc::invalid_input);
   FlowId none{Uuid::parse("01920000-0000-7000-8000-000000000001").value()};
   EXPECT_EQ(error_of(ReadFlowStream{.id = none}), Errc::flow_not_found);

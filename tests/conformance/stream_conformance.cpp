@@ -73,6 +73,15 @@ TEST_P(Conformance, AppendsWithAGapOrOfLongAgoAreRefused) {
   EXPECT_EQ(error_of(append(claimed, 0, {"a"})), Errc::stream_sequence_gap);
 }
 
+TEST_P(Conformance, NumbersOfFramesStayFarBelowWhatAStoreCanCount) {
+  submit();
+  const auto claimed = claim();
+  must(run(append(claimed, 0, {"a"})));
+  auto jump = append(claimed, (std::uint64_t{1} << 40) + 1, {"b"});
+  jump.lost = jump.written - 1;
+  EXPECT_EQ(error_of(jump), Errc::invalid_input);
+}
+
 TEST_P(Conformance, OnlyTheHolderOfTheLeaseAppends) {
   const auto id = submit();
   const auto claimed = claim();

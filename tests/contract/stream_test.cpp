@@ -614,6 +614,39 @@ TEST_F(Streams, OurEngineReadsTheFramesOfOthers) {
   EXPECT_EQ(shown(3), "5-0:second") << "frame 3 tells that an attempt began";
 }
 
+// Numbers that readers may have seen under another run of the server are left out.
+TEST_F(Streams, FramesBeforeACrashOfTheServerAreKept) {
+  const auto streams = exec_key("streams");
+  const auto end_of = [&] {
+    const auto ids = command({"XREVRANGE", exec_key("frames:output"), "+", "-", "COUNT", "1"});
+    return std::stoll(*(*(*ids.as_array())[0].as_array())[0].as_text());
+  };
+  bring_to("active");
+  run(append("a"));
+  run(append_own(1, {"b"}));
+  auto known = *command({"HGET", streams, "output"}).as_text();
+  const auto writer = known.rfind('\x1f');
+  known.replace(known.rfind('\x1f', writer - 1) + 1, 12, "aaaaaaaaaaaa");
+  command({"HSET", streams, "output", known});
+  run(fail(1, R"({"max_retries":2})"));
+  rewind_delay();
+  run(promote());
+  run(grant_and_claim(2));
+  run(append("c", 1));
+  EXPECT_GT(end_of(), 1'000'000) << "no frame gets a number that was seen before";
+  run(append("d", 1));
+  EXPECT_EQ(*command({"XLEN", exec_key("frames:output")}).as_int(), 4);
+}
+
+TEST_F(Streams, APageEndsWithItsBytes) {
+  bring_to("active");
+  for (int i = 0; i < 5; ++i)
+    run(append_own(i * 2, {std::string(60'000, 'x'), std::string(60'000, 'y')}));
+  const auto page = command({"FCALL", "ff_read_attempt_frames", "1", exec_key("core"), "", "0", "0", "0",
+                             far_future, "0", "1000", "100000"});
+  EXPECT_EQ(page.as_array()->size(), 4u + 2u) << "closed_at, closed_reason, and two frames";
+}
+
 TEST_F(Streams, LeaveNothingBehind) {
   bring_to("active");
   run(append("a"));

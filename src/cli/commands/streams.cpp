@@ -69,7 +69,7 @@ Result<ExitCode> run(const Context& context, const TailArguments& given) {
     if (page->trimmed_to)
       fmt::print(stderr, "ff: the frames before {} are not kept any more\n", *page->trimmed_to);
     if (page->lost_from)
-      fmt::print(stderr, "ff: the frames from {} on were lost in a crash\n", *page->lost_from);
+      fmt::print(stderr, "ff: the stream ends at {}; what was behind it, if anything, was lost in a crash\n", *page->lost_from);
     if (page->snapshot) print_snapshot(context, *page->snapshot);
     for (const auto& frame : page->frames) print_frame(context, frame);
     std::fflush(stdout);

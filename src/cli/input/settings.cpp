@@ -179,7 +179,7 @@ constexpr std::array table{
     SettingInfo{Setting::max_tails, "max-tails", "FF_MAX_TAILS", "4096", "NUMBER",
                 "How many of them may follow streams", a_count},
     SettingInfo{Setting::max_tails_per_token, "max-tails-per-token", "FF_MAX_TAILS_PER_TOKEN",
-                "1024", "NUMBER", "The same for each token and each ticket", a_count},
+                "1024", "NUMBER", "The same for each token; a ticket has at most 64", a_count},
     SettingInfo{Setting::cors_origins, "cors-origins", "FF_CORS_ORIGINS", "", "LIST",
                 "Origins like `https://app.example.com`, comma-separated, whose web pages may use a "
                 "server from a browser; `*` for all (default: none)",

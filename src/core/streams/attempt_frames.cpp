@@ -51,6 +51,14 @@ FrameFields fields_of(const NewFrame& frame, TimePoint at) {
   return fields;
 }
 
+std::size_t bytes_of(const AttemptFrames& page) {
+  std::size_t bytes = 0;
+  for (const auto& frame : page.frames)
+    for (const auto& [name, value] : frame.fields.all)
+      if (name == "payload") bytes += value.size();
+  return bytes;
+}
+
 }  // namespace
 
 std::optional<StreamClosing> closing_of(const Execution& execution,
@@ -71,10 +79,12 @@ FrameId id_of(const Append& append, std::uint64_t number) {
 bool add_to(AttemptFrames& page, const Append& append, const FrameId& first, const FrameId& last,
             std::uint32_t limit) {
   auto number = append.place.end - append.frames.size();
+  auto bytes = bytes_of(page);
   for (const auto& frame : append.frames) {
     const auto id = id_of(append, number++);
     if (id < first) continue;
-    if (id > last || page.count == limit) return false;
+    if (id > last || page.count == limit || bytes >= attempt_page_bytes_max) return false;
+    bytes += frame.bytes.size();
     page.frames.push_back({.id = FrameCursor::at(id), .fields = fields_of(frame, append.at)});
     ++page.count;
   }

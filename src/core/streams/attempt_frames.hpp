@@ -10,6 +10,8 @@
 
 namespace ff::core {
 
+inline constexpr std::size_t attempt_page_bytes_max = 256 * 1024;  // of payloads; then a page ends
+
 struct StreamClosing {
   TimePoint at;
   std::string_view reason;

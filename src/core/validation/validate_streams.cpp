@@ -7,6 +7,8 @@ namespace ff::core {
 
 // Beyond that a store does not count exactly.
 constexpr std::uint64_t number_max = std::uint64_t{1} << 53;
+// Of one attempt: far below, since numbers of lost frames are left out.
+constexpr std::uint64_t written_max = std::uint64_t{1} << 40;
 
 namespace {
 
@@ -36,7 +38,7 @@ Result<void> validate(const AppendFrames& operation, PartitionIndex partition_co
   FF_TRY(all_of({
       validate_id(operation.id, partition_count),
       present("stream", operation.stream),
-      in_range<std::uint64_t>("written", operation.written, 0, number_max),
+      in_range<std::uint64_t>("written", operation.written, 0, written_max),
       in_range<std::size_t>("frames", operation.frames.size(), 1, limits::append_frames_max),
       kind_valid(operation),
       amounts_valid("usage", operation.usage, 0),

@@ -251,6 +251,9 @@ Async<void> FlowTail::read_noted(const FlowInfo& flow, Room& room) {
 }
 
 Async<void> FlowTail::read_node(std::uint32_t index, Room& room) {
+  if (index >= nodes_.size())
+    FF_CO_TRY(co_await learn_nodes(static_cast<std::uint32_t>(nodes_.size())));
+  if (index >= nodes_.size()) co_return Result<void>{};  // places come from clients
   const auto node = nodes_[index];
   const auto list = co_await store_.run(ListStreams{node.id});
   if (!list && list.error().code == Errc::execution_not_found) co_return Result<void>{};
@@ -278,12 +281,15 @@ void FlowTail::advance() {
 
 Result<std::shared_ptr<FlowTail>> FlowTails::take(store::Store& store, const FlowId& id,
                                                   const std::string& place) {
-  const auto key = id.str() + ' ' + place;
+  Tails dropped;  // destroyed without the lock
   {
     const std::lock_guard lock(mutex_);
-    const auto kept = std::ranges::find(kept_, key, &Kept::key);
-    if (kept != kept_.end()) {
+    dropped = drop_old();
+    if (const auto found = by_key_.find(id.str() + ' ' + place); found != by_key_.end()) {
+      const auto kept = found->second;
       auto tail = std::move(kept->tail);
+      nodes_ -= tail->node_count();
+      by_key_.erase(found);
       kept_.erase(kept);
       return tail;
     }
@@ -294,17 +300,27 @@ Result<std::shared_ptr<FlowTail>> FlowTails::take(store::Store& store, const Flo
 }
 
 void FlowTails::put(const FlowId& id, const std::string& place, std::shared_ptr<FlowTail> tail) {
-  const auto now = SteadyClock::now();
-  std::list<Kept> dropped;  // destroyed without the lock
+  Tails dropped;  // destroyed without the lock
   const std::lock_guard lock(mutex_);
-  kept_.push_back({.key = id.str() + ' ' + place, .tail = std::move(tail), .since = now});
-  while (kept_.size() > tails_max || now - kept_.front().since > idle_max)
-    dropped.splice(dropped.end(), kept_, kept_.begin());
+  nodes_ += tail->node_count();
+  kept_.push_back(
+      {.key = id.str() + ' ' + place, .tail = std::move(tail), .since = SteadyClock::now()});
+  by_key_.emplace(kept_.back().key, std::prev(kept_.end()));
+  dropped = drop_old();
 }
 
-void FlowTails::clear() {
-  const std::lock_guard lock(mutex_);
-  kept_.clear();
+FlowTails::Tails FlowTails::drop_old() {
+  const auto now = SteadyClock::now();
+  Tails dropped;
+  while (!kept_.empty() && (kept_.size() > tails_max || nodes_ > nodes_max ||
+                            now - kept_.front().since > idle_max)) {
+    const auto [first, last] = by_key_.equal_range(kept_.front().key);
+    by_key_.erase(std::find_if(first, last,
+                               [&](const auto& each) { return each.second == kept_.begin(); }));
+    nodes_ -= kept_.front().tail->node_count();
+    dropped.splice(dropped.end(), kept_, kept_.begin());
+  }
+  return dropped;
 }
 
 }  // namespace ff

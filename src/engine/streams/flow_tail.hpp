@@ -3,7 +3,9 @@
 
 #include <flowfabric/streams.hpp>
 
+#include <list>
 #include <map>
+#include <unordered_map>
 
 #include "engine/streams/flow_place.hpp"
 #include "engine/streams/frame_notices.hpp"
@@ -24,6 +26,7 @@ class FlowTail {
   Async<FlowStreamPage> read(std::uint32_t limit);
 
   FrameNotices::Follower& follower() { return follower_; }
+  std::size_t node_count() const { return nodes_.size(); }
 
  private:
   using StreamKey = FlowPlace::StreamKey;
@@ -80,12 +83,13 @@ class FlowTails {
   Result<std::shared_ptr<FlowTail>> take(store::Store& store, const FlowId& id,
                                          const std::string& place);
   void put(const FlowId& id, const std::string& place, std::shared_ptr<FlowTail> tail);
-  void clear();
 
   FrameNotices notices;
 
  private:
-  static constexpr std::size_t tails_max = 256;
+  // A reader that is not kept passes all nodes again when it comes back.
+  static constexpr std::size_t tails_max = 8'192;
+  static constexpr std::size_t nodes_max = 500'000;  // of all of them, at some 150 bytes
   static constexpr std::chrono::seconds idle_max{60};
   using SteadyClock = std::chrono::steady_clock;
   struct Kept {
@@ -93,8 +97,13 @@ class FlowTails {
     std::shared_ptr<FlowTail> tail;
     SteadyClock::time_point since;
   };
+  using Tails = std::list<Kept>;
+  Tails drop_old();
+
   std::mutex mutex_;
-  std::list<Kept> kept_;  // the oldest first
+  Tails kept_;  // the oldest first
+  std::unordered_multimap<std::string, Tails::iterator> by_key_;
+  std::size_t nodes_ = 0;
 };
 
 }  // namespace ff

@@ -67,7 +67,7 @@ Error too_many_tails(const Allowance& tails) {
 Error too_many_tails(const KeyedAllowance& tails) {
   return {Errc::resource_exhausted,
           fmt::format("this token or ticket follows {} streams at this server already; end one of "
-                      "them, or raise the server's limit (FF_MAX_TAILS_PER_TOKEN)",
+                      "them, or give readers tokens of their own (FF_MAX_TAILS_PER_TOKEN is a token's limit)",
                       tails.most())};
 }
 
@@ -358,9 +358,9 @@ Result<Connection::WaitingShare> Connection::share_of_waiting(const Exchange& ex
   if (!share.of_all) return std::unexpected(too_many_tails(context_.tails));
   const bool is_counted = !exchange.ticket.empty() || !context_.credentials().access->is_open();
   if (!is_counted) return share;
-  share.of_holder = context_.tails_by_holder.take(
-      exchange.ticket.empty() ? exchange.caller.name : exchange.ticket);
-  if (!share.of_holder) return std::unexpected(too_many_tails(context_.tails_by_holder));
+  auto& holders = exchange.ticket.empty() ? context_.tails_by_token : context_.tails_by_ticket;
+  share.of_holder = holders.take(exchange.ticket.empty() ? exchange.caller.name : exchange.ticket);
+  if (!share.of_holder) return std::unexpected(too_many_tails(holders));
   return share;
 }
 

@@ -3,6 +3,7 @@
 
 #include <flowfabric/engine.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -17,11 +18,14 @@
 
 namespace ff::http {
 
+// Strangers may have a ticket, and a reader that never reads costs the server a page.
+inline constexpr std::size_t tails_of_ticket_max = 64;
+
 struct ServerLimits {
   std::size_t connections = 4'096;
   std::size_t long_polls = 4'096;  // streams of events among them
   std::size_t tails = 4'096;       // readers that follow streams of executions and flows
-  std::size_t tails_each = 1'024;  // of one token or ticket, if the server has tokens
+  std::size_t tails_each = 1'024;  // of one token, if the server has tokens; a ticket has fewer
   std::size_t stream_ops = 64;     // reads and tails of attempts' streams
   std::size_t body_bytes = std::size_t{256} << 20;   // of all request bodies together
   std::size_t body_bytes_each = 16 << 10;            // of each body, not counted in `body_bytes`
@@ -52,7 +56,8 @@ struct ServerContext {
         connections(limited.connections),
         long_polls(limited.long_polls),
         tails(limited.tails),
-        tails_by_holder(limited.tails_each),
+        tails_by_token(limited.tails_each),
+        tails_by_ticket(std::min(limited.tails_each, tails_of_ticket_max)),
         stream_ops(limited.stream_ops),
         body_bytes(limited.body_bytes),
         waitpoint_rate(limited.waitpoint_rate),
@@ -67,7 +72,8 @@ struct ServerContext {
   Allowance connections;
   Allowance long_polls;
   Allowance tails;
-  KeyedAllowance tails_by_holder;  // by the name of a token, or by ticket
+  KeyedAllowance tails_by_token;  // by its name
+  KeyedAllowance tails_by_ticket;
   Allowance stream_ops;
   std::atomic<bool> is_stopping = false;
   Allowance body_bytes;

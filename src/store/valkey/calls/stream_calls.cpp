@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/try.hpp"
+#include "core/streams/attempt_frames.hpp"
 #include "core/streams/stream.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/fields.hpp"
@@ -171,7 +172,8 @@ FunctionCall call_for(const store::ReadAttemptFrames& query) {
   return {"ff_read_attempt_frames",
           {std::to_string(query.attempt), std::to_string(query.first.ms),
            std::to_string(query.first.seq), std::to_string(query.last.ms),
-           std::to_string(query.last.seq), std::to_string(query.limit)}};
+           std::to_string(query.last.seq), std::to_string(query.limit),
+           std::to_string(core::attempt_page_bytes_max)}};
 }
 
 // closed_at, closed_reason, then entries: [id, [name, value, …]]

@@ -10,7 +10,7 @@ local attempt_streams = {}
 local name = 'output'
 -- As limits::stream_frames_max and limits::stream_bytes_max.
 local frames_max, bytes_max = 10000, 16 * 1024 * 1024
-local entries_at_once = 64
+local entries_at_once = 8
 local type_bytes_max, correlation_bytes_max = 64, 256  -- of frames as the engine shows them
 
 local function parse_id(text)
@@ -68,7 +68,7 @@ local function find(frames_key, s, index, time, number)
   end
   local low, high = s.first, s.next
   while low < high do
-    local middle = math.floor((low + high) / 2)
+    local middle = low + math.floor((high - low) / 2)
     local attempt, at = header_at(frames_key, middle)
     if attempt < index or attempt == index and is_before(at, middle, time, number) then
       low = middle + 1
@@ -92,9 +92,10 @@ local function fields_of(at, field, bytes)
   return fields
 end
 
--- The engine's frames of an attempt from one id to another, at most `count`.
-local function own_frames(of, from, to, count)
-  local found = {}
+-- The engine's frames of an attempt from one id to another, at most `count`, and none after `bytes_max` bytes. True if
+-- there may be more.
+local function own_frames(of, from, to, count, bytes_max)
+  local found, bytes = {}, 0
   local s = streams.load(of.tag, of.id, name)
   if not s or s.first == s.next then return found end
   local frames_key = streams.frames_key(of.tag, of.id, name)
@@ -109,7 +110,9 @@ local function own_frames(of, from, to, count)
       if attempt ~= of.index or is_before(to.time, to.number, at, number) then return found end
       for i = 3, #fields, 2 do
         if number >= first then
-          if #found == count or is_before(to.time, to.number, at, number) then return found end
+          if is_before(to.time, to.number, at, number) then return found end
+          if #found == count or bytes >= bytes_max then return found, true end
+          bytes = bytes + #fields[i + 1]
           found[#found + 1] = {
             time = at, number = number, entry = {
               string.format('%.0f-%.0f', at, number), fields_of(at, fields[i], fields[i + 1]),
@@ -150,26 +153,34 @@ local function is_best_effort(entry)
   return false
 end
 
--- Entries of the contract's programs from one id to another.
-local function entries_of(of, from_id, to_id, count, without_best_effort)
-  local key = keys.stream(of.tag, of.id, of.index)
-  local entries = server.call('XRANGE', key, from_id, to_id, 'COUNT', count)
-  if not without_best_effort then return entries end
-  local found = {}
-  while #entries > 0 do
-    for _, entry in ipairs(entries) do
-      if not is_best_effort(entry) then found[#found + 1] = entry end
-      if #found == count then return found end
-    end
-    entries = server.call('XRANGE', key, '(' .. entries[#entries][1], to_id, 'COUNT', count)
-  end
-  return found
+local function bytes_of(entry)
+  local bytes = 0
+  for i = 2, #entry[2], 2 do bytes = bytes + #entry[2][i] end
+  return bytes
 end
 
--- In the order of their ids.
-local function merge(entries, own, count)
+-- Entries of the contract's programs from one id to another, at most `count`, and none after `bytes_max` bytes. True if
+-- there may be more.
+local function entries_of(of, from_id, to_id, count, bytes_max, without_best_effort)
+  local key, found, bytes = keys.stream(of.tag, of.id, of.index), {}, 0
+  local at_once = bytes_max < math.huge and entries_at_once or count
+  while true do
+    local entries = server.call('XRANGE', key, from_id, to_id, 'COUNT', at_once)
+    for _, entry in ipairs(entries) do
+      if #found == count or bytes >= bytes_max then return found, true end
+      if not (without_best_effort and is_best_effort(entry)) then
+        found[#found + 1], bytes = entry, bytes + bytes_of(entry)
+      end
+    end
+    if #entries < at_once or #found == count then return found, #found == count end
+    from_id = '(' .. entries[#entries][1]
+  end
+end
+
+-- In the order of their ids. If there may be more own frames, nothing comes after the last of these.
+local function merge(entries, own, count, has_more_own)
   local merged, i, j = {}, 1, 1
-  while #merged < count and (entries[i] or own[j]) do
+  while #merged < count and (own[j] or entries[i] and not has_more_own) do
     local entry, frame = entries[i], own[j]
     local time, number
     if entry and frame then time, number = parse_id(entry[1]) end
@@ -182,18 +193,21 @@ local function merge(entries, own, count)
   return merged
 end
 
--- The frames of an attempt (`of` has tag, id, index) from one id to another, at most `count`. An id has text, time
--- and number.
-function attempt_streams.read(of, from, to, count, without_best_effort)
+-- The frames of an attempt (`of` has tag, id, index) from one id to another, at most `count`, and none after about
+-- `bytes_max` bytes of either kind. An id has text, time and number.
+function attempt_streams.read(of, from, to, count, bytes_max, without_best_effort)
   local has = server.call('HMGET', keys.of_execution(of.tag, of.id, 'core'), 'has_streams', 'has_attempt_streams')
-  if has[1] and not has[2] then return merge({}, own_frames(of, from, to, count), count) end
-  local entries = entries_of(of, from.text, to.text, count, without_best_effort)
+  if has[1] and not has[2] then
+    return merge({}, (own_frames(of, from, to, count, bytes_max)), count)
+  end
+  local entries, has_more = entries_of(of, from.text, to.text, count, bytes_max, without_best_effort)
   if not has[1] then return entries end
-  if #entries == count then  -- later ones are for the next page
-    local time, number = parse_id(entries[count][1])
+  if has_more then  -- later ones are for the next page
+    local time, number = parse_id(entries[#entries][1])
     to = {time = time, number = number}
   end
-  return merge(entries, own_frames(of, from, to, count), count)
+  local own, has_more_own = own_frames(of, from, to, count, bytes_max)
+  return merge(entries, own, count, has_more_own)
 end
 
 -- ---- Closing -----------------------------------------------------------------------------------------
@@ -299,7 +313,7 @@ local function open_output(x)
 end
 
 local function has_room(s, added, bytes)
-  return s.next - s.first + added <= frames_max and s.bytes + bytes <= bytes_max
+  return s.next - s.first - s.lost + added <= frames_max and s.bytes + bytes <= bytes_max
 end
 
 local meta_fields = {
@@ -329,6 +343,7 @@ function attempt_streams.prepare(x, frame)
   if s.when_full == 'refuse' and not has_room(s, append.added, append.bytes) then
     return nil, reply.refuse('retention_limit_exceeded', 'stream_full')
   end
+  append.gap = streams.gap_before(s, x.now, 0, append.begins, x.f.current_lease_epoch)
   append.output = s
   return append
 end
@@ -336,7 +351,7 @@ end
 -- The id of the next entry: behind those that are there, whatever the clock says.
 local function next_id(x, append)
   local s = append.output
-  local time, number = math.max(x.now, s.last_at), s.next + append.added - 1
+  local time, number = math.max(x.now, s.last_at), s.next + append.gap + append.added - 1
   local last_time, last_number = parse_id(append.meta.last_sequence or '')
   if last_time and not is_before(last_time, last_number, time, number) then
     time = last_number < number and last_time or last_time + 1
@@ -364,9 +379,10 @@ local function keep_place(x, append, time, number)
   while s.first < s.next and not has_room(s, append.added, append.bytes) do streams.trim(frames_key, s) end
   local written = s.attempt == append.index and s.written or 0
   s.next, s.bytes, s.attempt, s.written, s.last_count = number + 1, s.bytes + append.bytes, append.index, written + 1, 0
-  s.last_at = time
-  server.call('XADD', frames_key, string.format('%.0f-0', s.next), string.format('%d\31%.0f\31%s', append.index,
-    time, append.begins and '1' or '0'), append.bytes)
+  s.last_at, s.lost = time, s.lost + append.gap
+  local header = string.format('%d\31%.0f\31%s', append.index, time, append.begins and '1' or '0')
+  if append.gap > 0 then header = string.format('%s\31%.0f', header, append.gap) end
+  server.call('XADD', frames_key, string.format('%.0f-0', s.next), header, append.bytes)
   streams.save(x.tag, x.id, name, s)
 end
 

@@ -68,6 +68,17 @@ function streams.behind_lost(next, now_ms)
   return math.max(math.floor(next / numbers_at_once) + 1, math.floor(now_ms / 1000) - epoch_s) * numbers_at_once
 end
 
+-- How many numbers an append leaves out, because readers may have seen lost frames under them. The holder of the lease
+-- under which the stream was written knows what it has lost; of an earlier one nobody knows.
+function streams.gap_before(s, now, lost, begins, lease_epoch)
+  local gap = lost > 0 and begins and lost + 1 or lost
+  if s.writer == lease_epoch then return gap end
+  local before = s.server
+  s.server, s.writer = commands.run(), lease_epoch
+  local may_have_lost = s.next > 0 and before ~= '' and before ~= s.server and s.durability ~= 'durable'
+  return may_have_lost and streams.behind_lost(s.next, now) - s.next or gap
+end
+
 -- Whether a reader needs the document of a summary, rather than patches.
 function streams.needs_snapshot(s, from)
   return s.version > 0 and (from == 0 or from < s.first or from > s.next)

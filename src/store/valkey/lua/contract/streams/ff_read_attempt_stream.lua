@@ -49,7 +49,7 @@ server.register_function{
       return reply.refuse('invalid_input', 'the first key must be that of a stream, got: ' .. tostring(stream_key))
     end
     local of = {tag = tag, id = id, index = index}
-    local entries = attempt_streams.read(of, from, to, count, visibility == 'exclude_best_effort')
+    local entries = attempt_streams.read(of, from, to, count, math.huge, visibility == 'exclude_best_effort')
     return reply.ok(entries, attempt_streams.closing(of))
   end,
   flags = {'no-writes'},

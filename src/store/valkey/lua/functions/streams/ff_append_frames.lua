@@ -34,17 +34,6 @@ local function open(x, name, given, streams_max)
   return s
 end
 
--- How many numbers are left out, because readers may have seen lost frames under them. The holder of the lease under
--- which the stream was written knows what it has lost; of an earlier one nobody knows.
-local function gap_before(x, s, lost, begins, lease_epoch)
-  local gap = lost > 0 and begins and lost + 1 or lost
-  if s.writer == lease_epoch then return gap end
-  local before = s.server
-  s.server, s.writer = commands.run(), lease_epoch
-  local may_have_lost = s.next > 0 and before ~= '' and before ~= s.server and s.durability ~= 'durable'
-  return may_have_lost and streams.behind_lost(s.next, x.now) - s.next or gap
-end
-
 -- Leaves out the numbers of frames that were lost; returns how many of them the append tells of. A reader of a
 -- summary may have seen patches that were lost: it begins again with the document.
 local function skip(s, frames_key, gap)
@@ -107,7 +96,7 @@ commands.register('ff_append_frames', function(KEYS, ARGV)
     if not document then return reply.refuse('summary_too_large') end
   end
   while not has_room() do streams.trim(frames_key, s) end
-  local told = skip(s, frames_key, gap_before(x, s, lost, begins, lease_epoch))
+  local told = skip(s, frames_key, streams.gap_before(s, x.now, lost, begins, lease_epoch))
   s.next, s.bytes, s.attempt, s.written, s.last_count = s.next + added, s.bytes + bytes, attempt,
     written + lost + count, count
   s.last_at = math.max(time, s.last_at)
