@@ -63,10 +63,11 @@ class StreamPageTest : public CliTest {
     return browser_->evaluate(fmt::format(
         R"js(new Promise((done) => {{
           const look = () => {{
-            const text = document.getElementById("output").textContent;
+            const text = document.getElementById("output")?.textContent ?? "";
             if (text.includes("{}")) done(text);
           }};
-          new MutationObserver(look).observe(document.body, {{subtree: true, childList: true}});
+          // The document: its body may not be there yet.
+          new MutationObserver(look).observe(document, {{subtree: true, childList: true}});
           look();
         }}))js",
         text));
