@@ -167,7 +167,7 @@ TEST_F(Streams, LaterFramesCount) {
 TEST_F(Streams, ShortAndLongCallsAreTaken) {
   bring_to("active");
   EXPECT_EQ(run(append().cut(5)), "1 OK X-0 1");
-  const auto& fields = frames().entries.at(0).fields;
+  const auto fields = frames().entries.at(0).fields;
   EXPECT_EQ(fields.at("payload") + fields.at("encoding") + fields.at("source"), "utf8worker");
   EXPECT_EQ(run(append_as("")), "1 OK X-1 2 \"\"");
   EXPECT_EQ(run(append_as("strange")), "1 OK X-2 3 \"\"");
