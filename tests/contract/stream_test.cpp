@@ -250,6 +250,20 @@ TEST_F(Streams, IdsGrowAlthoughTheClockGoesBack) {
   EXPECT_EQ(frames().payloads(), "a b c");
 }
 
+TEST_F(Streams, IdsOfBothGrowAlthoughTheClockGoesBack) {
+  bring_to("active");
+  run(append_own(0, {"own 0"}));
+  auto state = field(exec_key("streams"), "output");
+  std::size_t last_at = 0;  // the tenth part
+  for (int part = 0; part < 9; ++part) last_at = state.find('\x1f', last_at) + 1;
+  state.replace(last_at, state.find('\x1f', last_at) - last_at, far_future);
+  command({"HSET", exec_key("streams"), "output", state});
+  EXPECT_EQ(run(append("theirs 1")), "1 OK 4000000000000-1 1");
+  run(append_own(2, {"own 2"}));
+  EXPECT_EQ(frames().payloads(), "own 0 theirs 1 own 2");
+  EXPECT_EQ(frames().entries.at(2).id, "4000000000000-2");
+}
+
 // ---- Retention ----------------------------------------------------------------------------------
 
 TEST_F(Streams, DurableFramesAreTrimmedExactlyIfToldSo) {
