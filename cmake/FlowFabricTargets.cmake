@@ -143,8 +143,9 @@ endfunction()
 # ctest. BATCH is how many files are compiled as one; a batch should take less than 12 s. A sequential one
 # shows the thread sanitizer nothing that others do not, and is left out there. Tests whose name matches
 # one of the TOGETHER patterns run in one process per pattern: they share something that takes long to
-# start. Only tests that match FILTER (gtest's patterns) run; one that
-# takes longer than TIMEOUT (60 s) fails.
+# start. Only tests that match FILTER (gtest's patterns) run; one that takes longer than TIMEOUT (60 s)
+# fails. Every other test is a ctest entry and a process of its own; with FF_TEST_SHARDS, a program's tests
+# share that many processes, which spares most of what starting them takes.
 function(ff_test_program name label)
   cmake_parse_arguments(ARG "SEQUENTIAL" "BATCH;FILTER;TIMEOUT" "FILES;LINK;TOGETHER" ${ARGN})
   if(ARG_SEQUENTIAL AND FF_SANITIZE STREQUAL "thread")
@@ -157,7 +158,6 @@ function(ff_test_program name label)
   endif()
   ff_unity(${name} ${ARG_BATCH})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} ff_test_support GTest::gmock_main)
-  include(GoogleTest)
   list(JOIN ARG_TOGETHER ":" together)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
@@ -165,10 +165,21 @@ function(ff_test_program name label)
   if(NOT ARG_FILTER)
     set(ARG_FILTER "*")
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER "${ARG_FILTER}:-${together}"
-    PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
+  set(filter "${ARG_FILTER}:-${together}")
+  if(FF_TEST_SHARDS)
+    math(EXPR last "${FF_TEST_SHARDS} - 1")
+    foreach(shard RANGE ${last})
+      add_test(NAME "${name}.shard_${shard}" COMMAND ${name} --gtest_filter=${filter})
+      set_tests_properties("${name}.shard_${shard}" PROPERTIES LABELS ${label} TIMEOUT 600 COST 10
+        ENVIRONMENT "GTEST_TOTAL_SHARDS=${FF_TEST_SHARDS};GTEST_SHARD_INDEX=${shard}")
+    endforeach()
+  else()
+    include(GoogleTest)
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST TEST_FILTER "${filter}"
+      PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT})
+  endif()
   foreach(pattern ${ARG_TOGETHER})
     add_test(NAME "${name}.${pattern}" COMMAND ${name} --gtest_filter=${pattern})
-    set_tests_properties("${name}.${pattern}" PROPERTIES LABELS ${label} TIMEOUT 900)
+    set_tests_properties("${name}.${pattern}" PROPERTIES LABELS ${label} TIMEOUT 900 COST 100)  # the longest first
   endforeach()
 endfunction()
