@@ -217,8 +217,9 @@ bool ValkeyServer::launch() {
   return !has_ended;
 }
 
-void ValkeyServer::start() {
+void ValkeyServer::start(const std::vector<std::string>& arguments) {
   if (pid_ >= 0) return;
+  options_.arguments.insert(options_.arguments.end(), arguments.begin(), arguments.end());
   if (!launch()) throw std::runtime_error("cannot start valkey-server again");
 }
 

@@ -47,7 +47,8 @@ class ValkeyServer {
 
   void kill();   // as a crash does
   void stop();   // in order: what it has is kept, with append_only
-  void start();  // again, on the same port and data
+  // Again, on the same port and data, and from now on with these arguments, too.
+  void start(const std::vector<std::string>& arguments = {});
   void pause();  // it is there, but does nothing
   void resume();
 
