@@ -38,12 +38,12 @@ class RandomCalls {
 
   Call next() {
     now_ += upto(40) == 0 ? 40'000 : upto(5);
-    const auto number = number_ = upto(5);
+    const auto number = number_ = upto(solo_count + node_count);
     is_lease_ = false;
-    switch (upto(12)) {
+    switch (upto(13)) {
       case 0:
       case 1:
-      case 2: return submit(number);
+      case 2: return number < solo_count ? submit(number) : submit_flow();
       case 3:
       case 4:
       case 5: return lease(number);
@@ -52,11 +52,15 @@ class RandomCalls {
       case 8: return complete(number);
       case 9: return of(number, "ff_renew", fenced(number, {"30000"}));
       case 10: return ended_otherwise(number);
+      case 11: return paused_or_resumed();
       default: return edited(number);
     }
   }
 
  private:
+  static constexpr unsigned solo_count = 5;
+  static constexpr unsigned node_count = 3;  // a chain
+
   unsigned upto(unsigned count) { return static_cast<unsigned>(random_() % count); }
   std::string one_of(const Texts& texts) { return texts[upto(static_cast<unsigned>(texts.size()))]; }
   std::string rarely(const std::string& text) { return upto(4) == 0 ? text : ""; }
@@ -78,14 +82,45 @@ class RandomCalls {
   Call submit(unsigned number) {
     Texts arguments{now(), "me", one_of({"default", "default", "other"}), one_of({"main", "side"}), "work",
                     one_of({"0", "0", "7"}), one_of({"=", "=abc", "#"}), "digest"};
+    const auto policy = one_of({R"({"max_reclaim_count":1})", R"({"budget_ids":["b1","b2"]})",
+                                R"({"budget_ids":["b1"],"quota_policy_id":"q1"})"});
     for (const auto& optional :
          {rarely(std::to_string(now_ + 3)), rarely(std::to_string(now_ + 90'000)), rarely("key"), rarely("5000"),
-          rarely("7200000"), rarely("text/plain"), rarely("00-1-1-0"), rarely(R"({"max_reclaim_count":1})"),
+          rarely("7200000"), rarely("text/plain"), rarely("00-1-1-0"), one_of({"", policy}),
           rarely("gpu"), rarely("20000"), rarely("60000")})
       arguments.push_back(upto(3) == 0 ? optional : "");
     arguments.push_back(std::string(15, 'u') + static_cast<char>('0' + number));
     if (upto(6) == 0) arguments.insert(arguments.end(), {"app.key", "value"});
     return of(number, "ff_submit", std::move(arguments));
+  }
+
+  Call of_flow(const std::string& function, Texts arguments) const {
+    return {function, {"ff:flow:" + tag + ":" + flow_id + ":core"}, std::move(arguments)};
+  }
+
+  static std::string raw_uuid(unsigned number) {
+    const auto id = numbered(static_cast<int>(number));
+    const auto uuid = Uuid::parse(id.substr(tag.size() + 1));
+    return {uuid->bytes().begin(), uuid->bytes().end()};
+  }
+
+  Call submit_flow() {
+    Texts arguments{now(), "me", "default", "flow", "running", "digest", one_of({"finish", "stop"})};
+    arguments.insert(arguments.end(), {"", "", "3600000", "", "", "", "", "0"});
+    for (unsigned node = 0; node < node_count; ++node) {
+      const auto before = node > 0 ? raw_uuid(solo_count + node - 1) + "s" : "";
+      const Texts fields{raw_uuid(solo_count + node), "n" + std::to_string(node), "main", "work",
+                         one_of({"0", "7"}), one_of({"=", "=abc"}), "", "", "3600000", rarely("text/plain"), "",
+                         upto(3) == 0 ? rarely("gpu") : "", rarely("20000"), "", "", "", "", "",
+                         rarely("o"), before, "", "", "0"};
+      arguments.insert(arguments.end(), fields.begin(), fields.end());
+    }
+    return of_flow("ff_flow_create", std::move(arguments));
+  }
+
+  Call paused_or_resumed() {
+    if (upto(2) == 0) return of_flow("ff_flow_resume", {now(), "me"});
+    return of_flow("ff_flow_pause", {now(), "me", "because"});
   }
 
   Call lease(unsigned number) {
@@ -94,7 +129,8 @@ class RandomCalls {
     const auto lease = std::to_string(leases_);
     return of(number, "ff_lease",
               {now(), "me", one_of({"ready", "ready", "ready", "ready", "grant", "held"}), one_of({"w1", "w1", "w2"}),
-               rarely("gpu"), "L" + lease, "A" + lease, "30000", "", ""});
+               rarely("gpu"), "L" + lease, "A" + lease, "30000", one_of({"", "T" + lease}),
+               one_of({"", std::to_string(now_ + 2), "4000000000000"})});
   }
 
   Call complete(unsigned number) {
@@ -141,7 +177,8 @@ class PlainCases : public Contract {
       story += "\n ";
       const auto reply = reply_of(call);
       calls.learn(reply);
-      for (const auto& part : reply) story += ' ' + part;
+      const bool shows_flow = call.name.starts_with("ff_flow_");  // as lists in no order
+      for (const auto& part : shows_flow ? Texts(reply.begin(), reply.begin() + 2) : reply) story += ' ' + part;
       story += '\n';
     }
     for (const auto& [key, fields] : store())
