@@ -5,7 +5,7 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "core/flows/commands.hpp"
@@ -100,6 +100,7 @@ class FlowDraft {
   Result<void> align_new_edges(const ExecutionId& upstream);
   Result<void> settle_new_nodes();
   Result<void> align_queued();
+  void add_edge_changes(std::vector<Change>& changes);
   void settle(Node& node);
   void note_end(const Node& node);
   void leave_subflow(const Execution& node);
@@ -109,11 +110,11 @@ class FlowDraft {
   PartitionView& view_;
   TimePoint now_;
   Flow before_;
-  std::map<ExecutionId, Node> nodes_;
+  std::unordered_map<ExecutionId, Node> nodes_;
   std::vector<ExecutionId> order_;  // of `nodes_`, in which events tell of them: causes first
-  std::map<EdgeId, Edge> edges_;         // read, and perhaps changed, or new
-  std::map<EdgeId, Edge> edges_before_;  // as they are stored
-  std::set<std::pair<ExecutionId, EdgeId>> new_edges_;  // with their upstream nodes
+  std::unordered_map<EdgeId, Edge> edges_;                // read, and perhaps changed, or new
+  std::unordered_map<EdgeId, Edge> edges_before_;         // as they are stored
+  std::map<ExecutionId, std::vector<EdgeId>> new_edges_;  // by upstream node
   std::vector<Change> other_changes_;
   std::vector<Effect> effects_;
   std::deque<ExecutionId> to_align_;        // nodes that ended or run again

@@ -142,3 +142,10 @@ FlowNodeInfo node_info(const Execution& node);  // without its dependencies
 Event event_of(EventType type, const Flow& flow, TimePoint now);
 
 }  // namespace ff::core
+
+template <>
+struct std::hash<ff::core::EdgeId> {
+  std::size_t operator()(const ff::core::EdgeId& id) const noexcept {
+    return std::hash<ff::ExecutionId>{}(id.downstream) + id.index * 0x9e3779b97f4a7c15;
+  }
+};

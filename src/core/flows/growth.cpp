@@ -1,7 +1,7 @@
 #include "core/flows/growth.hpp"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
 #include "base/assert.hpp"
 #include "base/text/digest.hpp"
@@ -150,7 +150,7 @@ Result<void> add_nodes(PartitionView& view, FlowDraft& draft, std::vector<NewNod
                        const NodeTerms& terms, TimePoint now) {
   const auto nodes_before = draft.flow.counts.nodes;
   const bool is_new_flow = draft.flow.revision == 1 && nodes_before == 0;
-  std::set<ExecutionId> known;
+  std::unordered_set<ExecutionId> known;
   for (const auto& node : nodes) known.insert(node.id);
   for (std::size_t place = 0; place < nodes.size(); ++place) {
     auto& added = nodes[place];

@@ -14,16 +14,17 @@ void HotEdges::add(const core::Edge& edge) {
   ++out.open;
 }
 
-void HotEdges::put(const core::Edge& edge) {
+bool HotEdges::put(const core::Edge& edge) {
   const auto found = open_.find(edge.id);
-  if (found == open_.end()) return;
+  if (found == open_.end()) return false;
   if (edge.state == core::EdgeState::pending) {
     found->second = edge;
-    return;
+    return true;
   }
   open_.erase(found);
   const auto out = out_.find(edge.upstream);
   if (out != out_.end() && --out->second.open == 0) out_.erase(out);
+  return false;
 }
 
 const core::Edge* HotEdges::find(const core::EdgeId& id) const {

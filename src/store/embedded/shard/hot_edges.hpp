@@ -16,8 +16,8 @@ class HotEdges {
 
   void add(const core::Edge& edge);
 
-  // An edge that is decided leaves.
-  void put(const core::Edge& edge);
+  // An edge that is decided leaves. True if it is kept here.
+  bool put(const core::Edge& edge);
 
   // Null if it is not here.
   const core::Edge* find(const core::EdgeId& id) const;
@@ -40,14 +40,9 @@ class HotEdges {
     std::size_t open = 0;
     bool sorted = true;
   };
-  struct Hash {
-    std::size_t operator()(const core::EdgeId& id) const {
-      return std::hash<ExecutionId>{}(id.downstream) + id.index * 0x9e3779b97f4a7c15;
-    }
-  };
 
   std::size_t edges_max_;
-  std::unordered_map<core::EdgeId, core::Edge, Hash> open_;
+  std::unordered_map<core::EdgeId, core::Edge> open_;
   std::unordered_map<ExecutionId, Out> out_;  // by upstream node
 };
 

@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 #include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/transitions/plan.hpp"
@@ -227,8 +229,8 @@ class Shard final : core::PartitionView {
   // Of this batch, not written yet.
   std::set<FlowId> removed_flows_;
   std::set<FlowId> unwritten_members_of_;
-  std::set<ExecutionId> unwritten_edges_of_;  // nodes that edges go out of
-  std::map<core::EdgeId, core::Edge> unwritten_edges_;
+  std::unordered_set<ExecutionId> unwritten_edges_of_;  // nodes that edges go out of
+  std::unordered_map<core::EdgeId, core::Edge> unwritten_edges_;
   std::uint64_t crash_count_ = 0;
   LeaseEpoch epoch_floor_{};
   TimePoint epoch_floor_until_{};

@@ -69,8 +69,10 @@ void Shard::add_edge(const core::Edge& edge, Batch& batch) {
 
 void Shard::put_edge(const core::Edge& edge, Batch& batch) {
   batch.changes.put(keys::edge_in(edge.id), encode(edge));
-  unwritten_edges_.insert_or_assign(edge.id, edge);
-  hot_edges_.put(edge);
+  if (hot_edges_.put(edge))
+    unwritten_edges_.erase(edge.id);
+  else
+    unwritten_edges_.insert_or_assign(edge.id, edge);
 }
 
 void Shard::add_member(const core::AddMember& member, Batch& batch) {
