@@ -1,5 +1,5 @@
-// What can go wrong with a job, and who decides what happens then: an attempt that fails and is made
-// again, a failure that is final, and a job that is cancelled while it runs.
+// Failures of a job: a failed attempt that is retried, a final failure, and a job that is cancelled while it
+// runs.
 #include <flowfabric/flowfabric.hpp>
 
 #include <condition_variable>

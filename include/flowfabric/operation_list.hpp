@@ -48,7 +48,7 @@ auto filtered(OperationList<Ops...>) -> decltype((
 template <class First, class Second>
 using Joined = decltype(detail::operator+(First{}, Second{}));
 
-// Those for which `keep.operator()<Op>()` is true.
+// The operations for which `keep.operator()<Op>()` is true.
 template <class List, auto keep>
 using Filtered = decltype(detail::filtered<keep>(List{}));
 

@@ -22,14 +22,14 @@ enum class StreamClass : std::uint8_t {
 };
 FF_NAMES(StreamClass, "durable", "buffered", "live");
 
-// What the frames of a stream are to each other. The first append decides.
+// How the frames of a stream relate to each other. Fixed by the first append.
 enum class StreamKind : std::uint8_t {
   frames,   // one after the other
   summary,  // each is a JSON merge patch (RFC 7396) of one document
 };
 FF_NAMES(StreamKind, "frames", "summary");
 
-// What an append does to a stream that holds as much as it may. The first append decides.
+// How an append treats a stream that has reached its limit. Fixed by the first append.
 enum class StreamFull : std::uint8_t {
   trim,    // the oldest frames make room
   refuse,  // fails with stream_full
@@ -77,8 +77,8 @@ struct AppendFrames {
   StreamFull when_full = StreamFull::trim;
   StreamKind kind = StreamKind::frames;
   std::uint64_t lost = 0;  // of the `written`: the last ones, which were acknowledged and are not stored any more
-  // What making the frames has cost, by dimension: reported to each budget of the execution, once, however often the
-  // call is repeated.
+  // Usage of making the frames, by dimension: reported to each budget of the execution, once, even if the call is
+  // repeated.
   Amounts usage = {};
 };
 

@@ -58,7 +58,7 @@ TEST(ChildProcess, HasTheEnvironmentItIsGiven) {
   EXPECT_EQ(end_of(command).output, std::string("greet /elsewhere ") + std::getenv("PATH") + "\n");
 }
 
-TEST(ChildProcess, WhatItWritesToFile3IsItsRequest) {
+TEST(ChildProcess, OutputOnDescriptor3IsItsRequest) {
   auto command = shell("echo output; echo wait >&3; (echo more >&3)");
   command.request_bytes_max = 8;
   const auto end = end_of(command);

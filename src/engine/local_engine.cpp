@@ -712,7 +712,7 @@ void LocalEngine::on_frames(const ExecutionId& id) {
   flow_tails_.notices.note(id);
 }
 
-// Those who wait for work are offered what the store finds when it looks again.
+// Offers waiting claims the work that the store finds when it looks again.
 void LocalEngine::on_gap() {
   if (closing_) return;
   events_.note_gap();

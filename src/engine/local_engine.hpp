@@ -225,7 +225,7 @@ class LocalEngine final : public Engine {
   std::mutex probed_mutex_;
   std::optional<Probed> probed_;
 
-  // Those above work with it, and it tells them what happens until it is gone.
+  // The members above use the store, and it reports changes to them until it is destroyed.
   std::unique_ptr<store::Store> store_;
 };
 

@@ -29,7 +29,7 @@ class RandomCalls {
  public:
   explicit RandomCalls(unsigned seed) : random_(seed) {}
 
-  // What a worker knows of its lease.
+  // A worker's view of its lease.
   void learn(const Texts& reply) {
     constexpr std::size_t lease = 11;
     if (is_lease_ && reply.size() > lease + 2 && reply[1] == "OK")

@@ -4,7 +4,7 @@
 
 #include "engine/local_engine.hpp"
 #include "store/valkey/open.hpp"
-#include "tests/contract/suspension_fixture.hpp"
+#include "tests/contract/suspensions/suspension_fixture.hpp"
 #include "tests/support/blocking.hpp"
 
 namespace ff::test {
@@ -113,7 +113,7 @@ class Streams : public Suspensions {
   }
   std::int64_t time_to_live(const std::string& key) { return *command({"PTTL", key}).as_int(); }
 
-  // What the stream of attempt 0 is closed with, after `calls`.
+  // The closing reason of attempt 0's stream after `calls`.
   std::string closing_after(const std::vector<Call>& calls, int attempt = 0) {
     for (const auto& call : calls) {
       const auto reply = run(call);
@@ -475,7 +475,7 @@ TEST_F(Streams, AreClosedByOurEngineToo) {
   EXPECT_EQ(fired("execution_deadline", "deadline"), "expired");
 }
 
-TEST_F(Streams, ThatNobodyWroteToAreClosedWithTheirAttempt) {
+TEST_F(Streams, UnwrittenOnesAreClosedWithTheirAttempt) {
   bring_to("active");
   EXPECT_EQ(frames().closed_reason, "");
   run(fail(1, R"({"max_retries":2})"));

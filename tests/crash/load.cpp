@@ -302,7 +302,7 @@ class Caller {
     keep(written_, execution.id);
   }
 
-  // What a reader has seen is there after a crash, too.
+  // Frames that a reader has seen are there after a crash, too.
   void read_frames() {
     if (written_.empty()) return;
     const auto id = written_[below(written_.size())];

@@ -179,7 +179,7 @@ TEST_P(FlowEffects, InputsOfANameAreFoundPageByPage) {
   EXPECT_FALSE(second.next);
 }
 
-TEST_P(FlowEffects, WhatOthersNeedOfARaceIsLookedAtInSlices) {
+TEST_P(FlowEffects, UpstreamsOfARaceThatOthersNeedAreCheckedInSlices) {
   std::vector<FlowNode> nodes;
   auto race = node("race");
   for (int i = 0; i < 40; ++i) nodes.push_back(node(fmt::format("n{}", i)));

@@ -1,4 +1,4 @@
-// What people use of streams: ff tail, ff work --stream, ff watch, ff ticket; and very many readers of one server.
+// Streams as people use them: ff tail, ff work --stream, ff watch, ff ticket; and very many readers of one server.
 #include <fstream>
 
 #include <sys/resource.h>

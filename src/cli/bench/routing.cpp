@@ -38,7 +38,7 @@ constexpr std::array mixes{
           return worker < few_sets ? worker : few_sets + worker % (sets - few_sets);
         },
         [](std::uint32_t) { return false; }},
-    // Those of the first three sets come when their work already waits.
+    // The workers of the first three sets arrive when their work already waits.
     Mix{"scarce", [](std::uint32_t worker) { return worker % sets; },
         [](std::uint32_t set) { return set < 3; }},
 };

@@ -112,7 +112,7 @@ struct ReaderFigures {
   std::atomic<std::uint64_t> gaps = 0;
 };
 
-// What an event says behind a mark, as a number.
+// The number behind a mark in an event.
 std::int64_t number_behind(std::string_view event, std::string_view mark) {
   const auto at = event.find(mark);
   std::int64_t number = -1;

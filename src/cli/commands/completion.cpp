@@ -9,7 +9,7 @@
 namespace ff::cli {
 namespace {
 
-// Those of a group are inside it.
+// The subcommands of a group are inside it.
 std::vector<CommandDescription> describe_commands(const CLI::App& program) {
   std::vector<CommandDescription> all;
   for (const auto* command : program.get_subcommands([](const CLI::App*) { return true; })) {

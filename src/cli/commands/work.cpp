@@ -205,7 +205,7 @@ Outcome outcome_of(const WorkArguments& given, const Task& task, ChildEnd end) {
   }
 }
 
-// What a command prints, line by line as frames of the stream `output`.
+// The output of a command, line by line as frames of the stream `output`.
 class OutputStream {
  public:
   explicit OutputStream(Task& task) : out_(task.stream()) {}
@@ -221,7 +221,7 @@ class OutputStream {
       line_.erase(0, size);
     }
   }
-  // What does not end with a line.
+  // The rest behind the last newline.
   void end() {
     if (!line_.empty()) write(std::exchange(line_, {}));
   }

@@ -14,7 +14,7 @@
 #include "cli/input/number.hpp"
 #include "core/validation/validate.hpp"
 #include "core/waitpoints/key_ring.hpp"
-#include "http/server/cors.hpp"
+#include "http/server/access/cors.hpp"
 #include "store/durability.hpp"
 
 namespace ff::cli {

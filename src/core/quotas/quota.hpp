@@ -66,7 +66,7 @@ struct Release {
 };
 Release release(Quota& quota, const ReleaseToken& command);
 
-// Those that hold a slot since before a time.
+// Tokens that have held a slot since before a time.
 std::vector<HeldToken> held(const Quota& quota, const HeldTokens& query);
 
 }  // namespace ff::core

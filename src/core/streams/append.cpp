@@ -42,8 +42,7 @@ std::uint64_t behind_crash(std::uint64_t next, std::uint64_t crashes) {
   return std::max((next >> numbers_per_crash_bits) + 1, crashes) << numbers_per_crash_bits;
 }
 
-// What a crash may have cost a stream is known to the holder of the lease under which it was written, and else to
-// nobody.
+// Only the holder of the lease under which a stream was written can tell which of its frames a crash may have lost.
 bool may_have_lost(const Stream& stream, const Fence& fence, std::uint64_t crashes) {
   if (stream.next == 0 || stream.crashes == crashes) return false;
   return stream.durability == StreamClass::live ||

@@ -38,7 +38,7 @@ TEST(AttemptStream, IsClosedInTheWordsOfTheContract) {
   EXPECT_EQ(expired(policy, TimerKind::attempt_timeout), "+1000 expired");
 }
 
-TEST(AttemptStream, ThatNeverBeganIsClosedWithItsExecution) {
+TEST(AttemptStream, IsClosedWithItsExecutionEvenIfItNeverBegan) {
   EXPECT_EQ(closing(after(apply(waiting(), cancel(), t0))), "+0 attempt_cancelled");
   EXPECT_EQ(closing(completed(), 1), "+1000 attempt_success");
   EXPECT_EQ(closing(failed(), 7), "+1000 attempt_failure");

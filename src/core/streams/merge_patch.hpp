@@ -1,5 +1,5 @@
 // JSON Merge Patch (RFC 7396) on JSON text. Scalars and lists stay the text that they were, so that numbers keep all
-// their digits; objects are read only as far as patches reach into them. lib/merge_patch.lua does the same.
+// their digits; objects are read only as far as patches reach into them. lib/streams/merge_patch.lua does the same.
 #pragma once
 
 #include <cstdint>

@@ -84,8 +84,8 @@ bool needs_snapshot(const Stream& stream, std::uint64_t from);
 // did. If the reader needs the document, that is all that is missing.
 StreamPage begin_page(const Stream* stream, std::uint64_t from, std::optional<ExecutionState> end);
 
-// What a page says of frames that its reader cannot have, as frames: those lost behind its end, and the document of a
-// summary in place of its patches.
+// The frames of a page that stand for unreadable ones: a `lost` frame behind its end, and the document of a summary in
+// place of its patches.
 std::vector<Frame> told_before(const StreamPage& page, std::uint64_t from);
 
 // Tells the end on the page that has the last frame.

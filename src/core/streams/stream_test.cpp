@@ -45,7 +45,7 @@ class StreamStore {
  private:
   static Execution execution() { return active(); }
 
-  // What the tests of suspensions have, and a page of the first stream.
+  // The fixture of suspensions, and a page of the first stream.
   class View final : public MemoryView {
    public:
     using MemoryView::MemoryView;
@@ -352,7 +352,7 @@ class RandomWalk {
       place = page.next;
     }
   }
-  // What it has seen under these numbers.
+  // The frames that the reader has seen under these numbers.
   std::map<std::uint64_t, std::string> seen_of(const std::map<std::uint64_t, std::string>& all) const {
     std::map<std::uint64_t, std::string> seen;
     for (const auto& each : seen_)

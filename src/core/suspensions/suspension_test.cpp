@@ -113,7 +113,7 @@ TEST(Signal, CountsForOneSuspensionOnly) {
   EXPECT_EQ(view.story(), "suspended(waiting_for_signal since +2000) [suspended]");
 }
 
-TEST(Signal, ThatDidNotCountIsKeptForALaterSuspension) {
+TEST(Signal, IsKeptForALaterSuspensionIfItDidNotCount) {
   MemoryView view(active());
   must(view.run(suspend_for("first"), t0));
   must(view.run(send("second", 1), t0 + 1s));
@@ -122,7 +122,7 @@ TEST(Signal, ThatDidNotCountIsKeptForALaterSuspension) {
   EXPECT_TRUE(must(view.run(suspend_for("second", 2, fence(2, 1)), t0 + 4s)).satisfied);
 }
 
-TEST(Signal, ThatDidNotCountDoesNotMakeLaterSuspensionsReadAllAfterIt) {
+TEST(Signal, UncountedOnesDoNotMakeLaterSuspensionsReadAllAfterThem) {
   MemoryView view(active());
   must(view.run(send("noise", 1), t0));
   for (std::uint8_t round = 2; round < 52; ++round) {

@@ -26,7 +26,7 @@ class OpeningScanner final : public Scanner {
   Async<Scan> run_once() override;
 
  private:
-  // Those whose turn it is: a budget's room is looked at less often than a quota's, which comes with time.
+  // Resources due for a look: budgets less often than quotas, whose room comes with time.
   std::vector<StartGate::Wanted> due();
   // Wakes claims for the groups that need it and that nothing else holds back.
   Async<void> offer_what_needs(const StartGate::Resource& what, WaitReasons& reasons,

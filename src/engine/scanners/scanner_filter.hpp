@@ -35,7 +35,7 @@ class FilteredCandidates {
   // How many candidates to ask for, to get `wanted` that are not known to be of others.
   std::size_t batch(std::size_t wanted) const { return wanted + others_.size(); }
 
-  // Those that the filter matches, in their order. An execution that cannot be read is left out. A candidate may stand
+  // The candidates that the filter matches, in their order. An execution that cannot be read is left out. A candidate may stand
   // for a flow (core::subject_of).
   asio::awaitable<std::vector<ExecutionId>> own(std::vector<ExecutionId> candidates);
 

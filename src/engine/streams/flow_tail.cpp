@@ -55,7 +55,7 @@ Async<FlowStreamPage> FlowTail::read(std::uint32_t limit) {
     FF_CO_TRY(co_await go_on_with_pass(room));
   }
   if (!place_.pass && ended_at_ && !over_) {
-    // What was written before the end is there, whether a notice of it has come or not.
+    // Everything written before the end is in the store by then, even if its notice has not arrived.
     begin_pass(for_ever);
     FF_CO_TRY(co_await go_on_with_pass(room));
   }
@@ -86,7 +86,7 @@ Async<void> FlowTail::go_on_with_pass(Room& room) {
   }
   const auto until = place_.pass->until;
   place_.since = until == for_ever ? std::max(place_.since, ended_at_.value_or(0)) : until;
-  // What was read beyond `until` stays listed.
+  // Streams that were read beyond `until` stay listed.
   for (const auto& [key, next] : place_.next)
     if (!positions_.contains(key)) set_position(key, next);
   std::erase_if(place_.next,
@@ -96,7 +96,7 @@ Async<void> FlowTail::go_on_with_pass(Room& room) {
   passing_ = {};
   over_ = until == for_ever && ended_at_;
   live_ = true;
-  // Those that wrote after `until`.
+  // Nodes that wrote after `until`.
   for (const auto& [key, position] : positions_) to_read_.insert(key.node);
   co_return Result<void>{};
 }

@@ -16,13 +16,13 @@ namespace ff {
 // It follows the partition of the flow, so it costs the same however many nodes wait: the id and the name of each node
 // are kept, and places in the streams of those that run. One caller at a time.
 //
-// What stands there already is read in a pass: node by node, what was written after a moment and until another one,
-// which lies a little back, so that nothing of it can come later. Then the notices tell which streams to read.
+// Existing frames are read in a pass: node by node, those written after one moment and until another, which lies a
+// little in the past, so that none of them can arrive later. Then the notices tell which streams to read.
 class FlowTail {
  public:
   FlowTail(store::Store& store, FrameNotices& notices, FlowId id, FlowPlace place);
 
-  // What there is; none may be, though not at the end.
+  // The next frames. The page may be empty before the end.
   Async<FlowStreamPage> read(std::uint32_t limit);
 
   FrameNotices::Follower& follower() { return follower_; }

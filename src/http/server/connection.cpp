@@ -17,10 +17,10 @@
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
 #include "base/version.hpp"
-#include "http/server/event_stream.hpp"
-#include "http/server/flow_frame_stream.hpp"
-#include "http/server/frame_stream.hpp"
-#include "http/server/request_origin.hpp"
+#include "http/server/access/request_origin.hpp"
+#include "http/server/streams/event_stream.hpp"
+#include "http/server/streams/flow_frame_stream.hpp"
+#include "http/server/streams/frame_stream.hpp"
 
 namespace ff::http {
 

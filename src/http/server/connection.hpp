@@ -9,11 +9,11 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "http/server/access/namespace_engine.hpp"
 #include "http/server/metered_body.hpp"
-#include "http/server/namespace_engine.hpp"
 #include "http/server/routes.hpp"
-#include "http/server/sent_events.hpp"
 #include "http/server/server_context.hpp"
+#include "http/server/streams/sent_events.hpp"
 
 namespace ff::http {
 

@@ -8,11 +8,11 @@
 #include <memory>
 #include <mutex>
 
-#include "http/server/access.hpp"
+#include "http/server/access/access.hpp"
+#include "http/server/access/cors.hpp"
+#include "http/server/access/rate_limit.hpp"
 #include "http/server/allowance.hpp"
-#include "http/server/cors.hpp"
 #include "http/server/http_metrics.hpp"
-#include "http/server/rate_limit.hpp"
 #include "http/server/webhooks.hpp"
 #include "http/transport/stream.hpp"
 

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/version.hpp"
-#include "http/server/event_stream.hpp"
+#include "http/server/streams/event_stream.hpp"
 #include "http/wire/json_codec.hpp"
 #include "http/wire/problem.hpp"
 #include "http/wire/wire.hpp"

@@ -92,7 +92,7 @@ TEST(WireConditions, HaveOneKind) {
             "spelling");
 }
 
-TEST(WireConditions, ThatAreNestedTooDeepAreNotReadToTheirEnd) {
+TEST(WireConditions, ParsingStopsAtTheNestingLimit) {
   std::string deep = "{}";
   for (int i = 0; i < 12; ++i) deep = R"({"all":[)" + deep + "]}";
   const auto refused = read_condition_text(deep);

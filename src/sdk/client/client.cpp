@@ -16,8 +16,8 @@
 #include "sdk/client/blocking.hpp"
 #include "sdk/client/graph_parts.hpp"
 #include "sdk/client/repeat.hpp"
-#include "sdk/worker/batch.hpp"
-#include "sdk/worker/retry_pause.hpp"
+#include "sdk/worker/reporting/batch.hpp"
+#include "sdk/worker/reporting/retry_pause.hpp"
 
 namespace ff {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/async/cancellation.hpp"
 #include "base/async/wakeup.hpp"
 #include "base/random.hpp"
-#include "sdk/worker/retry_pause.hpp"
+#include "sdk/worker/reporting/retry_pause.hpp"
 
 namespace ff {
 

@@ -7,7 +7,7 @@
 #include "base/async/cancellation.hpp"
 #include "base/async/wakeup.hpp"
 #include "base/try.hpp"
-#include "sdk/worker/retry_pause.hpp"
+#include "sdk/worker/reporting/retry_pause.hpp"
 
 namespace ff {
 namespace {

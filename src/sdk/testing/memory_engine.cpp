@@ -12,7 +12,7 @@
 #include "engine/local_engine.hpp"
 #include "sdk/client/blocking.hpp"
 #include "sdk/worker/handlers.hpp"
-#include "sdk/worker/reports.hpp"
+#include "sdk/worker/reporting/reports.hpp"
 #include "store/embedded/embedded.hpp"
 #include "store/embedded/memory_env.hpp"
 

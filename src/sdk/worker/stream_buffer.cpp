@@ -166,7 +166,7 @@ std::string StreamWriter::as_result() { return buffer_->text(); }
 
 namespace {
 
-// What this attempt wrote before it paused. What is no longer kept is missing.
+// The text that this attempt wrote before it paused, without trimmed frames.
 std::string text_of_attempt(Task::Context& context, const AppendFrames& next,
                             std::uint32_t attempt) {
   std::string text;

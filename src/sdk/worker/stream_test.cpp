@@ -58,7 +58,7 @@ class StreamTest : public SdkTest {
 
 INSTANTIATE_TEST_SUITE_P(On, StreamTest, everywhere(), home_name);
 
-TEST_P(StreamTest, WhatAHandlerWritesIsThereBeforeItsEnd) {
+TEST_P(StreamTest, FramesAreReadableBeforeTheHandlerEnds) {
   const auto id = start_and_submit([](Task& task) -> Outcome {
     auto out = task.stream();
     for (int i = 0; i < 200; ++i) out.write(std::to_string(i));
@@ -166,7 +166,7 @@ TEST_P(StreamTest, ABudgetStopsAWriterThatSpendsTooMuch) {
   EXPECT_EQ(must(client().state(id)), ExecutionState::failed);
 }
 
-TEST_P(StreamTest, WhatWasWrittenCanBeTheResult) {
+TEST_P(StreamTest, WrittenFramesCanBeTheResult) {
   const auto id = start_and_submit([](Task& task) -> Outcome {
     auto out = task.stream();
     for (const char* word : {"once ", "upon ", "a time"}) out.write(word);

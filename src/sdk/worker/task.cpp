@@ -5,8 +5,8 @@
 
 #include "base/text/utf8.hpp"
 #include "base/try.hpp"
-#include "sdk/worker/lease_loss.hpp"
-#include "sdk/worker/resend.hpp"
+#include "sdk/worker/reporting/lease_loss.hpp"
+#include "sdk/worker/reporting/resend.hpp"
 #include "sdk/worker/task_context.hpp"
 #include "sdk/worker/task_run.hpp"
 

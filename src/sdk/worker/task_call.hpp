@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "sdk/worker/lease_loss.hpp"
-#include "sdk/worker/resend.hpp"
+#include "sdk/worker/reporting/lease_loss.hpp"
+#include "sdk/worker/reporting/resend.hpp"
 #include "sdk/worker/task_context.hpp"
 
 namespace ff {

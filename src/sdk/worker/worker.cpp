@@ -26,10 +26,10 @@
 #include "sdk/client/blocking.hpp"
 #include "sdk/client/repeat.hpp"
 #include "sdk/worker/handlers.hpp"
-#include "sdk/worker/registration.hpp"
-#include "sdk/worker/renewals.hpp"
-#include "sdk/worker/reports.hpp"
-#include "sdk/worker/retry_pause.hpp"
+#include "sdk/worker/reporting/registration.hpp"
+#include "sdk/worker/reporting/renewals.hpp"
+#include "sdk/worker/reporting/reports.hpp"
+#include "sdk/worker/reporting/retry_pause.hpp"
 
 namespace ff {
 namespace {

@@ -18,10 +18,10 @@ class LiveStreams {
  public:
   explicit LiveStreams(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // What is known of a live stream beyond what is on disk; null: nothing.
+  // The part of a live stream that is not on disk; null if there is none.
   const core::Stream* find(const ExecutionId& id, std::uint32_t stream) const;
 
-  // Those of a stream, the oldest first.
+  // The frames of a stream, oldest first.
   const std::deque<core::Append>& appends(const ExecutionId& id, std::uint32_t stream) const;
 
   void put(const ExecutionId& id, std::uint32_t stream, const core::Stream& state);

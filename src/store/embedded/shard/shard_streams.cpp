@@ -46,7 +46,7 @@ void Shard::erase_append(const core::EraseAppend& erase, Batch& batch) {
   batch.changes.erase(keys::frames(erase.id, erase.place));
 }
 
-// What is on disk of them is read again, after it was written.
+// Their parts on disk are read again after they were written.
 void Shard::forget_live_streams() {
   if (live_streams_.empty()) return;
   for (const auto& id : live_streams_.shrink(now()))

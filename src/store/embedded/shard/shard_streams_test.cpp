@@ -30,7 +30,7 @@ class ShardStreamsTest : public StoreTest {
     disk_.power_on(Unsynced::lost);
     open_faulty();
   }
-  // What was written before is on disk.
+  // Earlier frames are on disk.
   void sync() { submit(); }
 
   AppendFrames append(const ExecutionId& id, const Fence& fence, std::uint64_t written,
@@ -107,7 +107,7 @@ TEST_F(ShardStreamsTest, AStreamThatReadersKnowIsNotLost) {
   EXPECT_THAT(texts(read(id)), ElementsAre("a"));
 }
 
-TEST_F(ShardStreamsTest, WhatIsReadOfADurableStreamIsOnDisk) {
+TEST_F(ShardStreamsTest, ReadableFramesOfADurableStreamAreOnDisk) {
   const auto id = submit();
   const auto fence = claim(id);
   auto durable = append(id, fence, 0, {"a"});
