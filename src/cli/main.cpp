@@ -13,6 +13,13 @@
 #include "cli/output/log.hpp"
 #include "http/wire/problem.hpp"
 
+// Read by jemalloc: freed memory goes back to the system within seconds, also in a process that has become idle.
+// (Builds without jemalloc ignore it.)
+extern "C" {
+extern const char* malloc_conf;
+const char* malloc_conf = "background_thread:true,dirty_decay_ms:2000,muzzy_decay_ms:0";
+}
+
 namespace ff::cli {
 namespace {
 

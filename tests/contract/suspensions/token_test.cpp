@@ -1,7 +1,9 @@
 // Waitpoint tokens and the secrets that sign them, in Lua.
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "base/assert.hpp"
 #include "tests/contract/fixture.hpp"
 #include "tests/support/paths.hpp"
 
@@ -11,8 +13,10 @@ namespace {
 const std::string ring_key = "ff:sec:" + tag + ":waitpoint_hmac";
 const std::string no_time = "0";
 
-std::string module_text(const std::string& name) {
-  std::ifstream file(source_dir() / "src/store/valkey/lua/lib" / (name + ".lua"));
+std::string module_text(const std::filesystem::path& path) {
+  std::ifstream file(source_dir() / "src/store/valkey/lua/lib" / path);
+  FF_ASSERT(file.is_open());
+  const auto name = path.stem().string();
   std::stringstream text;
   text << "local " << name << " = (function()\n" << file.rdbuf() << "end)()\n";
   return text.str();
@@ -84,7 +88,8 @@ class TokenContract : public Contract {
   // No function of the contract does nothing but mint or check: a library of the test's own does.
   TokenContract() {
     std::string text = "#!lua name=token_test\n";
-    for (const char* name : {"reply", "hmac", "key_rings", "tokens"}) text += module_text(name);
+    for (const char* path : {"reply.lua", "suspensions/hmac.lua", "suspensions/key_rings.lua", "resources/tokens.lua"})
+      text += module_text(path);
     text += R"(
       server.register_function('test_mint', function(K, A)
         local token, refused = tokens.mint(K[1], A[1], A[2], A[3])
