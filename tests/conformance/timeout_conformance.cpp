@@ -179,5 +179,23 @@ TEST_P(Conformance, ManyThatAreDueAtOnceAreAllDoneInOneGo) {
   EXPECT_EQ(text(must(run(CountExecutions{}))), fmt::format("default waiting {}", count));
 }
 
+// A store that keeps timers elsewhere looks up a thousand of a partition at a time.
+TEST_P(Conformance, VeryManyDelaysOfOnePartitionEndAfterARestart) {
+  constexpr std::uint16_t count = 1'300;
+  SubmitMany many;
+  for (std::uint16_t i = 0; i < count; ++i) {
+    many.executions.push_back({.id = id_in(7, i),
+                               .kind = greet,
+                               .delay_until = now() + 10s + Millis{i % 40}});
+    if (many.executions.size() == limits::batch_items_max || i + 1 == count)
+      must(run(std::exchange(many, SubmitMany{})));
+  }
+  home_->restart();
+  advance(10s + 39ms);
+  constexpr int rounds_max = 10;
+  for (int i = 0; i < rounds_max; ++i) home_->run_scanners();
+  EXPECT_EQ(text(must(run(CountExecutions{}))), "default waiting 1300");
+}
+
 }  // namespace
 }  // namespace ff::conformance

@@ -1,4 +1,6 @@
 // Quotas by the contract's functions.
+#include <fmt/format.h>
+
 #include "tests/contract/fixture.hpp"
 
 namespace ff::test {
@@ -68,6 +70,21 @@ TEST_F(QuotaContract, AdmitRecordsTheStart) {
   EXPECT_EQ(store()[admitted_set].count("<E>"), 1U);
   EXPECT_GT(*command({"PTTL", guard(E)}).as_int(), 50'000);
   expect_refused(admit(E, "1001", "2", "5"), "ALREADY_ADMITTED");
+}
+
+TEST_F(QuotaContract, AdmitForgetsPastStartsAThousandAtATime) {
+  Texts starts{"ZADD", window};
+  for (int i = 1; i <= 2'500; ++i) {
+    starts.push_back(std::to_string(i));
+    starts.push_back(fmt::format("start-{}", i));
+  }
+  command(starts);
+  const std::string later = "100000";
+  EXPECT_EQ(run(admit(E, later)), "ADMITTED");
+  EXPECT_EQ(*command({"ZCARD", window}).as_int(), 1'501);
+  EXPECT_EQ(run(admit(other_E, later)), "ADMITTED");
+  EXPECT_EQ(*command({"ZCARD", window}).as_int(), 502);
+  EXPECT_EQ(run(admit(numbered(3), later)), "RATE_EXCEEDED 60000");
 }
 
 TEST_F(QuotaContract, AdmitIsRefusedByTheRateUntilTheWindowHasRoom) {

@@ -29,6 +29,11 @@ BlockedCursor blocked_cursor_in(std::string_view text) {
           .offset = parse_number<std::size_t>(text.substr(dot + 1)).value_or(0)};
 }
 
+// Whether a sweep that begins its answer with the place to continue has one.
+bool has_stopped(const std::vector<Reply>& answer) {
+  return !answer.empty() && !text_in(answer.front()).empty();
+}
+
 // id, namespace, lane, required_capabilities, budget_ids, quota_policy_id
 constexpr std::size_t blocked_parts = 6;
 std::optional<store::BlockedExecution> read_blocked(std::span<const Reply, blocked_parts> parts) {
@@ -146,7 +151,8 @@ Async<store::BlockedPage> Sweeps::answer(store::FindBlocked query) {
   Question question{.function = "ff_sweep_blocked",
                     .arguments = {std::string(to_string(query.reason)), std::to_string(query.max),
                                   std::to_string(from.offset), keys::tag(from.partition)},
-                    .moving = Moving::skip};
+                    .moving = Moving::skip,
+                    .is_enough = has_stopped};
   auto partitions = parts_.functions.all_partitions();
   std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
   if (partitions.empty()) co_return store::BlockedPage{};
@@ -182,7 +188,8 @@ Async<store::FlowPage> Sweeps::answer(store::FindOpenFlows query) {
   Question question{.function = "ff_sweep_flows",
                     .arguments = {std::to_string(query.max), std::to_string(from.offset),
                                   keys::tag(from.partition)},
-                    .moving = Moving::skip};
+                    .moving = Moving::skip,
+                    .is_enough = has_stopped};
   auto partitions = parts_.functions.all_partitions();
   std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
   if (partitions.empty()) co_return store::FlowPage{};
@@ -259,6 +266,10 @@ Async<store::DueReply> Sweeps::answer(store::RetentionDue query) {
   Question question{.function = "ff_sweep_retention",
                     .arguments = {time, std::to_string(query.max)},
                     .moving = Moving::skip};
+  question.is_enough = [left = query.max](const std::vector<Reply>& answer) mutable {
+    left -= std::min(left, answer.size());
+    return left == 0;
+  };
   auto answers = co_await parts_.functions.ask(std::move(question));
   FF_CO_TRY(answers);
   store::DueReply reply;

@@ -24,6 +24,7 @@ constexpr Millis absent_interval{500};
 
 // How far ahead timers are known; they are looked up again when half of it is over.
 constexpr Millis horizon{60'000};
+constexpr Millis look_again_interval{100};  // at a partition with more timers than a look finds
 
 // How many entries of an index a look goes through: a look at many indexes takes a few of each, one at a
 // single index is to come past much that is held back.
@@ -155,8 +156,7 @@ asio::awaitable<void> LocalCopy::look_for_absent() {
   std::ranges::set_difference(absent, absent_, std::back_inserter(back));
   const auto known_until = timers_.known_until();
   if (back.empty() || known_until == TimePoint{}) co_return;
-  const auto until = co_await look_for_timers(back, known_until);
-  if (!until || *until < known_until) timers_.looked_up(TimePoint{});
+  if (!co_await look_for_timers(back, known_until)) timers_.looked_up(TimePoint{});
 }
 
 // Looks at the best of all queues. Partitions in which older programs left what nobody counted are counted,
@@ -281,22 +281,36 @@ Async<store::DueReply> LocalCopy::timers_due(store::TimersDue query) {
   constexpr int looks_max = 3;  // something may be missed while it looks
   for (int i = 0; i < looks_max && parts_.clock.now() + horizon / 2 > timers_.known_until(); ++i)
     FF_CO_TRY(co_await look_for_all_timers());
-  co_return timers_.due(query, parts_.clock.now());
+  auto reply = timers_.due(query, parts_.clock.now());
+  const auto behind = cut_short(query.kind, parts_.clock.now());
+  if (reply.due.size() < query.max && !behind.empty()) {
+    FF_CO_TRY(co_await look_for_timers(behind, timers_.known_until()));
+    reply = timers_.due(query, parts_.clock.now());
+  }
+  for (const auto& [place, known_until] : cut_short_) {
+    if (place.first != query.kind) continue;
+    const auto next = std::max(known_until, parts_.clock.now() + look_again_interval);
+    reply.next = std::min(reply.next.value_or(next), next);
+  }
+  co_return reply;
+}
+
+std::vector<PartitionIndex> LocalCopy::cut_short(core::TimerKind kind, TimePoint before) const {
+  std::vector<PartitionIndex> partitions;
+  for (const auto& [place, known_until] : cut_short_)
+    if (place.first == kind && known_until <= before) partitions.push_back(place.second);
+  return partitions;
 }
 
 Async<void> LocalCopy::look_for_all_timers() {
   const auto asked_for = parts_.clock.now() + horizon;
   timers_.looked_up(asked_for);  // what is heard from now on is kept, the answer does not have it
-  const auto until = co_await look_for_timers(parts_.functions.all_partitions(), asked_for);
-  if (!until) timers_.looked_up(TimePoint{});
-  FF_CO_TRY(until);
-  // Unless something was missed meanwhile: then they are looked up once more.
-  if (timers_.known_until() == asked_for) timers_.looked_up(*until);
-  co_return Result<void>{};
+  const auto looked = co_await look_for_timers(parts_.functions.all_partitions(), asked_for);
+  if (!looked) timers_.looked_up(TimePoint{});
+  co_return looked;
 }
 
-Async<TimePoint> LocalCopy::look_for_timers(std::vector<PartitionIndex> partitions,
-                                            TimePoint until) {
+Async<void> LocalCopy::look_for_timers(std::vector<PartitionIndex> partitions, TimePoint until) {
   const auto per_look = timers_per_look_.load();
   Question question{
       .function = "ff_sweep_timers",
@@ -312,7 +326,8 @@ Async<TimePoint> LocalCopy::look_for_timers(std::vector<PartitionIndex> partitio
     core::Timer timer;
   };
   std::vector<Found> found;
-  std::map<std::pair<PartitionIndex, core::TimerKind>, std::size_t> counts;
+  std::map<TimersPlace, std::size_t> counts;
+  std::map<TimersPlace, TimePoint> ended_early;
   for (const auto& answer : answers->of_nodes)
     for (std::size_t i = 0; i + 2 < answer.size(); i += 3) {
       const auto kind = timer_kind_from(text_in(answer[i]));
@@ -321,12 +336,16 @@ Async<TimePoint> LocalCopy::look_for_timers(std::vector<PartitionIndex> partitio
       if (!kind || !id || !due) co_return malformed("ff_sweep_timers");
       found.push_back({*id, {.kind = *kind, .due = TimePoint{Millis{*due}}}});
       // There may be more behind the last one that it gave.
-      if (++counts[{id->partition(), *kind}] == per_look)
-        until = std::min(until, found.back().timer.due);
+      const TimersPlace place{*kind, id->partition()};
+      if (++counts[place] == per_look) ended_early[place] = found.back().timer.due;
     }
+  const std::set<PartitionIndex> looked_at(partitions.begin(), partitions.end());
+  std::erase_if(cut_short_,
+                [&](const auto& each) { return looked_at.contains(each.first.second); });
+  cut_short_.merge(ended_early);
   std::ranges::sort(found, {}, [](const Found& each) { return each.timer; });
   for (const auto& [id, timer] : found) timers_.put_earliest(id, timer);
-  co_return until;
+  co_return Result<void>{};
 }
 
 }  // namespace ff::valkey_store

@@ -7,6 +7,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
+#include <set>
 
 #include "base/async/wakeup.hpp"
 #include "store/store.hpp"
@@ -68,8 +70,10 @@ class LocalCopy {
                            const std::vector<Kind>& kinds);
   void take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks);
   Async<store::DueReply> timers_due(store::TimersDue query);
-  // Timers up to `until`; returns up to when all are known.
-  Async<TimePoint> look_for_timers(std::vector<PartitionIndex> partitions, TimePoint until);
+  // Timers up to `until`, and no more than `timers_per_look_` of each kind and partition.
+  Async<void> look_for_timers(std::vector<PartitionIndex> partitions, TimePoint until);
+  // The partitions in which timers of this kind may be due before then that are not known.
+  std::vector<PartitionIndex> cut_short(core::TimerKind kind, TimePoint before) const;
   Async<void> look_for_all_timers();
   void note_missing(const std::vector<keys::Partition>& places);
   asio::awaitable<void> look_for_absent();
@@ -87,6 +91,8 @@ class LocalCopy {
   Wakeup wakeup_{parts_.background.executor()};
   // Only in coroutines of the background, which has one thread.
   std::set<PartitionIndex> absent_;  // partitions to look at again soon
+  using TimersPlace = std::pair<core::TimerKind, PartitionIndex>;
+  std::map<TimersPlace, TimePoint> cut_short_;  // where a look ended early: up to when timers are known
   bool looking_ = false;
   asio::steady_timer look_ended_{parts_.background.executor(),
                                  std::chrono::steady_clock::time_point::max()};

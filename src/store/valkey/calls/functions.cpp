@@ -7,23 +7,34 @@
 #include "base/try.hpp"
 #include "store/valkey/boot/boot.hpp"
 #include "store/valkey/calls/answers.hpp"
+#include "store/valkey/calls/fields.hpp"
 #include "store/valkey/calls/send_all.hpp"
 
 namespace ff::valkey_store {
 namespace {
 
-// Answer of one node to a question: [1, word, partitions that are moving, …]. Adds those to `moving`.
-Result<std::vector<Reply>> read_node(Result<Reply> reply, const Question& question,
-                                     std::set<std::string>& moving) {
+constexpr std::string_view slice = "slice:2";  // milliseconds of Valkey's time that a call for many partitions takes
+constexpr std::string_view rest_prefix = "rest:";
+
+}  // namespace
+
+// Answer of one node to a question: [1, word, [partitions that are moving, …, rest:N], …].
+Result<Functions::Slice> Functions::read_slice(Result<Reply> reply, const Question& question) {
   auto list = list_of(std::move(reply));
   FF_TRY(list);
   const auto* tags = list->size() > 2 ? (*list)[2].as_array() : nullptr;
   if (!tags) return malformed(question.function);
-  for (const auto& tag : *tags) moving.insert(text_in(tag));
-  return without(std::move(*list), 3);
+  Slice found;
+  for (const auto& tag : *tags) {
+    auto text = text_in(tag);
+    if (text.starts_with(rest_prefix))
+      found.places_left = parse_number<std::size_t>(text.substr(rest_prefix.size())).value_or(0);
+    else
+      found.moving.push_back(std::move(text));
+  }
+  found.parts = without(std::move(*list), 3);
+  return found;
 }
-
-}  // namespace
 
 bool serves(const valkey::Node& node, std::uint16_t slot) {
   return std::ranges::any_of(node.slots, [slot](const SlotRange& range) {
@@ -169,6 +180,7 @@ Request Functions::request_of(const Question& question, const Share& share) cons
   std::vector<std::string> command{"FCALL_RO", question.function, "0"};
   std::ranges::copy(question.arguments, std::back_inserter(command));
   for (const auto& place : share.places) command.push_back(place.tag);
+  command.emplace_back(slice);
   auto request = unless_down({.command = std::move(command), .route = share.node});
   if (options_.cluster && question.moving == Moving::skip) request.patience = Patience::brief;
   return request;
@@ -193,24 +205,35 @@ Async<Answers> Functions::ask(Question question, std::vector<keys::Partition> pl
   const auto deadline = std::chrono::steady_clock::now() + options_.request_timeout;
   for (int tried = 1;; ++tried) {
     auto shares = shares_of(places);
-    std::vector<Request> requests;
-    for (const auto& share : shares.of_nodes) requests.push_back(request_of(question, share));
-    auto replies = co_await call_all(std::move(requests));
-
     Answers answers{.missing = std::move(shares.unserved)};
     std::set<std::string> moving;
     std::optional<Error> failure;
-    for (std::size_t i = 0; i < replies.size(); ++i) {
-      const auto& share = shares.of_nodes[i];
-      auto answer = read_node(std::move(replies[i]), question, moving);
-      if (!answer && !is_unreachable(answer.error())) co_return std::unexpected(answer.error());
-      note_answer(share, answer ? nullptr : &answer.error());
-      if (answer) {
-        answers.of_nodes.push_back(std::move(*answer));
-      } else {
-        std::ranges::copy(share.places, std::back_inserter(answers.missing));
-        failure = std::move(answer.error());
+    auto asked = std::move(shares.of_nodes);
+    while (!asked.empty()) {
+      std::vector<Request> requests;
+      for (const auto& share : asked) requests.push_back(request_of(question, share));
+      auto replies = co_await call_all(std::move(requests));
+      std::vector<Share> further;
+      for (std::size_t i = 0; i < replies.size(); ++i) {
+        auto& share = asked[i];
+        auto answer = read_slice(std::move(replies[i]), question);
+        if (!answer && !is_unreachable(answer.error())) co_return std::unexpected(answer.error());
+        note_answer(share, answer ? nullptr : &answer.error());
+        if (!answer) {
+          std::ranges::copy(share.places, std::back_inserter(answers.missing));
+          failure = std::move(answer.error());
+          continue;
+        }
+        moving.insert(answer->moving.begin(), answer->moving.end());
+        const bool is_enough = question.is_enough && question.is_enough(answer->parts);
+        answers.of_nodes.push_back(std::move(answer->parts));
+        if (answer->places_left == 0 || is_enough) continue;
+        if (answer->places_left >= share.places.size()) co_return malformed(question.function);
+        share.places.erase(share.places.begin(),
+                           share.places.end() - static_cast<std::ptrdiff_t>(answer->places_left));
+        further.push_back(std::move(share));
       }
+      asked = std::move(further);
     }
     for (const auto& place : places)
       if (moving.contains(place.tag)) answers.missing.push_back(place);

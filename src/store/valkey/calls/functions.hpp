@@ -28,8 +28,11 @@ struct Question {
   std::string function;
   std::vector<std::string> arguments = {};
   Moving moving = Moving::ask_again;
+  // Whether the node that gave this answer is to be asked no further.
+  std::function<bool(const std::vector<Reply>&)> is_enough = {};
 };
 
+// A node answers in slices, so that no call holds it long; each is an answer of its own.
 struct Answers {
   std::vector<std::vector<Reply>> of_nodes = {};
   std::vector<keys::Partition> missing = {};  // partitions without an answer
@@ -81,7 +84,8 @@ class Functions {
   // A function's answer, without the two parts that say that it worked.
   Async<std::vector<Reply>> list_from(Request request);
 
-  // Asks each partition at its own node, in one call per node, all nodes at once. Fails if no node answers.
+  // Asks each partition at its own node, all nodes at once, in as many short calls as it takes. Fails if no node
+  // answers.
   Async<Answers> ask(Question question, std::vector<keys::Partition> places);
   Async<Answers> ask(Question question, const std::vector<PartitionIndex>& partitions);
   Async<Answers> ask(Question question);  // all partitions of executions
@@ -103,6 +107,13 @@ class Functions {
   };
   Shares shares_of(std::vector<keys::Partition> places) const;
   Request request_of(const Question& question, const Share& share) const;
+  // One answer of a node, and its partitions that are to be asked yet.
+  struct Slice {
+    std::vector<Reply> parts;
+    std::size_t places_left = 0;
+    std::vector<std::string> moving;
+  };
+  static Result<Slice> read_slice(Result<Reply> reply, const Question& question);
   // Logs when a node stops answering questions, and when it answers again.
   void note_answer(const Share& share, const Error* failure);
 

@@ -1,14 +1,14 @@
 -- The globals that the library uses, as locals: Valkey finds a global of a library by way of a metatable, which
 -- takes several times as long. They are not there yet while it is loaded, so the first call finds them.
 local registry, server = server, {}
-local bit, cjson, cmsgpack, error, ipairs, math, next, pairs, pcall, setmetatable, string, struct, table
+local bit, cjson, cmsgpack, error, ipairs, math, next, os, pairs, pcall, setmetatable, string, struct, table
 local tonumber, tostring, type, unpack
 local are_found = false
 
 local function find_globals()
   local all = _G
   bit, cjson, cmsgpack, struct = all.bit, all.cjson, all.cmsgpack, all.struct
-  math, string, table = all.math, all.string, all.table
+  math, os, string, table = all.math, all.os, all.string, all.table
   error, pcall, setmetatable, type = all.error, all.pcall, all.setmetatable, all.type
   ipairs, next, pairs, unpack = all.ipairs, all.next, all.pairs, all.unpack
   tonumber, tostring = all.tonumber, all.tostring

@@ -1,6 +1,6 @@
 -- All executions of a namespace in a partition, in the order in which they came: one string of records,
--- each 8 bytes of time (milliseconds, big-endian) and 16 bytes of UUID. Times never decrease. Who is forgotten leaves a record
--- that leads nowhere, until half of them do.
+-- each 8 bytes of time (milliseconds, big-endian) and 16 bytes of UUID. Times never decrease. An execution that is
+-- removed leaves a record that leads nowhere, until half of them do.
 local created = {}
 
 local record_bytes = 24
@@ -60,25 +60,58 @@ function created.count_until(key, count, time)
   return low
 end
 
--- One more record leads nowhere. When half of them do, the others move together.
-function created.forget(x)
-  local key, tag = keys.created(x.tag, x.f.namespace), x.tag
-  local gone = server.call('HINCRBY', keys.index(tag, 'gone'), x.f.namespace, 1)
-  local count = server.call('STRLEN', key) / record_bytes
-  if gone < count and (gone < 16 or gone * 2 < count) then return end
-  local records, kept = server.call('GET', key), {}
-  for i = 1, #records, record_bytes do
-    local record = string.sub(records, i, i + record_bytes - 1)
-    local core = keys.of_execution(tag, created.id_of(tag, string.sub(record, 9)), 'core')
-    local at = server.call('HGET', core, 'created_at')
-    if at and tonumber(at) == struct.unpack('>I8', record) then kept[#kept + 1] = record end
+-- ---- Records that lead nowhere -----------------------------------------------------------------------------
+-- When half of the records lead nowhere, the others move to the front, a part with each removal: those up to `moved` stand
+-- before `kept`. The gap between the two holds records of the last time that was passed, with a UUID of
+-- zeros, so that times never decrease in between.
+local records_at_once = 50
+local no_uuid = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
+
+local function is_there(tag, record)
+  local core = keys.of_execution(tag, created.id_of(tag, string.sub(record, 9)), 'core')
+  local at = server.call('HGET', core, 'created_at')
+  return at and tonumber(at) == (struct.unpack('>I8', record))
+end
+
+local function move_part(tag, namespace, key, count)
+  local places, bytes = keys.index(tag, 'gone'), record_bytes
+  local kept_field, moved_field = namespace .. '\31kept', namespace .. '\31moved'
+  local kept = tonumber(server.call('HGET', places, kept_field) or 0)
+  local moved = tonumber(server.call('HGET', places, moved_field) or 0)
+  local part = server.call('GETRANGE', key, moved * bytes, (moved + records_at_once) * bytes - 1)
+  local records = {}
+  for i = 1, #part, bytes do
+    local record = string.sub(part, i, i + bytes - 1)
+    if is_there(tag, record) then records[#records + 1] = record end
   end
-  if #kept == 0 then
+  if #records > 0 then server.call('SETRANGE', key, kept * bytes, table.concat(records)) end
+  kept, moved = kept + #records, moved + #part / bytes
+  if moved < count then
+    local passed = string.sub(part, -bytes, -bytes + 7)
+    server.call('SETRANGE', key, kept * bytes, string.rep(passed .. no_uuid, moved - kept))
+    server.call('HSET', places, kept_field, kept, moved_field, moved)
+    return
+  end
+  if kept == 0 then
     server.call('DEL', key)
   else
-    server.call('SET', key, table.concat(kept))
+    server.call('SET', key, server.call('GETRANGE', key, 0, kept * bytes - 1))
   end
-  server.call('HDEL', keys.index(tag, 'gone'), x.f.namespace)
+  server.call('HDEL', places, kept_field, moved_field)
+end
+
+-- One more record leads nowhere.
+function created.forget(x)
+  local tag, namespace = x.tag, x.f.namespace
+  local key, places = keys.created(tag, namespace), keys.index(tag, 'gone')
+  local gone = server.call('HINCRBY', places, namespace, 1)
+  local count = server.call('STRLEN', key) / record_bytes
+  local is_moving = server.call('HEXISTS', places, namespace .. '\31moved') == 1
+  if not is_moving then
+    if gone < count and (gone < 16 or gone * 2 < count) then return end
+    server.call('HDEL', places, namespace)  -- those that are gone by now are left out, others are counted anew
+  end
+  move_part(tag, namespace, key, count)
 end
 
 return created

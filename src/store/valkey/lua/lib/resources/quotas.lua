@@ -93,8 +93,12 @@ function quotas.past_at(key, now, window, index)
   return tonumber(start[2]) + window
 end
 
+-- The oldest of those that are past, a limited number at a time: a call adds one start at most.
+local forgotten_max = 1000
 function quotas.forget_past(key, now, window)
-  server.call('ZREMRANGEBYSCORE', quotas.window_key(key), '-inf', string.format('%.0f', now - window))
+  local past = server.call('ZCOUNT', quotas.window_key(key), '-inf', string.format('%.0f', now - window))
+  if past == 0 then return end
+  server.call('ZREMRANGEBYRANK', quotas.window_key(key), 0, math.min(past, forgotten_max) - 1)
 end
 
 function quotas.give_slot_back(key)
