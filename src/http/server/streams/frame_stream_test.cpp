@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 
 #include "base/text/rfc3339.hpp"
+#include "http/server/streams/event_stream.hpp"
+#include "http/server/streams/flow_frame_stream.hpp"
+#include "http/server/streams/frame_stream.hpp"
 #include "http/server/test_support.hpp"
+#include "tests/support/blocking.hpp"
 #include "tests/support/log_capture.hpp"
 
 namespace ff::http::test {
@@ -371,6 +375,35 @@ TEST_F(UnreadTest, AReaderWithoutRoomWaitsForIt) {
   while (other->read_until("\n\n") != ": still here\n\n") ++seen;
   idle->hang_up();
   expect_numbers(*other, seen, 1'000);
+}
+
+// Of each source: what was not sent is returned again, and nothing is left out.
+TEST_F(UnreadTest, IsReadAgain) {
+  serve();
+  const auto events_begin = must(ff::test::run(*engine_, ReadEvents{})).next;
+  const auto flow = text_at(body_of(post("/v1/flows", R"({"nodes":[{"name":"a","kind":"k"}]})")), "id");
+  const auto node = text_at(body_of(get("/v1/flows/" + flow + "/nodes")).at("nodes").at(0), "id");
+  Writer writer{node, claim(node)};
+  write(writer, {"first", "second"});
+  complete(writer);
+  FrameStream frames(*engine_, {.id = must(ExecutionId::parse(node))});
+  FlowFrameStream of_flow(*engine_, {.id = must(FlowId::parse(flow))});
+  EventStream events(*engine_, {.after = events_begin});
+  for (SentEvents* source : std::initializer_list<SentEvents*>{&frames, &of_flow, &events}) {
+    const auto read = [&](std::size_t bytes_max) {
+      return must(ff::test::run_blocking(engine_->executor(), source->next(Millis{0}, bytes_max)));
+    };
+    const auto first = read(1);
+    source->step_back();
+    EXPECT_EQ(read(1), first);
+    const auto rest = read(64 << 10);
+    EXPECT_NE(rest, first);
+    const bool was_over = source->is_over();
+    source->step_back();
+    EXPECT_EQ(read(64 << 10), rest);
+    EXPECT_EQ(source->is_over(), was_over);
+  }
+  EXPECT_TRUE(frames.is_over() && of_flow.is_over());
 }
 
 // ---- Tickets --------------------------------------------------------------------------------------

@@ -147,7 +147,8 @@ function attempt_streams.resolver(tag, id)
     local key, header, kept = keys.stream(tag, id, attempt), entry[2][1], nil
     if not oldest[attempt] then
       local first = server.call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
-      oldest[attempt] = first and select(2, parse_id(first[1])) or math.huge
+      local _, number = parse_id(first and first[1] or '')
+      oldest[attempt] = number or math.huge
     end
     if last - 1 >= oldest[attempt] then
       local entry_id = string.format('%.0f-%.0f', at, last - 1)
