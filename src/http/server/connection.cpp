@@ -481,6 +481,9 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange,
       http_date(), version, exchange.id, event_stream_type, cors_lines(exchange));
   conclude(exchange, 200);
   streaming_ = true;
+  // The system would take up to megabytes for a reader that reads nothing, and the server would encode them first.
+  error_code ignored;
+  stream_.tcp().socket().set_option(asio::socket_base::send_buffer_size(sent_bytes_max), ignored);
   while (text && !closing_ && !gone_ && is_still_admitted(exchange)) {
     // Events without room are dropped, and read again later.
     auto unread = share_of_unread(text->size());
@@ -488,8 +491,10 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange,
       (*events)->step_back();
       *text = still_here;
     }
+    auto sent = std::exchange(head, "") + std::exchange(*text, "");
+    sent.shrink_to_fit();  // it may be held for long
     allow(context_.limits.write_timeout);
-    if (co_await stream_.write(std::exchange(head, "") + std::exchange(*text, ""))) break;
+    if (co_await stream_.write(std::move(sent))) break;
     allow_for_ever();
     if (!unread) co_await unless_in_vain(pause());
     unread = {};
