@@ -495,8 +495,7 @@ Async<FlowStreamPage> LocalEngine::read_flow_stream_or_wait(ReadFlowStream opera
   std::optional<WokenByFrames> woken(std::in_place, **tail, wakeup);
   while (true) {
     auto page = co_await (*tail)->read({operation.limit, operation.bytes_max});
-    const bool has_news =
-        !page || !page->frames.empty() || page->end || (*tail)->is_passing();
+    const bool has_news = !page || !page->frames.empty() || page->end || (*tail)->is_passing();
     const bool is_given_up = co_await is_cancelled();
     if (!has_news && SteadyClock::now() < deadline && !is_given_up) {
       co_await wakeup.wait_until(deadline);

@@ -99,7 +99,8 @@ class StreamsOfMany : public StreamCommands {
 
   void claim() {
     id_ = submitted("tell");
-    claimed_ = must(run_blocking(*engine_, Claim{.worker = must(WorkerId::parse("w"))})).executions.at(0);
+    claimed_ =
+        must(run_blocking(*engine_, Claim{.worker = must(WorkerId::parse("w"))})).executions.at(0);
   }
   void append(const std::string& stream, std::vector<std::string> texts,
               StreamKind kind = StreamKind::frames, std::uint64_t lost = 0) {
@@ -162,8 +163,9 @@ TEST_F(StreamsOfMany, ATailOfAllStreamsNamesThem) {
   complete();
   const auto told = tail->wait();
   EXPECT_EQ(told.exit_code, 0) << told.err;
-  EXPECT_EQ(told.out,
-            "output | one two\noutput | three\nlog | first line\noutput |  four\nlate | {\"a\":1}\n");
+  EXPECT_EQ(
+      told.out,
+      "output | one two\noutput | three\nlog | first line\noutput |  four\nlate | {\"a\":1}\n");
   const auto lines = out({"tail", id_, "--all", "--json"});
   EXPECT_THAT(lines, AllOf(HasSubstr(R"("stream":"late")"), HasSubstr(R"("stream":"log")"),
                            EndsWith("{\"end\":\"completed\"}\n")));

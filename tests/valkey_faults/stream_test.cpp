@@ -23,15 +23,15 @@ using test::ValkeyServer;
 class LastingWriter {
  public:
   LastingWriter(Engine& engine, ExecutionId id) : engine_(engine), id_(id) {
-    fence_ = must(run_blocking(engine_, ClaimExecution{.id = id_,
-                                                       .worker = *WorkerId::parse("w"),
-                                                       .lease_ttl = 5min}))
+    fence_ = must(run_blocking(engine_,
+                               ClaimExecution{
+                                   .id = id_, .worker = *WorkerId::parse("w"), .lease_ttl = 5min}))
                  .fence;
   }
 
   void write(const std::string& text) {
-    const auto reply = until_answered(AppendFrames{
-        .id = id_, .fence = fence_, .written = written_, .frames = {{.bytes = text}}});
+    const auto reply = until_answered(
+        AppendFrames{.id = id_, .fence = fence_, .written = written_, .frames = {{.bytes = text}}});
     ASSERT_TRUE(reply) << reply.error().message;
     ++written_;
   }

@@ -25,7 +25,8 @@ Async<void> call_again_and_again(valkey::Client& client, valkey::Request request
     valkey::Request copy = request;
     const auto reply = co_await client.run(std::move(copy));
     FF_CO_TRY(reply);
-    if (!reply->as_text()) co_return fail(Errc::malformed_response, "Valkey does not answer XADD with an id");
+    if (!reply->as_text())
+      co_return fail(Errc::malformed_response, "Valkey does not answer XADD with an id");
   }
   co_return Result<void>{};
 }
@@ -38,8 +39,7 @@ Result<std::optional<double>> raw_xadd_rate(const Settings& settings) {
   FF_TRY(options);
   Runtime runtime(2);
   valkey::Client client(runtime.executor(), std::move(options->client));
-  const auto each =
-      std::max<std::uint64_t>(settings.tasks / settings.workers / calls_under_way, 1);
+  const auto each = std::max<std::uint64_t>(settings.tasks / settings.workers / calls_under_way, 1);
   const auto key_of = [](std::uint32_t writer) { return fmt::format("ff:bench:xadd:{}", writer); };
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::future<Result<void>>> running;

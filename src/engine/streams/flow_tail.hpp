@@ -52,7 +52,9 @@ class FlowTail {
     PageSize size;
     std::uint32_t nodes_left = limits::list_page_max;  // that one call passes, so that it is short
     std::size_t bytes = 0;
-    bool is_full() const { return page.frames.size() >= size.frames_max || bytes >= size.bytes_max; }
+    bool is_full() const {
+      return page.frames.size() >= size.frames_max || bytes >= size.bytes_max;
+    }
   };
 
   void begin_pass(std::int64_t until);

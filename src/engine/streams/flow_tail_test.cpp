@@ -26,8 +26,8 @@ class FlowTailTest : public ::testing::Test {
   static std::vector<FlowNode> nodes(std::size_t first, std::size_t count) {
     std::vector<FlowNode> all;
     for (std::size_t i = first; i < first + count; ++i)
-      all.push_back({.name = must(NodeName::parse(fmt::format("n{}", i))),
-                     .kind = must(Kind::parse("k"))});
+      all.push_back(
+          {.name = must(NodeName::parse(fmt::format("n{}", i))), .kind = must(Kind::parse("k"))});
     return all;
   }
 
@@ -37,8 +37,10 @@ class FlowTailTest : public ::testing::Test {
     claimed_ = reply.executions[0];
   }
   void write(const std::string& text) {
-    run(AppendFrames{
-        .id = claimed_.id, .fence = claimed_.fence, .written = written_++, .frames = {{.bytes = text}}});
+    run(AppendFrames{.id = claimed_.id,
+                     .fence = claimed_.fence,
+                     .written = written_++,
+                     .frames = {{.bytes = text}}});
   }
 
   test::TempDirectory temp_;

@@ -30,11 +30,11 @@ struct ServerLimits {
   // counted in it.
   std::size_t unread_bytes = std::size_t{128} << 20;
   std::size_t unread_bytes_each = 16 << 10;
-  std::chrono::milliseconds unread_pause{1'000};  // of a reader for whose events there is no room
-  std::size_t stream_ops = 64;     // reads and tails of attempts' streams
-  std::size_t body_bytes = std::size_t{256} << 20;   // of all request bodies together
-  std::size_t body_bytes_each = 16 << 10;            // of each body, not counted in `body_bytes`
-  std::chrono::milliseconds idle_timeout{60'000};    // between two requests
+  std::chrono::milliseconds unread_pause{1'000};    // of a reader for whose events there is no room
+  std::size_t stream_ops = 64;                      // reads and tails of attempts' streams
+  std::size_t body_bytes = std::size_t{256} << 20;  // of all request bodies together
+  std::size_t body_bytes_each = 16 << 10;           // of each body, not counted in `body_bytes`
+  std::chrono::milliseconds idle_timeout{60'000};   // between two requests
   std::chrono::milliseconds header_timeout{10'000};  // from the first byte of a request
   std::chrono::milliseconds body_timeout{60'000};
   std::chrono::milliseconds write_timeout{30'000};

@@ -34,7 +34,8 @@ TEST(Cors, AllowsNobodyByDefaultAndAllIfAskedTo) {
 }
 
 TEST(Cors, TakesTheUsualPortAsBrowsersDo) {
-  const auto cors = must(Cors::parse("https://a.example:443,http://b.example:80,http://c.example:443"));
+  const auto cors =
+      must(Cors::parse("https://a.example:443,http://b.example:80,http://c.example:443"));
   EXPECT_EQ(cors.allowed("https://a.example"), "https://a.example");
   EXPECT_EQ(cors.allowed("http://b.example"), "http://b.example");
   EXPECT_EQ(cors.allowed("http://c.example"), "");

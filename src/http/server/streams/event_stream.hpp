@@ -26,7 +26,7 @@ class EventStream final : public SentEvents {
 
   Engine& engine_;
   ReadEvents query_;
-  std::uint32_t seen_ = 0;  // of the events after the query's place
+  std::uint32_t seen_ = 0;                   // of the events after the query's place
   std::optional<std::string> after_before_;  // the last call
   std::uint32_t seen_before_ = 0;
 };

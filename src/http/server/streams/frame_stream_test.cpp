@@ -322,7 +322,8 @@ class UnreadTest : public FrameStreamTest {
   std::unique_ptr<Peer> idle_reader(const std::string& id) const {
     auto peer = std::make_unique<Peer>(port_);
     peer->socket().set_option(asio::socket_base::receive_buffer_size(16 << 10));
-    peer->send(to_text({.target = "/v1/executions/" + id + "/streams/output", .headers = accept_events()}));
+    peer->send(to_text(
+        {.target = "/v1/executions/" + id + "/streams/output", .headers = accept_events()}));
     return peer;
   }
   void await_unread() const {
@@ -381,7 +382,8 @@ TEST_F(UnreadTest, AReaderWithoutRoomWaitsForIt) {
 TEST_F(UnreadTest, IsReadAgain) {
   serve();
   const auto events_begin = must(ff::test::run(*engine_, ReadEvents{})).next;
-  const auto flow = text_at(body_of(post("/v1/flows", R"({"nodes":[{"name":"a","kind":"k"}]})")), "id");
+  const auto flow =
+      text_at(body_of(post("/v1/flows", R"({"nodes":[{"name":"a","kind":"k"}]})")), "id");
   const auto node = text_at(body_of(get("/v1/flows/" + flow + "/nodes")).at("nodes").at(0), "id");
   Writer writer{node, claim(node)};
   write(writer, {"first", "second"});
