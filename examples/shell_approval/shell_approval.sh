@@ -2,7 +2,7 @@
 # A shell script that waits for an approval: it asks, ends, and runs again when it has the answer.
 #   shell_approval.sh [FF]      FF is the program ff, if it is not on the PATH
 set -euo pipefail
-ff=${1:-ff}
+ff=$(realpath -e "$(type -P "${1:-ff}")" 2> /dev/null) || { echo "$0: there is no program ${1:-ff}" >&2; exit 1; }
 directory=$(mktemp -d)
 cd "$directory"
 trap 'kill "${worker:-}" "${server:-}" 2> /dev/null || true; wait; rm -rf "$directory"' EXIT
@@ -10,7 +10,9 @@ trap 'kill "${worker:-}" "${server:-}" 2> /dev/null || true; wait; rm -rf "$dire
 # A server on any free port. A line of its log says where, once it serves.
 exec 3< <("$ff" server --store embedded:./data --listen 127.0.0.1:0 2>&1)
 server=$!
-until [[ ${line:-} = *" serves "* ]]; do read -r line <&3; done
+until [[ ${line:-} = *" serves "* ]]; do
+  read -r line <&3 || { echo "$0: the server does not start" >&2; exit 1; }
+done
 FF_URL=${line##* }
 export FF_URL
 

@@ -2,14 +2,16 @@
 # A worker that streams words and is killed half-way: a reader sees them live, then the next attempt from its start.
 #   streamed_words.sh [FF]      FF is the program ff, if it is not on the PATH
 set -euo pipefail
-ff=${1:-ff}
+ff=$(realpath -e "$(type -P "${1:-ff}")" 2> /dev/null) || { echo "$0: there is no program ${1:-ff}" >&2; exit 1; }
 directory=$(mktemp -d)
 cd "$directory"
 trap 'kill "${reader:-}" "${worker:-}" "${server:-}" 2> /dev/null || true; wait; rm -rf "$directory"' EXIT
 
 exec 3< <("$ff" server --store embedded:./data --listen 127.0.0.1:0 2>&1)
 server=$!
-until [[ ${line:-} = *" serves "* ]]; do read -r line <&3; done
+until [[ ${line:-} = *" serves "* ]]; do
+  read -r line <&3 || { echo "$0: the server does not start" >&2; exit 1; }
+done
 FF_URL=${line##* }
 export FF_URL
 

@@ -129,6 +129,7 @@ struct Error {
   struct Detail {
     std::string name;
     std::string value;
+    bool is_number = false;  // `value` is one, and JSON shows it as one
     bool operator==(const Detail&) const = default;
   };
 

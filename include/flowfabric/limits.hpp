@@ -111,6 +111,7 @@ inline constexpr std::uint64_t summary_frames_max = 1'000;  // patches that are 
 inline constexpr std::uint64_t summary_bytes_max = 1024 * 1024;
 inline constexpr std::size_t summary_document_bytes_max = 256 * 1024;
 inline constexpr std::size_t summary_depth_max = 64;  // of objects and lists inside each other
+inline constexpr std::size_t summary_call_members_max = 8'192;  // of the patches of one call
 inline constexpr Millis stream_ticket_ttl_default = std::chrono::minutes{15};
 inline constexpr Millis stream_ticket_ttl_max = std::chrono::hours{24};
 

@@ -136,6 +136,8 @@ struct ReadStream {
   StreamName stream = default_stream();
   std::uint64_t from = 0;
   std::uint32_t limit = 100;
+  // The frame that reaches so many bytes is the last of the page. Not a field of the HTTP API.
+  std::size_t bytes_max = limits::stream_page_bytes_max;
   Millis wait{0};
   // Of CreateStreamTicket: with it, a reader needs no other right. Fails with unauthenticated if it is not valid.
   std::optional<std::string> ticket = {};
@@ -256,7 +258,8 @@ struct FlowStreamPage {
 
 // The frames of all streams of all nodes of a flow. What stands there already comes node by node, in the order of
 // their submission; what comes later, as it is written. Each stream's frames are in order, without holes except for
-// those that are no longer kept. Waits up to `wait` for the first frame, or for the end of the flow.
+// those that are no longer kept. Waits up to `wait` for the first frame, or for the end of the flow. A call passes a
+// bounded number of nodes, so a page may be empty although there is more: then its `next` is another place.
 struct ReadFlowStream {
   using Reply = FlowStreamPage;
   static constexpr OperationRow row{.owner = Owner::flow,
@@ -265,6 +268,7 @@ struct ReadFlowStream {
   FlowId id;
   std::string after = {};  // a place; empty: from the beginning
   std::uint32_t limit = 100;
+  std::size_t bytes_max = limits::stream_page_bytes_max;  // as of ReadStream
   Millis wait{0};
 };
 

@@ -268,7 +268,7 @@ Refusal stream_gap(const StreamName& stream, std::uint64_t written, std::uint64_
               fmt::format("this attempt has appended {} frames to stream {}, not {}; append what comes "
                           "behind them, and repeat a call only with the same frames",
                           written, stream.str(), claimed),
-              {{"written", std::to_string(written)}});
+              {{.name = "written", .value = std::to_string(written), .is_number = true}});
 }
 
 Refusal summary_too_large(const StreamName& stream) {

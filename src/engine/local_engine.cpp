@@ -423,7 +423,8 @@ Async<StreamPage> LocalEngine::handle(ReadStream operation) {
   store::ReadFrames read{.id = operation.id,
                          .stream = std::move(operation.stream),
                          .from = operation.from,
-                         .limit = operation.limit};
+                         .limit = operation.limit,
+                         .bytes_max = operation.bytes_max};
   const auto has_news = [](const StreamPage& page) {
     return !page.frames.empty() || page.snapshot || page.lost_from || page.trimmed_to || page.end;
   };
@@ -493,8 +494,8 @@ Async<FlowStreamPage> LocalEngine::read_flow_stream_or_wait(ReadFlowStream opera
   const WaitList<ExecutionId>::Waiter place(waiting_for_end_, subject, wakeup);
   std::optional<WokenByFrames> woken(std::in_place, **tail, wakeup);
   while (true) {
-    auto page = co_await (*tail)->read(operation.limit);
-    const bool has_news = !page || !page->frames.empty() || page->end;
+    auto page = co_await (*tail)->read({operation.limit, operation.bytes_max});
+    const bool has_news = !page || !page->frames.empty() || page->end || (*tail)->is_passing();
     const bool is_given_up = co_await is_cancelled();
     if (!has_news && SteadyClock::now() < deadline && !is_given_up) {
       co_await wakeup.wait_until(deadline);

@@ -268,6 +268,7 @@ struct ReadFrames {
   StreamName stream;
   std::uint64_t from = 0;
   std::uint32_t limit = 0;
+  std::size_t bytes_max = limits::stream_page_bytes_max;
 };
 
 // The frames of an attempt from one id to another, both among them.

@@ -722,6 +722,36 @@ TEST_F(StreamsOfBoth, EndsByOthersWakeOurTails) {
             "attempt_cancelled");
 }
 
+// However many frames are gone at the beginning, a call looks at a thousand of them.
+TEST_F(Streams, APageOfOutputThatBeginsWithTrimmedFramesIsShort) {
+  bring_to("active");
+  constexpr std::size_t gone_max = 1'000;
+  append_many(append(), gone_max + 500);
+  command({"DEL", stream_key()});
+  const auto entries = [&](std::size_t from) {
+    auto reply = command({"FCALL", "ff_read_frames", "1", exec_key("core"), "", "output",
+                          std::to_string(from), "100", "1000000"});
+    return reply.as_array()->size() - 4;  // status, word, state and stream
+  };
+  EXPECT_EQ(entries(0), gone_max);
+  EXPECT_EQ(entries(gone_max), 500u);
+}
+
+TEST_F(StreamsOfBoth, ReadersOfOutputPassTrimmedFramesPageByPage) {
+  for (int i = 0; i < 1'500; ++i) run(append(std::to_string(i)).with(11, "10"));
+  std::vector<std::string> seen;
+  std::uint64_t from = 0;
+  for (int pages = 0; pages < 4; ++pages) {
+    const auto page = must(test::run(*engine_, ReadStream{.id = id_, .from = from}));
+    EXPECT_GT(page.next, from);
+    from = page.next;
+    for (const auto& frame : page.frames) seen.push_back(frame.bytes);
+    if (from == 1'500) break;
+  }
+  EXPECT_EQ(seen.size(), 10u);
+  EXPECT_EQ(seen.front(), "1490");
+}
+
 TEST_F(StreamsOfBoth, ReadersOfOutputKnowOfTrimmedFrames) {
   for (const std::string payload : {"a", "b", "c"}) run(append(payload));
   run(append_own(3, {"own"}));

@@ -55,6 +55,14 @@ TEST_F(ValkeyTest, DocumentedUserIsRefusedNothing) {
   EXPECT_TRUE(refused.as_array()->empty()) << to_text(refused);
 }
 
+TEST_F(ValkeyTest, BenchOfStreamsTellsWhatValkeyDoesByItself) {
+  valkey_.call(documented_user());
+  const auto report = out({"bench", "stream", "--store", store(), "--tasks", "640", "--writers",
+                           "2", "--tails", "0", "--json"});
+  EXPECT_THAT(report, ::testing::ContainsRegex("\"raw_xadd_per_s\":[1-9]"));
+  EXPECT_EQ(*valkey_.call({"EXISTS", "ff:bench:xadd:0", "ff:bench:xadd:1"}).as_int(), 0);
+}
+
 TEST_F(ValkeyTest, NumberOfPartitionsMayBeASettingBesideTheUrl) {
   valkey_.call(documented_user());
   const auto server = serve("server", {"--flow-partitions", "8"});

@@ -307,6 +307,16 @@ ValkeyCluster::ValkeyCluster(Replicas replicas) {
   if (replicas == Replicas::one_each) replicate();
 }
 
+void ValkeyCluster::await_in_sync(std::size_t index) {
+  const auto offset = [](ValkeyServer& server) {
+    const auto info = text_of(server, {"INFO", "replication"});
+    const auto at = info.find("master_repl_offset:");
+    return at == info.npos ? "" : info.substr(at, info.find('\r', at) - at);
+  };
+  await("the replica has everything",
+        [&] { return offset(primary(index)) == offset(replica(index)); });
+}
+
 void ValkeyCluster::introduce() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     text_of(*nodes_[i], {"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});

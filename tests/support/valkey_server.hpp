@@ -86,6 +86,7 @@ class ValkeyCluster {
     for (std::size_t i = 0; i < primary_count; ++i) primary(i).flushall();
   }
   void kill_primary(std::size_t index) { primary(index).kill(); }
+  void await_in_sync(std::size_t index);  // the replica has everything that its primary has
 
   // Between these two a slot's keys are partly here and partly there: clients are told ASK.
   void begin_move(std::uint16_t slot, std::size_t from, std::size_t to);

@@ -16,20 +16,6 @@ namespace {
 using test::ValkeyCluster;
 using test::ValkeyServer;
 
-std::string line_of(ValkeyServer& server, const std::string& name) {
-  const auto info = server.call({"INFO", "replication"});
-  const auto& text = *info.as_text();
-  const auto at = text.find(name + ":");
-  return at == text.npos ? "" : text.substr(at, text.find('\r', at) - at);
-}
-
-void await_in_sync(ValkeyCluster& cluster, std::size_t index) {
-  test::await("the replica has everything", [&] {
-    return line_of(cluster.primary(index), "master_repl_offset") ==
-           line_of(cluster.replica(index), "master_repl_offset");
-  });
-}
-
 TEST(ValkeyClusterFault, AReplicaTakesOver) {
   ValkeyCluster cluster(ValkeyCluster::Replicas::one_each);
   const auto first = open_engine(cluster.client_options());
@@ -37,7 +23,7 @@ TEST(ValkeyClusterFault, AReplicaTakesOver) {
   Load load({first.get(), second.get()});
   load.await_progress();
   load.hold();
-  await_in_sync(cluster, 1);
+  cluster.await_in_sync(1);
   cluster.kill_primary(1);
   load.go_on();
   load.await_progress(300, 15s);

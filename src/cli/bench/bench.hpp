@@ -81,7 +81,8 @@ Result<Figures> signal(const Settings& settings);
 Result<Figures> flow(const Settings& settings);
 
 // Frames per second by writers that send 64 at a time; then readers of server-sent events, spread over the writers'
-// streams: what each costs while nothing is written, how late a frame is, and how late the end is.
+// streams: what each costs while nothing is written, how late a frame is, and how late the end is. On Valkey also how many
+// entries per second Valkey itself adds.
 Result<Figures> stream(const Settings& settings);
 
 // ---- Shared parts --------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include "base/try.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/bench/coroutines.hpp"
+#include "cli/bench/raw_xadd.hpp"
 #include "cli/bench/sse_reader.hpp"
 #include "cli/output/output.hpp"
 #include "http/server/server.hpp"
@@ -277,6 +278,9 @@ Result<Figures> stream(const Settings& settings) {
   const auto rate = append_rate(**engine, settings);
   FF_TRY(rate);
   figures["frames_per_s"] = *rate;
+  const auto raw = raw_xadd_rate(settings);
+  FF_TRY(raw);
+  if (*raw) figures["raw_xadd_per_s"] = **raw;
   if (settings.tails > 0) FF_TRY(measure_readers(**engine, settings, figures));
   return figures;
 }

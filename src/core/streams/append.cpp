@@ -30,10 +30,15 @@ Result<std::size_t> open_stream(Streams& streams, const AppendFrames& command,
   return static_cast<std::size_t>(found - all.begin());
 }
 
-// The frames of the attempt that the store acknowledged and no longer has. Nobody minds those of a live stream.
+// The frames of the attempt that the store acknowledged and no longer has. Nobody minds those of a live stream; those
+// of a durable one are on disk, whatever its writer claims.
 std::uint64_t lost_by(const AppendFrames& command, std::uint64_t written) {
-  const bool is_live = command.durability == StreamClass::live;
-  return is_live && command.written > written ? command.written - written : command.lost;
+  switch (command.durability) {
+    case StreamClass::durable: return 0;
+    case StreamClass::buffered: return command.lost;
+    case StreamClass::live: break;
+  }
+  return command.written > written ? command.written - written : command.lost;
 }
 
 // The first number that no frame had before a crash, however many of them the disk has lost.

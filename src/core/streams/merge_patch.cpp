@@ -42,11 +42,12 @@ class JsonCheck {
  public:
   JsonCheck(std::string_view text, std::size_t depth_max) : text_(text), depth_max_(depth_max) {}
 
-  std::optional<std::string> run() {
-    if (!is_valid_utf8(text_)) return "it is not valid UTF-8";
-    if (!value(0)) return is_too_deep_ ? too_deep() : wrong();
+  std::expected<JsonText, std::string> run() {
+    if (!is_valid_utf8(text_)) return std::unexpected("it is not valid UTF-8");
+    if (!value(0)) return std::unexpected(is_too_deep_ ? too_deep() : wrong());
     skip_space();
-    return at_ == text_.size() ? std::nullopt : std::optional(wrong());
+    if (at_ != text_.size()) return std::unexpected(wrong());
+    return JsonText{.members = members_};
   }
 
  private:
@@ -97,6 +98,7 @@ class JsonCheck {
   }
 
   bool colon() {
+    ++members_;
     skip_space();
     return take(':');
   }
@@ -150,6 +152,7 @@ class JsonCheck {
   std::string_view text_;
   std::size_t depth_max_;
   std::size_t at_ = 0;
+  std::size_t members_ = 0;
   bool is_too_deep_ = false;
 };
 
@@ -253,7 +256,7 @@ std::string plain_name(std::string_view quoted) {
 
 }  // namespace
 
-std::optional<std::string> refuse_json(std::string_view text, std::size_t depth_max) {
+std::expected<JsonText, std::string> check_json(std::string_view text, std::size_t depth_max) {
   return JsonCheck(text, depth_max).run();
 }
 

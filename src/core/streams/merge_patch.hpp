@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,8 +12,13 @@
 
 namespace ff::core {
 
-// Why a text is not one JSON value with at most `depth_max` objects and lists inside each other; none: it is.
-std::optional<std::string> refuse_json(std::string_view text, std::size_t depth_max);
+struct JsonText {
+  std::size_t members = 0;  // of all its objects
+};
+
+// Checks that a text is one JSON value with at most `depth_max` objects and lists inside each other; the error says
+// why it is not.
+std::expected<JsonText, std::string> check_json(std::string_view text, std::size_t depth_max);
 
 // A document that patches are merged into. Document and patches are valid JSON and outlive this.
 class JsonDocument {

@@ -79,16 +79,21 @@ TEST(MergePatch, MergesOneAfterTheOther) {
 TEST(MergePatch, TakesNothingButJson) {
   for (const auto* text :
        {"{}", " [1, -2.5e-3, true, false, null, \"\\u00e9\\n\\ud83d\\ude00\"] ", "0", "\"é\"", "{\"\":0}"})
-    EXPECT_EQ(refuse_json(text, 3), std::nullopt) << text;
+    EXPECT_TRUE(check_json(text, 3)) << text;
   for (const auto* text :
        {"", " ", "{", "}", "[1,]", "[,]", "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":1,}", "01", "1.", ".5", "+1",
         "1e", "- 1", "nul", "true false", "\"", "\"\\x\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\udc00\"",
         "\"\\ud800\\u0041\"", "\"a\nb\"", "\"\xff\"", "'a'", "NaN", "[1 2]"})
-    EXPECT_NE(refuse_json(text, 3), std::nullopt) << text;
-  EXPECT_THAT(*refuse_json("[1,x]", 3), HasSubstr("byte 3"));
-  EXPECT_EQ(refuse_json("[[[1]]]", 3), std::nullopt);
-  EXPECT_THAT(*refuse_json("[{\"a\":[[]]}]", 3), HasSubstr("deeper than 3"));
-  EXPECT_NE(refuse_json(std::string(1'000'000, '['), 64), std::nullopt);
+    EXPECT_FALSE(check_json(text, 3)) << text;
+  EXPECT_THAT(check_json("[1,x]", 3).error(), HasSubstr("byte 3"));
+  EXPECT_TRUE(check_json("[[[1]]]", 3));
+  EXPECT_THAT(check_json("[{\"a\":[[]]}]", 3).error(), HasSubstr("deeper than 3"));
+  EXPECT_FALSE(check_json(std::string(1'000'000, '['), 64));
+}
+
+TEST(MergePatch, CountsTheMembersOfAllObjects) {
+  EXPECT_EQ(check_json("[1]", 3)->members, 0u);
+  EXPECT_EQ(check_json(R"({"a":{"b:c":":"},"d":[{"e":1}]})", 9)->members, 4u);
 }
 
 }  // namespace

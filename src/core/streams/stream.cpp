@@ -81,11 +81,11 @@ void end_page(StreamPage& page, const Stream& stream, std::optional<ExecutionSta
   if (page.next >= stream.next) page.end = end;
 }
 
-bool add_to(StreamPage& page, Append append, std::uint64_t from, std::uint32_t limit) {
+bool add_to(StreamPage& page, Append append, std::uint64_t from, PageLimits most) {
   auto bytes = bytes_of(page);
   const auto add = [&](Frame frame) {
     if (frame.number < from) return true;
-    if (page.frames.size() >= limit || bytes >= limits::stream_page_bytes_max) return false;
+    if (page.frames.size() >= most.frames_max || bytes >= most.bytes_max) return false;
     bytes += bytes_per_frame + frame.bytes.size();
     page.next = frame.number + 1;
     page.frames.push_back(std::move(frame));

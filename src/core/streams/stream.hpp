@@ -91,8 +91,13 @@ std::vector<Frame> told_before(const StreamPage& page, std::uint64_t from);
 // Tells the end on the page that has the last frame.
 void end_page(StreamPage& page, const Stream& stream, std::optional<ExecutionState> end);
 
+struct PageLimits {
+  std::uint32_t frames_max = 0;
+  std::size_t bytes_max = 0;  // the frame that reaches it is the last
+};
+
 // Adds the frames from a number on to a page, as many as it may hold; false if it is full.
-bool add_to(StreamPage& page, Append append, std::uint64_t from, std::uint32_t limit);
+bool add_to(StreamPage& page, Append append, std::uint64_t from, PageLimits most);
 
 // Frames before this number are no longer kept; false if the page has to end there.
 bool skip_to(StreamPage& page, std::uint64_t number);

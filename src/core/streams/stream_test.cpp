@@ -60,7 +60,7 @@ class StreamStore {
       }
       const auto place = page.next;
       for (auto each = appends().upper_bound({0, place}); each != appends().end(); ++each)
-        if (!add_to(page, each->second, place, limit)) break;
+        if (!add_to(page, each->second, place, {limit, limits::stream_page_bytes_max})) break;
       end_page(page, stream, {});
       return page;
     }

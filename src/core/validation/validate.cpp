@@ -233,6 +233,12 @@ Result<void> tag_condition_valid(const std::optional<std::string>& tag) {
                     "tag must be key=value: which tag, and what it must be");
 }
 
+// A key that no tag can have would wait for events in vain.
+Result<void> followed_tag_valid(const std::optional<std::string>& tag) {
+  FF_TRY(tag_condition_valid(tag));
+  return tag ? tag_key_valid(std::string_view(*tag).substr(0, tag->find('='))) : Result<void>{};
+}
+
 Result<void> validate(const ListExecutions& operation, PartitionIndex) {
   return all_of({
       tag_condition_valid(operation.tag),
@@ -255,7 +261,7 @@ Result<void> validate(const ReadEvents& operation, PartitionIndex partition_coun
       present("namespace", operation.ns),
       present("lane", operation.lane),
       present("kind", operation.kind),
-      tag_condition_valid(operation.tag),
+      followed_tag_valid(operation.tag),
       in_range("limit", operation.limit, 1u, limits::events_page_max),
       duration_in_range("wait_ms", operation.wait, Millis{0}, limits::wait_max),
   });

@@ -229,6 +229,10 @@ TEST(ValidateReads, NeedTheNamesThatAreGiven) {
   EXPECT_EQ(with<ReadEvents>([](auto& r) { r.ns = Namespace{}; }), "invalid_input: namespace");
   EXPECT_EQ(with<ReadEvents>([](auto& r) { r.lane = LaneId{}; }), "invalid_input: lane");
   EXPECT_EQ(with<ReadEvents>([](auto& r) { r.kind = Kind{}; }), "invalid_input: kind");
+  EXPECT_EQ(with<ReadEvents>([](auto& r) { r.tag = "app.key=v"; }), "ok");
+  for (const std::string no_key : {"key", "", "App.key", "app."})
+    EXPECT_EQ(with<ReadEvents>([&](auto& r) { r.tag = no_key + "=v"; }),
+              "invalid_tag_key: " + no_key);
   EXPECT_EQ(with<CountExecutions>([](auto& c) { c.lane = default_lane(); }), "ok");
 }
 

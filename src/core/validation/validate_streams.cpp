@@ -12,6 +12,14 @@ constexpr std::uint64_t written_max = std::uint64_t{1} << 40;
 
 namespace {
 
+// In a path, `.` and `..` are steps: clients and proxies resolve them.
+Result<void> name_valid(const StreamName& stream) {
+  FF_TRY(present("stream", stream));
+  if (stream.str() != "." && stream.str() != "..") return {};
+  return fail_field(Errc::invalid_input, "stream",
+                    "stream must not be . or .., which URLs do not keep");
+}
+
 // A live stream and a summary are bounded by what they are for.
 Result<void> kind_valid(const AppendFrames& operation) {
   const bool trims = operation.durability == StreamClass::live || operation.kind == StreamKind::summary;
@@ -23,12 +31,20 @@ Result<void> kind_valid(const AppendFrames& operation) {
 
 Result<void> patches_valid(const AppendFrames& operation) {
   if (operation.kind != StreamKind::summary) return {};
-  for (std::size_t i = 0; i < operation.frames.size(); ++i)
-    if (const auto why = refuse_json(operation.frames[i].bytes, limits::summary_depth_max)) {
-      const auto field = fmt::format("frames[{}].bytes", i);
-      return fail_field(Errc::invalid_patch, field,
-                        fmt::format("{} is no merge patch: {}", field, *why));
-    }
+  std::size_t members = 0;
+  for (std::size_t i = 0; i < operation.frames.size(); ++i) {
+    const auto field = [&] { return fmt::format("frames[{}].bytes", i); };
+    const auto patch = check_json(operation.frames[i].bytes, limits::summary_depth_max);
+    if (!patch)
+      return fail_field(Errc::invalid_patch, field(),
+                        fmt::format("{} is no merge patch: {}", field(), patch.error()));
+    members += patch->members;
+    if (members > limits::summary_call_members_max)
+      return fail_field(Errc::invalid_patch, field(),
+                        fmt::format("the patches of one call have at most {} members, those of "
+                                    "inner objects included; send them in several calls",
+                                    limits::summary_call_members_max));
+  }
   return {};
 }
 
@@ -37,7 +53,7 @@ Result<void> patches_valid(const AppendFrames& operation) {
 Result<void> validate(const AppendFrames& operation, PartitionIndex partition_count) {
   FF_TRY(all_of({
       validate_id(operation.id, partition_count),
-      present("stream", operation.stream),
+      name_valid(operation.stream),
       in_range<std::uint64_t>("written", operation.written, 0, written_max),
       in_range<std::size_t>("frames", operation.frames.size(), 1, limits::append_frames_max),
       kind_valid(operation),

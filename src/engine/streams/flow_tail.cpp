@@ -27,10 +27,6 @@ FlowTail::FlowTail(store::Store& store, FrameNotices& notices, FlowId id, FlowPl
       is_in_the_middle_(place_.pass.has_value()),
       follower_(notices, core::partition_of(id.uuid(), store.partition_count())) {}
 
-bool FlowTail::Room::is_full() const {
-  return page.frames.size() >= limit || bytes >= limits::stream_page_bytes_max;
-}
-
 std::int64_t FlowTail::settled_until() const {
   return std::max(place_.since, ms_of(store_.now()) - settle_ms);
 }
@@ -40,12 +36,12 @@ void FlowTail::begin_pass(std::int64_t until) {
   passing_.clear();
 }
 
-Async<FlowStreamPage> FlowTail::read(std::uint32_t limit) {
+Async<FlowStreamPage> FlowTail::read(PageSize size) {
   core::ReadFlow get{id_};
   const auto flow = co_await store_.run(get);
   FF_CO_TRY(flow);
   FlowStreamPage page;
-  Room room{.page = page, .limit = limit};
+  Room room{.page = page, .size = size};
   ended_at_ = flow->ended_at ? std::optional(ms_of(*flow->ended_at)) : std::nullopt;
   if (!ended_at_) over_ = false;
   if (!ended_at_ && !live_ && !place_.pass) begin_pass(settled_until());
@@ -70,17 +66,17 @@ Async<FlowStreamPage> FlowTail::read(std::uint32_t limit) {
 Async<void> FlowTail::go_on_with_pass(Room& room) {
   while (place_.pass) {
     const auto number = place_.pass->at.node;
-    if (passing_.empty() || number < passing_from_ || number >= passing_from_ + passing_.size()) {
-      ListFlowNodes list{.id = id_, .from = number, .limit = limits::list_page_max};
-      auto nodes = co_await store_.run(list);
-      FF_CO_TRY(nodes);
-      passing_ = std::move(nodes->nodes);
-      passing_from_ = number;
-      if (passing_.empty()) break;
+    if (room.nodes_left == 0) {
+      if (number >= passing_from_ + passing_.size()) passing_ = {};
+      co_return Result<void>{};
     }
+    const auto is_there = co_await load_passing(number);
+    FF_CO_TRY(is_there);
+    if (!*is_there) break;
     const auto& node = passing_[number - passing_from_];
     FF_CO_TRY(co_await pass_node(node, room));
     if (room.is_full()) co_return Result<void>{};
+    --room.nodes_left;
     place_.pass->at = {.node = number + 1, .stream = 0};
     place_.pass->next = 0;
   }
@@ -99,6 +95,19 @@ Async<void> FlowTail::go_on_with_pass(Room& room) {
   // Nodes that wrote after `until`.
   for (const auto& [key, position] : positions_) to_read_.insert(key.node);
   co_return Result<void>{};
+}
+
+// False: the flow has no node with this number.
+Async<bool> FlowTail::load_passing(std::uint32_t number) {
+  if (number >= passing_from_ && number - passing_from_ < passing_.size()) co_return true;
+  ListFlowNodes list{.id = id_, .from = number, .limit = limits::list_page_max};
+  auto nodes = co_await store_.run(list);
+  FF_CO_TRY(nodes);
+  passing_ = std::move(nodes->nodes);
+  passing_from_ = number;
+  for (std::size_t i = 0; i < passing_.size(); ++i)
+    if (number + i == nodes_.size()) add_node(passing_[i]);
+  co_return !passing_.empty();
 }
 
 Async<void> FlowTail::pass_node(const FlowNodeInfo& node, Room& room) {
@@ -158,7 +167,11 @@ Async<std::uint64_t> FlowTail::begin_of(const Node& node, const StreamInfo& stre
     const auto page = co_await store_.run(one);
     FF_CO_TRY(page);
     if (page->snapshot) co_return probe;
-    if (page->frames.empty()) co_return high;
+    if (page->frames.empty()) {  // those from the probe on are gone, as far as the store looked
+      if (page->next <= probe || page->next >= high) co_return high;
+      low = page->next;
+      continue;
+    }
     const auto& frame = page->frames.front();
     if (ms_of(frame.at) <= place_.since)
       low = frame.number + 1;
@@ -174,13 +187,17 @@ Async<bool> FlowTail::read_on(const Node& node, const StreamInfo& stream, Stream
   auto& position = positions_[key];
   while (position.next < stream.next) {
     if (room.is_full()) co_return false;
-    const auto left = room.limit - static_cast<std::uint32_t>(room.page.frames.size());
-    store::ReadFrames read{
-        .id = node.id, .stream = stream.name, .from = position.next, .limit = left};
+    const auto left = room.size.frames_max - static_cast<std::uint32_t>(room.page.frames.size());
+    store::ReadFrames read{.id = node.id,
+                           .stream = stream.name,
+                           .from = position.next,
+                           .limit = left,
+                           .bytes_max = room.size.bytes_max - room.bytes};
     auto page = co_await store_.run(read);
     FF_CO_TRY(page);
     auto frames = page->snapshot ? core::told_before(*page, read.from) : std::move(page->frames);
-    if (frames.empty()) co_return true;
+    if (frames.empty() && page->next <= position.next) co_return true;
+    if (frames.empty()) position.next = page->next;  // those before are gone
     for (auto& frame : frames) {
       if (ms_of(frame.at) > until) co_return true;
       position = {.next = frame.number + 1, .last_at = ms_of(frame.at)};
@@ -211,15 +228,17 @@ void FlowTail::list_in_place(StreamKey key) {
 
 // ---- As it is written -----------------------------------------------------------------------------
 
+void FlowTail::add_node(const FlowNodeInfo& node) {
+  numbers_[node.id] = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back({.id = node.id, .name = node.name});
+}
+
 Async<void> FlowTail::learn_nodes(std::uint32_t from) {
   ListFlowNodes list{.id = id_, .from = from, .limit = limits::list_page_max};
   while (true) {
     const auto page = co_await store_.run(list);
     FF_CO_TRY(page);
-    for (const auto& node : page->nodes) {
-      numbers_[node.id] = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.push_back({.id = node.id, .name = node.name});
-    }
+    for (const auto& node : page->nodes) add_node(node);
     if (!page->next) co_return Result<void>{};
     list.from = *page->next;
   }

@@ -22,8 +22,17 @@ class FlowTail {
  public:
   FlowTail(store::Store& store, FrameNotices& notices, FlowId id, FlowPlace place);
 
+  // Of a page, as those of ReadFlowStream.
+  struct PageSize {
+    std::uint32_t frames_max = 0;
+    std::size_t bytes_max = 0;
+  };
+
   // The next frames. The page may be empty before the end.
-  Async<FlowStreamPage> read(std::uint32_t limit);
+  Async<FlowStreamPage> read(PageSize size);
+
+  // The last page ended inside a pass: there is more to read at once.
+  bool is_passing() const { return place_.pass.has_value(); }
 
   FrameNotices::Follower& follower() { return follower_; }
   std::size_t node_count() const { return nodes_.size(); }
@@ -40,13 +49,17 @@ class FlowTail {
   };
   struct Room {
     FlowStreamPage& page;
-    std::uint32_t limit;
+    PageSize size;
+    std::uint32_t nodes_left = limits::list_page_max;  // that one call passes, so that it is short
     std::size_t bytes = 0;
-    bool is_full() const;
+    bool is_full() const {
+      return page.frames.size() >= size.frames_max || bytes >= size.bytes_max;
+    }
   };
 
   void begin_pass(std::int64_t until);
   Async<void> go_on_with_pass(Room& room);
+  Async<bool> load_passing(std::uint32_t number);
   Async<void> pass_node(const FlowNodeInfo& node, Room& room);
   Async<std::uint64_t> begin_of(const Node& node, const StreamInfo& stream, StreamKey key);
   Async<void> read_noted(const FlowInfo& flow, Room& room);
@@ -54,6 +67,7 @@ class FlowTail {
   Async<bool> read_on(const Node& node, const StreamInfo& stream, StreamKey key, std::int64_t until,
                       Room& room);
   Async<void> learn_nodes(std::uint32_t from);
+  void add_node(const FlowNodeInfo& node);
   void set_position(StreamKey key, std::uint64_t next);
   void list_in_place(StreamKey key);
   void advance();

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include <fmt/chrono.h>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -34,6 +35,7 @@ constexpr std::chrono::seconds drain_timeout{5};
 constexpr std::chrono::seconds handshake_timeout{10};
 constexpr std::chrono::milliseconds cancel_again{100};
 constexpr std::size_t request_id_bytes_max = 128;
+constexpr std::size_t sent_bytes_max = 64 * 1024;  // of events at a time; then a reader's turn ends
 
 Error body_too_large(const Route& route) {
   return {Errc::payload_too_large,
@@ -69,6 +71,20 @@ Error too_many_tails(const KeyedAllowance& tails) {
           fmt::format("this token or ticket follows {} streams at this server already; end one of "
                       "them, or give readers tokens of their own (FF_MAX_TAILS_PER_TOKEN is a token's limit)",
                       tails.most())};
+}
+
+Error too_many_unread(const Allowance& bytes) {
+  return {Errc::overloaded,
+          fmt::format("readers of streams leave {} MiB unread at this server, which is the most; try again in a "
+                      "moment, or ask for fewer frames",
+                      bytes.most() / (1024 * 1024))};
+}
+
+// Whether a request waits for something: a plain read of a stream does not.
+bool waits(const Route& route, const RequestFields& fields) {
+  if (!route.is_tail) return route.may_wait;
+  const auto* wait = fields.url.if_contains("wait_ms");
+  return wait && wait->is_string() && wait->get_string().find_first_not_of('0') != std::string::npos;
 }
 
 // How to answer a request that could not be read; none if there is nobody to answer.
@@ -338,9 +354,16 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
       if (!last_event_id.empty()) fields->url[place_field(route)] = last_event_id;
       if (route.is_tail && last_event_id == end_of_frames)  // a browser stops to reconnect
         co_return co_await send(exchange, make_response(Status::no_content, "", ""), exchange.keep);
+      auto admitted = co_await check_ticket(route, engine, *fields);
+      if (!admitted)
+        co_return co_await send(exchange, error_response(admitted.error()), exchange.keep);
       co_return co_await send_events(exchange, sent_events(route, engine, *fields));
     }
     response = co_await run(exchange, engine, std::move(*fields));
+    if (route.is_tail) {
+      exchange.unread = share_of_unread(response.body().size());
+      if (!exchange.unread) response = error_response(too_many_unread(context_.unread_bytes));
+    }
   }
   if (closing_) exchange.keep = Keep::close;
   co_return co_await send(exchange, std::move(response), exchange.keep);
@@ -383,11 +406,17 @@ asio::awaitable<Response> Connection::run_admitted(Exchange& exchange, Engine& e
       response.body() += context_.metrics.text({.connections = context_.connections.used(),
                                                 .long_polls = context_.long_polls.used(),
                                                 .tails = context_.tails.used(),
-                                                .body_bytes = context_.body_bytes.used()});
+                                                .body_bytes = context_.body_bytes.used(),
+                                                .unread_bytes = context_.unread_bytes.used()});
     co_return response;
   }
-  const auto share = share_of_waiting(exchange);
-  if (!share) co_return error_response(share.error());
+  Result<WaitingShare> share;
+  if (waits(route, fields)) {
+    const auto admitted = co_await check_ticket(route, engine, fields);
+    if (!admitted) co_return error_response(admitted.error());
+    share = share_of_waiting(exchange);
+    if (!share) co_return error_response(share.error());
+  }
   Response response;
   co_await unless_in_vain(
       set(response, or_apologise(route, http::run(route, engine, std::move(fields)))));
@@ -418,6 +447,20 @@ asio::awaitable<Response> Connection::run_webhook(Exchange& exchange, Request re
   co_return status_response(sent->duplicate ? "duplicate" : "accepted");
 }
 
+// Of a request that presents a ticket, before it takes up anything: whether the engine accepts it.
+asio::awaitable<Result<void>> Connection::check_ticket(const Route& route, Engine& engine,
+                                                       const RequestFields& fields) {
+  if (!route.takes_ticket || !fields.url.contains("ticket")) co_return Result<void>{};
+  auto probe = from_fields<ReadStream>(fields);
+  if (!probe) co_return std::unexpected(std::move(probe.error()));
+  probe->limit = 1;
+  probe->bytes_max = 1;
+  probe->wait = Millis{0};
+  const auto page = co_await engine.run(std::move(*probe));
+  if (!page) co_return std::unexpected(page.error());
+  co_return Result<void>{};
+}
+
 // Events as they happen, until the client or the server has enough. The connection is done then.
 asio::awaitable<bool> Connection::send_events(Exchange& exchange,
                                               Result<std::unique_ptr<SentEvents>> events) {
@@ -425,32 +468,61 @@ asio::awaitable<bool> Connection::send_events(Exchange& exchange,
   if (!share) events = std::unexpected(share.error());
   Result<std::string> text = "";
   if (events)
-    text = co_await (*events)->begin();
+    text = co_await (*events)->begin(bytes_to_send());
   else
     text = std::unexpected(events.error());
   if (!text) {
     co_await refuse(exchange, text.error());
     co_return false;
   }
-  *text = fmt::format(
-              "HTTP/1.1 200 OK\r\nDate: {}\r\nServer: FlowFabric/{}\r\nX-Request-Id: {}\r\n"
-              "Content-Type: {}\r\nCache-Control: no-store\r\n{}Connection: close\r\n\r\n",
-              http_date(), version, exchange.id, event_stream_type, cors_lines(exchange)) +
-          *text;
+  auto head = fmt::format(
+      "HTTP/1.1 200 OK\r\nDate: {}\r\nServer: FlowFabric/{}\r\nX-Request-Id: {}\r\n"
+      "Content-Type: {}\r\nCache-Control: no-store\r\n{}Connection: close\r\n\r\n",
+      http_date(), version, exchange.id, event_stream_type, cors_lines(exchange));
   conclude(exchange, 200);
   streaming_ = true;
+  // The system would take up to megabytes for a reader that reads nothing, and the server would encode them first.
+  error_code ignored;
+  stream_.tcp().socket().set_option(asio::socket_base::send_buffer_size(sent_bytes_max), ignored);
   while (text && !closing_ && !gone_ && is_still_admitted(exchange)) {
+    // Events without room are dropped, and read again later.
+    auto unread = share_of_unread(text->size());
+    if (!unread) {
+      (*events)->step_back();
+      *text = still_here;
+    }
+    auto sent = std::exchange(head, "") + std::exchange(*text, "");
+    sent.shrink_to_fit();  // it may be held for long
     allow(context_.limits.write_timeout);
-    if (co_await stream_.write(std::move(*text))) break;
+    if (co_await stream_.write(std::move(sent))) break;
     allow_for_ever();
+    if (!unread) co_await unless_in_vain(pause());
+    unread = {};
     if (!is_still_admitted(exchange)) break;
-    auto silence_max = std::chrono::duration_cast<Millis>(context_.limits.stream_silence);
-    if (const auto& end = exchange.caller.expires_at)
-      silence_max = std::clamp(*end - SystemClock().now(), Millis{1}, silence_max);
     if ((*events)->is_over()) break;
-    co_await unless_in_vain(set(text, (*events)->next(silence_max)));
+    co_await unless_in_vain(set(text, (*events)->next(silence_max(exchange), bytes_to_send())));
   }
   co_return false;
+}
+
+// Until a sign of life is due, or the caller's token expires.
+Millis Connection::silence_max(const Exchange& exchange) const {
+  const auto most = std::chrono::duration_cast<Millis>(context_.limits.stream_silence);
+  const auto& end = exchange.caller.expires_at;
+  return end ? std::clamp(*end - SystemClock().now(), Millis{1}, most) : most;
+}
+
+Allowance::Share Connection::share_of_unread(std::size_t bytes) {
+  const auto uncounted = context_.limits.unread_bytes_each;
+  return context_.unread_bytes.take(bytes - std::min(bytes, uncounted));
+}
+
+// One event, if there is not enough room for many.
+std::size_t Connection::bytes_to_send() { return share_of_unread(sent_bytes_max) ? sent_bytes_max : 1; }
+
+asio::awaitable<void> Connection::pause() {
+  asio::steady_timer timer(strand(), context_.limits.unread_pause);
+  co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
 }
 
 // Of a response that is written as text.

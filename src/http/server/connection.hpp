@@ -52,6 +52,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::string allowed_origin = {};  // of a page that may read the response
     Caller caller = {};
     std::optional<Found> found = {};  // none until it is known
+    Allowance::Share unread = {};     // for the response, until it is sent
   };
 
   asio::awaitable<void> ask_for_tls();
@@ -70,7 +71,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<Response> run_admitted(Exchange& exchange, Engine& engine, RequestFields fields);
   asio::awaitable<Response> or_apologise(const Route& route, asio::awaitable<Response> running);
   asio::awaitable<Response> run_webhook(Exchange& exchange, Request request);
+  asio::awaitable<Result<void>> check_ticket(const Route& route, Engine& engine,
+                                             const RequestFields& fields);
   asio::awaitable<bool> send_events(Exchange& exchange, Result<std::unique_ptr<SentEvents>> events);
+  Millis silence_max(const Exchange& exchange) const;
+  Allowance::Share share_of_unread(std::size_t bytes);
+  std::size_t bytes_to_send();
+  asio::awaitable<void> pause();
   std::string cors_lines(const Exchange& exchange) const;
   bool is_still_admitted(Exchange& exchange) const;
   asio::awaitable<void> unless_in_vain(asio::awaitable<void> waiting);

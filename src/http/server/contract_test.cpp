@@ -512,6 +512,7 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
       const Server busy(*engine_, std::move(listener),
                         {.limits = {.long_polls = 0, .tails = 0, .waitpoint_rate = {}}});
       call.fields = good(name);
+      if (name == "ReadStream" || name == "ReadFlowStream") call.fields["wait_ms"] = 1;
       see(test::ask(port, to_ask(call)));
     }
     if (named("503")) {

@@ -48,6 +48,8 @@ std::string HttpMetrics::text(const Taken& taken) const {
   set_gauge(moment, "ff_http_tails", "Readers that follow streams", taken.tails);
   set_gauge(moment, "ff_http_body_bytes", "Of requests that are read or answered",
             taken.body_bytes);
+  set_gauge(moment, "ff_http_unread_bytes", "Of streams, waiting to be read by clients",
+            taken.unread_bytes);
   return to_text(registry_) + to_text(moment);
 }
 

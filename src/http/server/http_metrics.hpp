@@ -24,6 +24,7 @@ class HttpMetrics {
     std::size_t long_polls;
     std::size_t tails;
     std::size_t body_bytes;
+    std::size_t unread_bytes;
   };
   std::string text(const Taken& taken) const;
 

@@ -18,7 +18,7 @@
 
 namespace ff::http {
 
-// Strangers may have a ticket, and a reader that never reads costs the server a page.
+// Strangers may have a ticket.
 inline constexpr std::size_t tails_of_ticket_max = 64;
 
 struct ServerLimits {
@@ -26,10 +26,15 @@ struct ServerLimits {
   std::size_t long_polls = 4'096;  // streams of events among them
   std::size_t tails = 4'096;       // readers that follow streams of executions and flows
   std::size_t tails_each = 1'024;  // of one token, if the server has tokens; a ticket has fewer
-  std::size_t stream_ops = 64;     // reads and tails of attempts' streams
-  std::size_t body_bytes = std::size_t{256} << 20;   // of all request bodies together
-  std::size_t body_bytes_each = 16 << 10;            // of each body, not counted in `body_bytes`
-  std::chrono::milliseconds idle_timeout{60'000};    // between two requests
+  // Of events and pages that wait to be read by clients that follow streams: of all together, and of each that is not
+  // counted in it.
+  std::size_t unread_bytes = std::size_t{128} << 20;
+  std::size_t unread_bytes_each = 16 << 10;
+  std::chrono::milliseconds unread_pause{1'000};    // of a reader for whose events there is no room
+  std::size_t stream_ops = 64;                      // reads and tails of attempts' streams
+  std::size_t body_bytes = std::size_t{256} << 20;  // of all request bodies together
+  std::size_t body_bytes_each = 16 << 10;           // of each body, not counted in `body_bytes`
+  std::chrono::milliseconds idle_timeout{60'000};   // between two requests
   std::chrono::milliseconds header_timeout{10'000};  // from the first byte of a request
   std::chrono::milliseconds body_timeout{60'000};
   std::chrono::milliseconds write_timeout{30'000};
@@ -58,6 +63,7 @@ struct ServerContext {
         tails(limited.tails),
         tails_by_token(limited.tails_each),
         tails_by_ticket(std::min(limited.tails_each, tails_of_ticket_max)),
+        unread_bytes(limited.unread_bytes),
         stream_ops(limited.stream_ops),
         body_bytes(limited.body_bytes),
         waitpoint_rate(limited.waitpoint_rate),
@@ -74,6 +80,7 @@ struct ServerContext {
   Allowance tails;
   KeyedAllowance tails_by_token;  // by its name
   KeyedAllowance tails_by_ticket;
+  Allowance unread_bytes;
   Allowance stream_ops;
   std::atomic<bool> is_stopping = false;
   Allowance body_bytes;

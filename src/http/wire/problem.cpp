@@ -1,5 +1,7 @@
 #include "http/wire/problem.hpp"
 
+#include <charconv>
+
 #include <fmt/format.h>
 
 #include "base/text/utf8.hpp"
@@ -18,6 +20,14 @@ Error unexplained(unsigned status, std::string_view body) {
                       printable(body))};
 }
 
+json::value to_json(const Error::Detail& detail) {
+  std::uint64_t number = 0;
+  const auto* end = detail.value.data() + detail.value.size();
+  if (detail.is_number && std::from_chars(detail.value.data(), end, number).ptr == end)
+    return number;
+  return json::string(detail.value);
+}
+
 }  // namespace
 
 json::object to_problem(const Error& error) {
@@ -26,7 +36,7 @@ json::object to_problem(const Error& error) {
                        {"code", error.name()},
                        {"detail", error.message},
                        {"retryable", error.retryable()}};
-  for (const auto& detail : error.details) problem.emplace(detail.name, detail.value);
+  for (const auto& detail : error.details) problem.emplace(detail.name, to_json(detail));
   return problem;
 }
 
@@ -50,8 +60,11 @@ std::optional<Error> from_problem(const json::object& problem) {
     const std::string_view name = field.key();
     const bool own = name == "title" || name == "status" || name == "code" || name == "detail" ||
                      name == "retryable";
-    if (!own && field.value().is_string())
+    if (own) continue;
+    if (field.value().is_string())
       error.details.push_back({std::string(name), std::string(field.value().get_string())});
+    else if (field.value().is_number())
+      error.details.push_back({std::string(name), json::serialize(field.value()), true});
   }
   return error;
 }

@@ -14,6 +14,15 @@ TEST(Problem, CarriesTheWholeError) {
   EXPECT_EQ(from_problem(to_problem(error)), error);
 }
 
+TEST(Problem, NumbersAreNumbers) {
+  const Error error{Errc::stream_sequence_gap,
+                    "a gap",
+                    {{.name = "written", .value = "18446744073709551615", .is_number = true}}};
+  const auto text = boost::json::serialize(to_problem(error));
+  EXPECT_NE(text.find(R"("written":18446744073709551615)"), std::string::npos) << text;
+  EXPECT_EQ(from_problem(409, text), error);
+}
+
 TEST(Problem, IsNoneWithoutAKnownCode) {
   EXPECT_EQ(from_problem(boost::json::object{}), std::nullopt);
   EXPECT_EQ(from_problem(boost::json::object{{"code", "never_heard"}}), std::nullopt);

@@ -16,11 +16,13 @@ namespace {
 // The frames of the attempt that the engine acknowledged and does not have, as its refusal says; 0: none.
 std::uint64_t lost_of(const AppendFrames& append, const Error& refusal) {
   if (refusal.code != Errc::stream_sequence_gap || append.lost > 0) return 0;
-  for (const auto& [name, value] : refusal.details) {
+  for (const auto& detail : refusal.details) {
+    const auto& value = detail.value;
     std::uint64_t stored = 0;
     const auto read = std::from_chars(value.data(), value.data() + value.size(), stored);
     const bool is_number = read.ec == std::errc{} && read.ptr == value.data() + value.size();
-    if (name == "written" && is_number && stored < append.written) return append.written - stored;
+    if (detail.name == "written" && is_number && stored < append.written)
+      return append.written - stored;
   }
   return 0;
 }

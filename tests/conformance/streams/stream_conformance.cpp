@@ -73,6 +73,19 @@ TEST_P(Conformance, AppendsWithAGapOrOfLongAgoAreRefused) {
   EXPECT_EQ(error_of(append(claimed, 0, {"a"})), Errc::stream_sequence_gap);
 }
 
+TEST_P(Conformance, AStreamHasNoNameThatAUrlWouldLose) {
+  submit();
+  const auto claimed = claim();
+  for (const char* name : {".", ".."}) {
+    auto command = append(claimed, 0, {"a"});
+    command.stream = stream_name(name);
+    EXPECT_EQ(error_of(command), Errc::invalid_input) << name;
+  }
+  auto command = append(claimed, 0, {"a"});
+  command.stream = stream_name("...");
+  must(run(command));
+}
+
 TEST_P(Conformance, NumbersOfFramesStayFarBelowWhatAStoreCanCount) {
   submit();
   const auto claimed = claim();

@@ -45,6 +45,25 @@ TEST_P(Conformance, NumbersOfFramesThatTheirWriterKnowsToBeLostStayLost) {
   EXPECT_EQ(error_of(later), Errc::invalid_input);
 }
 
+TEST_P(Conformance, ADurableStreamHasNotLostFramesWhateverItsWriterClaims) {
+  const auto id = submit();
+  const auto claimed = claim();
+  auto next = append(claimed, 2, {"c"});
+  next.durability = StreamClass::durable;
+  next.lost = 2;
+  EXPECT_EQ(error_of(next), Errc::stream_sequence_gap) << "nothing was written";
+  auto first = append(claimed, 0, {"a"});
+  first.durability = StreamClass::durable;
+  must(run(first));
+  next.lost = 1;
+  const auto refused = run(next);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::stream_sequence_gap);
+  EXPECT_EQ(refused.error().details,
+            (std::vector<Error::Detail>{{.name = "written", .value = "1", .is_number = true}}));
+  EXPECT_THAT(texts_of(must(run(ReadStream{.id = id}))), ElementsAre("a"));
+}
+
 TEST_P(Conformance, AReaderBeyondTheEndIsToldWhereTheStreamIs) {
   const auto id = submit();
   const auto claimed = claim();
@@ -257,6 +276,25 @@ TEST_P(Conformance, PatchesThatAreNoneAreRefused) {
   EXPECT_EQ(error_of(patches(claimed, 5, {large('e')})), Errc::summary_too_large);
   must(run(patches(claimed, 5, {large('e'), R"({"a":null})"})));
   EXPECT_EQ(must(run(ReadStream{.id = id})).snapshot->version, 7u);
+}
+
+TEST_P(Conformance, ThePatchesOfACallHaveSoManyMembersAndNoMore) {
+  submit();
+  const auto claimed = claim();
+  const auto object = [](std::size_t members) {
+    std::string text = "{";
+    for (std::size_t i = 0; i < members; ++i)
+      text += fmt::format("{}\"\\u006b{}\":{}", i == 0 ? "" : ",", i, i);
+    return text + "}";
+  };
+  const std::vector<std::string> most(4, object(limits::summary_call_members_max / 4));
+  must(run(patches(claimed, 0, most)));
+  auto more = most;
+  more.emplace_back(R"({"k1":null})");
+  const auto refused = run(patches(claimed, most.size(), more));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::invalid_patch);
+  EXPECT_THAT(refused.error().message, HasSubstr("at most 8192 members"));
 }
 
 TEST_P(Conformance, ASummarySurvivesARestartAndGoesWithItsExecution) {

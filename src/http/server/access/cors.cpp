@@ -18,12 +18,16 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-// As browsers write it: scheme and host, and the port unless it is the usual one.
-bool is_origin(std::string_view text) {
+// As browsers write it: scheme and host, and the port unless it is the usual one. Empty: it is no origin.
+std::string origin_of(std::string_view entry) {
+  const auto text = lower_case(entry);
   const auto url = boost::urls::parse_uri(text);
-  return url && (url->scheme() == "http" || url->scheme() == "https") && !url->host().empty() &&
-         !url->has_userinfo() && url->encoded_path().empty() && !url->has_query() &&
-         !url->has_fragment();
+  const bool is_origin = url && (url->scheme() == "http" || url->scheme() == "https") &&
+                         !url->host().empty() && !url->has_userinfo() &&
+                         url->encoded_path().empty() && !url->has_query() && !url->has_fragment();
+  if (!is_origin || (url->has_port() && url->port_number() == 0)) return "";
+  const std::string_view usual = url->scheme() == "https" ? ":443" : ":80";
+  return text.substr(0, text.ends_with(usual) ? text.size() - usual.size() : text.size());
 }
 
 std::string_view without_blanks(std::string_view text) {
@@ -45,8 +49,8 @@ Result<Cors> Cors::parse(std::string_view list, std::vector<std::string>* ignore
     is_empty = false;
     if (entry == "*")
       cors.all_ = true;
-    else if (const auto origin = lower_case(entry); is_origin(origin))
-      cors.origins_.push_back(origin);
+    else if (auto origin = origin_of(entry); !origin.empty())
+      cors.origins_.push_back(std::move(origin));
     else if (ignored)
       ignored->push_back(printable(entry));
   }
@@ -68,7 +72,7 @@ Response Cors::preflight(const std::string& allowed_origin) const {
   constexpr std::string_view an_hour = "3600";
   Response response{beast::http::status::no_content, 11};
   response.set(CorsField::access_control_allow_origin, allowed_origin);
-  response.set(CorsField::access_control_allow_methods, "GET, POST, PUT");
+  response.set(CorsField::access_control_allow_methods, "GET, POST, PUT, DELETE");
   response.set(CorsField::access_control_allow_headers,
                "authorization, content-type, idempotency-key, last-event-id, x-request-id");
   response.set(CorsField::access_control_max_age, an_hour);

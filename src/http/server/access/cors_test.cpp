@@ -33,9 +33,19 @@ TEST(Cors, AllowsNobodyByDefaultAndAllIfAskedTo) {
   EXPECT_TRUE(all.is_for_all());
 }
 
+TEST(Cors, TakesTheUsualPortAsBrowsersDo) {
+  const auto cors =
+      must(Cors::parse("https://a.example:443,http://b.example:80,http://c.example:443"));
+  EXPECT_EQ(cors.allowed("https://a.example"), "https://a.example");
+  EXPECT_EQ(cors.allowed("http://b.example"), "http://b.example");
+  EXPECT_EQ(cors.allowed("http://c.example"), "");
+}
+
 TEST(Cors, OfNothingButNonsenseIsAnError) {
   for (const char* list : {"nonsense", "https://", "https://a.example/path", "ftp://a.example",
-                           "https://user@a.example", "https://a.example?b"})
+                           "https://user@a.example", "https://a.example?b", "https://a.example/",
+                           "https://a.example:", "https://a.example:0", "https://a.example:65536",
+                           "https://a.example#", "//a.example", "ws://a.example"})
     EXPECT_FALSE(Cors::parse(list)) << list;
 }
 
@@ -59,7 +69,7 @@ TEST_F(CorsTest, AnAllowedPageMayAskFirstWithoutAToken) {
   const auto answer = preflight(app);
   EXPECT_EQ(answer.result_int(), 204u);
   EXPECT_EQ(answer[Field::access_control_allow_origin], app);
-  EXPECT_EQ(answer[Field::access_control_allow_methods], "GET, POST, PUT");
+  EXPECT_EQ(answer[Field::access_control_allow_methods], "GET, POST, PUT, DELETE");
   EXPECT_THAT(std::string(answer[Field::access_control_allow_headers]), HasSubstr("authorization"));
   EXPECT_EQ(answer[Field::vary], "Origin");
   const auto foreign = preflight("https://evil.example");

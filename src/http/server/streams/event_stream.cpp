@@ -15,7 +15,6 @@ namespace beast = boost::beast;
 
 namespace {
 
-constexpr std::size_t text_bytes_max = 64 * 1024;
 constexpr std::uint32_t events_per_read = 100;
 
 // Of the events of a page that was read after the place `after`, without the first `seen`.
@@ -102,16 +101,25 @@ Async<std::string> EventStream::read(Millis wait) {
   co_return text;
 }
 
-Async<std::string> EventStream::begin() {
+void EventStream::step_back() {
+  query_.after = after_before_;
+  seen_ = seen_before_;
+}
+
+Async<std::string> EventStream::begin(std::size_t) {
+  after_before_ = query_.after;
+  seen_before_ = seen_;
   auto text = co_await read(Millis{0});
   if (text && text->empty()) text = fmt::format("id: {}\n\n", *query_.after);
   co_return text;
 }
 
-Async<std::string> EventStream::next(Millis silence_max) {
+Async<std::string> EventStream::next(Millis silence_max, std::size_t bytes_max) {
+  after_before_ = query_.after;
+  seen_before_ = seen_;
   std::string text;
   Millis wait = silence_max;
-  while (text.size() < text_bytes_max) {
+  while (text.size() < bytes_max) {
     const auto more = co_await read(wait);
     FF_CO_TRY(more);
     if (more->empty()) break;

@@ -3,6 +3,8 @@
 
 #include <flowfabric/engine.hpp>
 
+#include <optional>
+
 #include "http/server/streams/sent_events.hpp"
 
 namespace ff::http {
@@ -15,15 +17,18 @@ class EventStream final : public SentEvents {
   EventStream(Engine& engine, ReadEvents query);
 
   // The place to begin at, before anything has happened.
-  Async<std::string> begin() override;
-  Async<std::string> next(Millis silence_max) override;
+  Async<std::string> begin(std::size_t bytes_max) override;
+  Async<std::string> next(Millis silence_max, std::size_t bytes_max) override;
+  void step_back() override;
 
  private:
   Async<std::string> read(Millis wait);
 
   Engine& engine_;
   ReadEvents query_;
-  std::uint32_t seen_ = 0;  // of the events after the query's place
+  std::uint32_t seen_ = 0;                   // of the events after the query's place
+  std::optional<std::string> after_before_;  // the last call
+  std::uint32_t seen_before_ = 0;
 };
 
 }  // namespace ff::http

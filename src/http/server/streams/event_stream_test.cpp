@@ -103,7 +103,8 @@ TEST_F(EventStreamTest, ReadsManyEventsAtATime) {
   for (int i = 0; i < 150; ++i) submit();
   CountingEngine counting(*engine_);
   EventStream stream(counting, {.after = start});
-  const auto text = must(ff::test::run_blocking(engine_->executor(), stream.next(Millis{0})));
+  const auto text =
+      must(ff::test::run_blocking(engine_->executor(), stream.next(Millis{0}, 64 * 1024)));
   EXPECT_THAT(text, HasSubstr(start + "~99\nevent: submitted"));
   EXPECT_EQ(counting.calls, 3);  // 100, 50, and none
 }

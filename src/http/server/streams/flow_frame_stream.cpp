@@ -6,8 +6,10 @@
 
 namespace ff::http {
 
-Async<std::string> FlowFrameStream::next(Millis silence_max) {
+Async<std::string> FlowFrameStream::next(Millis silence_max, std::size_t bytes_max) {
   query_.wait = silence_max;
+  query_.bytes_max = bytes_max;
+  after_before_ = query_.after;
   ReadFlowStream query = query_;
   const auto page = co_await engine_.run(std::move(query));
   FF_CO_TRY(page);
@@ -22,8 +24,14 @@ Async<std::string> FlowFrameStream::next(Millis silence_max) {
     text += fmt::format("id: {}\nevent: end\ndata: {{\"end\":\"{}\"}}\n\n", end_of_frames,
                         to_string(*page->end));
   }
-  if (text.empty()) text = std::string(still_here);
+  // An id without an event is a place to come back to all the same.
+  if (text.empty()) text = fmt::format(": still here\nid: {}\n\n", query_.after);
   co_return text;
+}
+
+void FlowFrameStream::step_back() {
+  query_.after = after_before_;
+  is_over_ = false;
 }
 
 }  // namespace ff::http

@@ -16,13 +16,15 @@ class FlowFrameStream final : public SentEvents {
   FlowFrameStream(Engine& engine, ReadFlowStream query)
       : engine_(engine), query_(std::move(query)) {}
 
-  Async<std::string> begin() override { return next(Millis{0}); }
-  Async<std::string> next(Millis silence_max) override;
+  Async<std::string> begin(std::size_t bytes_max) override { return next(Millis{0}, bytes_max); }
+  Async<std::string> next(Millis silence_max, std::size_t bytes_max) override;
+  void step_back() override;
   bool is_over() const override { return is_over_; }
 
  private:
   Engine& engine_;
   ReadFlowStream query_;
+  std::string after_before_;  // the last call
   bool is_over_ = false;
 };
 

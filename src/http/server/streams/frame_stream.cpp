@@ -28,26 +28,23 @@ std::string text_of(const StreamPage& page) {
 
 }  // namespace
 
-Async<std::string> FrameStream::read(Millis wait) {
-  query_.wait = wait;
+Async<std::string> FrameStream::next(Millis silence_max, std::size_t bytes_max) {
+  query_.wait = silence_max;
+  query_.bytes_max = bytes_max;
+  from_before_ = query_.from;
   ReadStream query = query_;
   const auto page = co_await engine_.run(std::move(query));
   FF_CO_TRY(page);
   query_.from = page->next;
   is_over_ = page->end.has_value();
-  co_return text_of(*page);
-}
-
-Async<std::string> FrameStream::begin() {
-  auto text = co_await read(Millis{0});
-  if (text && text->empty()) text = std::string(still_here);
+  auto text = text_of(*page);
+  if (text.empty()) text = std::string(still_here);
   co_return text;
 }
 
-Async<std::string> FrameStream::next(Millis silence_max) {
-  auto text = co_await read(silence_max);
-  if (text && text->empty()) text = std::string(still_here);
-  co_return text;
+void FrameStream::step_back() {
+  query_.from = from_before_;
+  is_over_ = false;
 }
 
 }  // namespace ff::http

@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 
 #include "base/text/rfc3339.hpp"
+#include "http/server/streams/event_stream.hpp"
+#include "http/server/streams/flow_frame_stream.hpp"
+#include "http/server/streams/frame_stream.hpp"
 #include "http/server/test_support.hpp"
+#include "tests/support/blocking.hpp"
 #include "tests/support/log_capture.hpp"
 
 namespace ff::http::test {
@@ -252,8 +256,10 @@ TEST_F(FrameStreamTest, AServerHasSoManyTailsAndNoMore) {
   EXPECT_EQ(code_of(third), "resource_exhausted");
   EXPECT_EQ(third[beast::http::field::retry_after], "1");
   EXPECT_THAT(text_at(body_of(third), "detail"), HasSubstr("2 readers follow streams"));
-  const auto page = "/v1/executions/" + writer.id + "/streams/output?wait_ms=1";
-  EXPECT_EQ(get(page).result_int(), 429u);  // a reader that waits is a tail, too
+  const auto page = "/v1/executions/" + writer.id + "/streams/output";
+  EXPECT_EQ(get(page + "?wait_ms=1").result_int(), 429u);  // a reader that waits is a tail, too
+  EXPECT_EQ(get(page).result_int(), 200u);
+  EXPECT_EQ(get(page + "?wait_ms=0").result_int(), 200u);
   EXPECT_EQ(metric("ff_http_tails"), 2);
   // Calls that wait for other things have their own limit.
   EXPECT_EQ(get("/v1/events?wait_ms=1").result_int(), 200u);
@@ -276,6 +282,130 @@ TEST_F(FrameStreamTest, ATokenHasSoManyTailsAndNoMore) {
   EXPECT_EQ(ask_for(writer.id, "?ticket=" + ticket)->read().result_int(), 429u);
   const auto another = ticket_for(writer.id, R"({"ttl_ms":60000})", as_worker);
   const auto by_another = follow(writer.id, "?ticket=" + another);
+}
+
+TEST_F(FrameStreamTest, ATicketHasSoManyTailsAndNoMore) {
+  serve({.credentials = {.access = two_tokens()}});
+  const auto as_worker = bearer(worker_token);
+  const auto writer = begin(as_worker);
+  const auto query = "?ticket=" + ticket_for(writer.id, "{}", as_worker);
+  std::vector<std::unique_ptr<Peer>> readers;
+  while (readers.size() < tails_of_ticket_max) readers.push_back(follow(writer.id, query));
+  const auto refused = ask_for(writer.id, query)->read();
+  EXPECT_EQ(refused.result_int(), 429u);
+  EXPECT_THAT(text_at(body_of(refused), "detail"), HasSubstr("follows 64 streams"));
+}
+
+// It is refused although there is no room for readers, so it is looked at before.
+TEST_F(FrameStreamTest, ATicketThatIsNotValidTakesUpNoRoom) {
+  serve({.credentials = {.access = two_tokens()}, .limits = {.tails = 1}});
+  const auto as_worker = bearer(worker_token);
+  const auto writer = begin(as_worker);
+  const auto only = follow(writer.id, "", as_worker);
+  EXPECT_EQ(ask_for(writer.id, "?ticket=fft1.wrong")->read().result_int(), 401u);
+  const auto page = "/v1/executions/" + writer.id + "/streams/output?wait_ms=60000&ticket=";
+  EXPECT_EQ(get(page + "fft1.wrong").result_int(), 401u);
+  EXPECT_EQ(get(page + ticket_for(writer.id, "{}", as_worker)).result_int(), 429u);
+}
+
+// ---- Unread events --------------------------------------------------------------------------------
+
+// The events of a stream whose frames are of 10 KiB.
+class UnreadTest : public FrameStreamTest {
+ protected:
+  Writer written(int frames) {
+    auto writer = begin();
+    for (int i = 0; i < frames; i += 50) write(writer, std::vector(50, std::string(10 << 10, 'x')));
+    return writer;
+  }
+  // It reads nothing, and little fits into its socket.
+  std::unique_ptr<Peer> idle_reader(const std::string& id) const {
+    auto peer = std::make_unique<Peer>(port_);
+    peer->socket().set_option(asio::socket_base::receive_buffer_size(16 << 10));
+    peer->send(to_text(
+        {.target = "/v1/executions/" + id + "/streams/output", .headers = accept_events()}));
+    return peer;
+  }
+  void await_unread() const {
+    while (metric("ff_http_unread_bytes") == 0) continue;
+  }
+  static void expect_numbers(Peer& peer, int from, int end) {
+    for (int i = from; i < end; ++i) ASSERT_EQ(next(peer).data.at("number"), i);
+  }
+};
+
+TEST_F(UnreadTest, IsNoMoreThanAFewFramesPerReader) {
+  serve();
+  const auto writer = written(1'000);
+  const auto slow = idle_reader(writer.id);
+  await_unread();
+  EXPECT_LT(metric("ff_http_unread_bytes"), 80 << 10);  // what is sent at once, and a frame
+  complete(writer);
+  slow->read_until("\r\n\r\n");
+  expect_numbers(*slow, 0, 1'000);
+  EXPECT_EQ(next(*slow).event, "end");
+}
+
+TEST_F(UnreadTest, OthersReadOnWhileOneTakesAllRoom) {
+  serve({.limits = {.unread_bytes = 60 << 10, .unread_pause = std::chrono::milliseconds{1}}});
+  const auto writer = written(1'000);
+  const auto idle = idle_reader(writer.id);
+  const auto page = "/v1/executions/" + writer.id + "/streams/output?limit=";
+  while (get(page + "7").result_int() != 503) continue;
+  const auto other = follow(writer.id);
+  expect_numbers(*other, 0, 1'000);
+  auto refused = get(page + "7");
+  while (refused.result_int() == 200) refused = get(page + "7");
+  EXPECT_EQ(refused.result_int(), 503u);
+  EXPECT_EQ(code_of(refused), "overloaded");
+  EXPECT_EQ(get(page + "1").result_int(), 200u);
+  other->hang_up();
+  idle->hang_up();
+  await_metric("ff_http_unread_bytes", 0);
+  EXPECT_EQ(get(page + "7").result_int(), 200u);
+}
+
+TEST_F(UnreadTest, AReaderWithoutRoomWaitsForIt) {
+  serve({.limits = {.unread_bytes = 15 << 10,
+                    .unread_bytes_each = 0,
+                    .unread_pause = std::chrono::milliseconds{1}}});
+  const auto writer = written(1'000);
+  const auto idle = idle_reader(writer.id);
+  const auto other = follow(writer.id);
+  int seen = 0;
+  while (other->read_until("\n\n") != ": still here\n\n") ++seen;
+  idle->hang_up();
+  expect_numbers(*other, seen, 1'000);
+}
+
+// Of each source: what was not sent is returned again, and nothing is left out.
+TEST_F(UnreadTest, IsReadAgain) {
+  serve();
+  const auto events_begin = must(ff::test::run(*engine_, ReadEvents{})).next;
+  const auto flow =
+      text_at(body_of(post("/v1/flows", R"({"nodes":[{"name":"a","kind":"k"}]})")), "id");
+  const auto node = text_at(body_of(get("/v1/flows/" + flow + "/nodes")).at("nodes").at(0), "id");
+  Writer writer{node, claim(node)};
+  write(writer, {"first", "second"});
+  complete(writer);
+  FrameStream frames(*engine_, {.id = must(ExecutionId::parse(node))});
+  FlowFrameStream of_flow(*engine_, {.id = must(FlowId::parse(flow))});
+  EventStream events(*engine_, {.after = events_begin});
+  for (SentEvents* source : std::initializer_list<SentEvents*>{&frames, &of_flow, &events}) {
+    const auto read = [&](std::size_t bytes_max) {
+      return must(ff::test::run_blocking(engine_->executor(), source->next(Millis{0}, bytes_max)));
+    };
+    const auto first = read(1);
+    source->step_back();
+    EXPECT_EQ(read(1), first);
+    const auto rest = read(64 << 10);
+    EXPECT_NE(rest, first);
+    const bool was_over = source->is_over();
+    source->step_back();
+    EXPECT_EQ(read(64 << 10), rest);
+    EXPECT_EQ(source->is_over(), was_over);
+  }
+  EXPECT_TRUE(frames.is_over() && of_flow.is_over());
 }
 
 // ---- Tickets --------------------------------------------------------------------------------------

@@ -18,12 +18,15 @@ class SentEvents {
  public:
   virtual ~SentEvents() = default;
 
-  // The events known at the start. An empty text means that the source has ended.
-  virtual Async<std::string> begin() = 0;
+  // The events known at the start. Like next(), it ends with the event that reaches `bytes_max`.
+  virtual Async<std::string> begin(std::size_t bytes_max) = 0;
 
   // The next events. Waits for the first of them; if there is none for `silence_max`, a comment that keeps the
   // connection alive.
-  virtual Async<std::string> next(Millis silence_max) = 0;
+  virtual Async<std::string> next(Millis silence_max, std::size_t bytes_max) = 0;
+
+  // The events of the last call were not sent: the next call returns them again.
+  virtual void step_back() = 0;
 
   // Nothing comes after what was returned last.
   virtual bool is_over() const { return false; }

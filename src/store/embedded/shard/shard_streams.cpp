@@ -159,7 +159,7 @@ Result<void> Shard::add_frames(const store::ReadFrames& query, std::uint32_t str
                                StreamPage& page) {
   const auto from = page.next;
   return for_each_append(query.id, {stream, from}, [&](const core::Append& append) {
-    return core::add_to(page, append, from, query.limit);
+    return core::add_to(page, append, from, {query.limit, query.bytes_max});
   });
 }
 

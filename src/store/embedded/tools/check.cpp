@@ -197,9 +197,9 @@ class Check {
   }
 
   Result<void> document(const ExecutionId& id, std::uint32_t stream, std::string_view text) {
-    if (const auto why = core::refuse_json(text, limits::summary_depth_max))
+    if (const auto checked = core::check_json(text, limits::summary_depth_max); !checked)
       problem(fmt::format("execution {}: the document of its stream {} is damaged: {}", id.str(),
-                          stream, *why));
+                          stream, checked.error()));
     return {};
   }
 

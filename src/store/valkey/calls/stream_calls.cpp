@@ -123,7 +123,7 @@ AppendReply read_answer(const AppendFrames&, Answer& answer) {
 FunctionCall call_for(const store::ReadFrames& query) {
   return {"ff_read_frames",
           {query.stream.str(), std::to_string(query.from), std::to_string(query.limit),
-           std::to_string(limits::stream_page_bytes_max)}};
+           std::to_string(query.bytes_max)}};
 }
 FunctionCall call_for(const ListStreams&) { return {"ff_list_streams"}; }
 
@@ -148,7 +148,7 @@ Result<StreamPage> read_list(const store::ReadFrames& query, std::vector<Reply> 
     if (!append) return malformed("ff_read_frames");
     const bool has_room = append->frames.empty()
                               ? core::skip_to(page, append->place.end)
-                              : core::add_to(page, std::move(*append), from, query.limit);
+                              : core::add_to(page, std::move(*append), from, {query.limit, query.bytes_max});
     if (!has_room) break;
   }
   core::end_page(page, stream->stream, end);

@@ -82,6 +82,7 @@ commands.register('ff_append_frames', function(KEYS, ARGV)
     return {1, 'DUPLICATE', '', string.format('%.0f', s.next - count), string.format('%.0f', s.next)}
   end
   if durability == 'live' and claimed > written then lost = claimed - written end
+  if durability == 'durable' and not streams.may_have_lost_durable(s) then lost = 0 end
   if claimed ~= written + lost then return reply.refuse('stream_sequence_gap', string.format('%.0f', written)) end
 
   local added, frames_key = count + (begins and 1 or 0), streams.frames_key(x.tag, x.id, name)

@@ -4,8 +4,8 @@
 --   reply  OK public_state stream (as lib/streams.lua tells of it; '' if nobody has written to it), then the
 --          entries of appends, of which those whose frames are no longer kept have none; or, if it is a summary whose
 --          patches do not suffice, its document
--- Ends with the append that reaches either maximum.
-local entries_at_once = 16
+-- Ends with the append that reaches either maximum, and after so many without frames.
+local entries_at_once, gone_max = 16, 1000
 
 server.register_function{
   function_name = 'ff_read_frames',
@@ -23,18 +23,20 @@ server.register_function{
       answer[#answer + 1] = server.call('GET', streams.document_key(tag, id, name))
       return answer
     end
-    local frames_key, frames, bytes = streams.frames_key(tag, id, name), 0, 0
+    local frames_key, frames, bytes, gone = streams.frames_key(tag, id, name), 0, 0, 0
+    local resolve = attempt_streams.resolver(tag, id)
     local after = string.format('(%.0f-0', from)
     while frames < frames_max and bytes < bytes_max do
       local entries = server.call('XRANGE', frames_key, after, '+', 'COUNT', entries_at_once)
       for _, entry in ipairs(entries) do
-        entry = attempt_streams.resolve(tag, id, entry)
+        entry = resolve(entry)
         answer[#answer + 1] = entry
+        if #entry[2] == 2 then gone = gone + 1 end
         -- Of the first append, only what comes from there on.
         frames = frames + math.min(#entry[2] / 2 - 1, tonumber(string.match(entry[1], '^%d+')) - from)
         for i = 4, #entry[2], 2 do bytes = bytes + #entry[2][i] end
         after = '(' .. entry[1]
-        if frames >= frames_max or bytes >= bytes_max then return answer end
+        if frames >= frames_max or bytes >= bytes_max or gone >= gone_max then return answer end
       end
       if #entries < entries_at_once then break end
     end

@@ -127,21 +127,35 @@ local function own_frames(of, from, to, count, bytes_max)
   end
 end
 
--- An entry of `frames:output` with its frames, wherever they are kept; without any if they are gone.
-function attempt_streams.resolve(tag, id, entry)
-  local attempt, at, last, bytes = header_of(entry)
-  if not bytes then return entry end
-  local key = keys.stream(tag, id, attempt)
-  local entry_id = string.format('%.0f-%.0f', at, last - 1)
-  local kept = server.call('XRANGE', key, entry_id, entry_id)[1]
-  local header = entry[2][1]
-  if not kept then return {entry[1], {header, ''}} end
+-- The fields of a frame of a contract's program as the engine keeps its own.
+local function shown_fields(header, fields)
   local f = {}
-  for i = 1, #kept[2], 2 do f[kept[2][i]] = kept[2][i + 1] end
+  for i = 1, #fields, 2 do f[fields[i]] = fields[i + 1] end
   local frame_type = shown(f.frame_type or '', type_bytes_max)
   frame_type = frame_type == '' and 'data' or string.gsub(frame_type, ' ', '_')
   local correlation = shown(f.correlation_id or '', correlation_bytes_max)
-  return {entry[1], {header, '', frame_type .. '\31' .. correlation, f.payload or ''}}
+  return {header, '', frame_type .. '\31' .. correlation, f.payload or ''}
+end
+
+-- A function that returns an entry of `frames:output` with its frames, wherever they are kept; without any if they are
+-- gone. What is before the oldest entry of an attempt's stream is not searched for.
+function attempt_streams.resolver(tag, id)
+  local oldest = {}  -- kept number, by attempt
+  return function(entry)
+    local attempt, at, last, bytes = header_of(entry)
+    if not bytes then return entry end
+    local key, header, kept = keys.stream(tag, id, attempt), entry[2][1], nil
+    if not oldest[attempt] then
+      local first = server.call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
+      local _, number = parse_id(first and first[1] or '')
+      oldest[attempt] = number or math.huge
+    end
+    if last - 1 >= oldest[attempt] then
+      local entry_id = string.format('%.0f-%.0f', at, last - 1)
+      kept = server.call('XRANGE', key, entry_id, entry_id)[1]
+    end
+    return {entry[1], kept and shown_fields(header, kept[2]) or {header, ''}}
+  end
 end
 
 -- ---- Frames of an attempt ----------------------------------------------------------------------------

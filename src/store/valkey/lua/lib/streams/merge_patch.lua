@@ -1,8 +1,8 @@
 -- JSON Merge Patch (RFC 7396) on JSON text, as core/streams/merge_patch.cpp: scalars and lists stay the text that
 -- they were, objects are read only as far as patches reach into them. All texts are valid JSON.
 --
--- A value is {text}, or {object = {names, values, places}} once it was read: members in order, with names as they are
--- written; places by their names without escapes. The value of an erased member is false.
+-- A value is its text, or {names, values, places} of an object that was read: members in order, with names as they are
+-- written, without quotes; places by their names without escapes. The value of an erased member is false.
 local merge_patch = {}
 
 local function behind_space(text, at)
@@ -49,43 +49,59 @@ local function trimmed(text)
   return string.sub(text, first, behind_value(text, first) - 1)
 end
 
--- A name as it is meant: two texts can name the same member.
-local function plain_name(quoted)
-  if not string.find(quoted, '\\', 1, true) then return string.sub(quoted, 2, -2) end
-  return cjson.decode('[' .. quoted .. ']')[1]
-end
-
--- Of a member that is added if there is none, with the value null.
-local function member(object, name)
-  local plain = plain_name(name)
-  local place = object.places[plain]
-  if not place then
-    place = #object.names + 1
-    object.names[place], object.values[place], object.places[plain] = name, {text = 'null'}, place
-  end
-  return place
-end
-
-local function erase(object, name)
-  local plain = plain_name(name)
-  local place = object.places[plain]
-  if place then object.values[place], object.places[plain] = false, nil end
-end
-
 local function empty_object()
   return {names = {}, values = {}, places = {}}
 end
 
--- The last of several members with one name counts.
+-- Names as they are meant, by their places: of those that are written with escapes. Two texts can name the same member.
+local function plain_names(names, escaped)
+  local quoted, plain = {}, {}
+  for i, place in ipairs(escaped) do quoted[i] = '"' .. names[place] .. '"' end
+  for i, name in ipairs(cjson.decode('[' .. table.concat(quoted, ',') .. ']')) do plain[escaped[i]] = name end
+  return plain
+end
+
+-- Most members of large objects have a name without escapes, and a number, a word or a text without escapes.
+local plain_name, before_value = '^"([^"\\]*)"', '[ \t\r\n]*:[ \t\r\n]*'
+local short_value, plain_text = '([%w.+-]+)[ \t\r\n]*()', '("[^"\\]*")[ \t\r\n]*()'
+local with_short_value, with_plain_text = plain_name .. before_value .. short_value, plain_name .. before_value .. plain_text
+local behind_name = '^' .. before_value .. short_value
+
+-- Name, value and the place behind the member at a quote.
+local function read_member(text, at)
+  local name, value, behind = string.match(text, with_short_value, at)
+  if name then return name, value, behind end
+  name, value, behind = string.match(text, with_plain_text, at)
+  if name then return name, value, behind end
+  local name_end = behind_string(text, at)
+  name = string.sub(text, at + 1, name_end - 2)
+  value, behind = string.match(text, behind_name, name_end)
+  if value then return name, value, behind end
+  local first = behind_space(text, behind_space(text, name_end) + 1)
+  local value_end = behind_value(text, first)
+  return name, string.sub(text, first, value_end - 1), behind_space(text, value_end)
+end
+
+-- The last of several members with one name counts. `plain` has the names of escaped ones.
 local function read_object(text)
   local object, at = empty_object(), behind_space(text, 2)
+  local names, values, places, count, escaped = object.names, object.values, object.places, 0, {}
+  local has_escapes = string.find(text, '\\', 1, true)
   while string.byte(text, at) == 34 do
-    local name_end = behind_string(text, at)
-    local first = behind_space(text, behind_space(text, name_end) + 1)
-    local value_end = behind_value(text, first)
-    object.values[member(object, string.sub(text, at, name_end - 1))] = {text = string.sub(text, first, value_end - 1)}
-    at = behind_space(text, value_end)
+    count = count + 1
+    names[count], values[count], at = read_member(text, at)
+    if has_escapes and string.find(names[count], '\\', 1, true) then escaped[#escaped + 1] = count end
     if string.byte(text, at) == 44 then at = behind_space(text, at + 1) end
+  end
+  object.plain = escaped[1] and plain_names(names, escaped) or {}
+  for i = 1, count do
+    local name = object.plain[i] or names[i]
+    local place = places[name]
+    if place then
+      values[place], values[i] = values[i], false
+    else
+      places[name] = i
+    end
   end
   return object
 end
@@ -94,54 +110,59 @@ local function is_object(text)
   return string.byte(text) == 123
 end
 
-local function merge_into(target, patch)
-  if not is_object(patch) then
-    target.text, target.object = patch, nil
-    return
-  end
-  local changes, was_object = read_object(patch), target.object or is_object(target.text)
-  if was_object and #changes.names == 0 then return end
-  if not target.object then
-    target.object = was_object and read_object(target.text) or empty_object()
-  end
+-- A value after a patch. Objects that were read change in place.
+local function merged(value, patch)
+  if not is_object(patch) then return patch end
+  local changes, is_read = read_object(patch), type(value) == 'table'
+  local was_object = is_read or is_object(value)
+  if was_object and not changes.names[1] then return value end
+  local target = is_read and value or was_object and read_object(value) or empty_object()
+  local names, values, places = target.names, target.values, target.places
   for i, name in ipairs(changes.names) do
-    local text = changes.values[i].text
-    if text == 'null' then
-      erase(target.object, name)
-    else
-      merge_into(target.object.values[member(target.object, name)], text)
+    local change, plain = changes.values[i], changes.plain[i] or name
+    local place = places[plain]
+    if change == 'null' then
+      if place then values[place], places[plain] = false, nil end
+    elseif change then
+      if not place then
+        place = #names + 1
+        names[place], values[place], places[plain] = name, 'null', place
+      end
+      values[place] = merged(values[place], change)
     end
   end
+  return target
 end
 
-local function write(value, parts)
-  local object = value.object
-  if not object then
-    parts[#parts + 1] = value.text
-    return
+-- Adds a value to the parts of a text, of which there are `count`; returns how many there are then.
+local function write(value, parts, count)
+  if type(value) == 'string' then
+    parts[count + 1] = value
+    return count + 1
   end
-  local before = '{'
-  for i, name in ipairs(object.names) do
-    if object.values[i] then
-      parts[#parts + 1] = before .. name .. ':'
-      write(object.values[i], parts)
-      before = ','
+  local before = '{"'
+  for i, name in ipairs(value.names) do
+    local inner = value.values[i]
+    if inner then
+      parts[count + 1], parts[count + 2], parts[count + 3] = before, name, '":'
+      count, before = write(inner, parts, count + 3), ',"'
     end
   end
-  parts[#parts + 1] = before == '{' and '{}' or '}'
+  parts[count + 1] = before == '{"' and '{}' or '}'
+  return count + 1
 end
 
 function merge_patch.document(text)
-  return {text = trimmed(text)}
+  return {value = trimmed(text)}
 end
 
 function merge_patch.merge(document, patch)
-  merge_into(document, trimmed(patch))
+  document.value = merged(document.value, trimmed(patch))
 end
 
 function merge_patch.text(document)
   local parts = {}
-  write(document, parts)
+  write(document.value, parts, 0)
   return table.concat(parts)
 end
 

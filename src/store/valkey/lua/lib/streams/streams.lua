@@ -68,6 +68,11 @@ function streams.behind_lost(next, now_ms)
   return math.max(math.floor(next / numbers_at_once) + 1, math.floor(now_ms / 1000) - epoch_s) * numbers_at_once
 end
 
+-- Whether another run of the server than this one has acknowledged frames: only its end can have cost some of them.
+function streams.may_have_lost_durable(s)
+  return s.server ~= '' and s.server ~= commands.run()
+end
+
 -- How many numbers an append leaves out, because readers may have seen lost frames under them. The holder of the lease
 -- under which the stream was written knows what it has lost; of an earlier one nobody knows.
 function streams.gap_before(s, now, lost, begins, lease_epoch)
