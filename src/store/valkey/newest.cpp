@@ -44,11 +44,10 @@ class Newest {
   // `records` are 24 bytes each, as lua/lib/created.lua has them, the newest last.
   void add(PartitionIndex partition, std::string_view records, bool more) {
     Share share{.moments = {}, .more = more};
-    if (records.size() >= record_bytes)
-      share.read_down_to = read_moment(partition, records.substr(0, record_bytes)).at;
     for (; records.size() >= record_bytes; records.remove_prefix(record_bytes)) {
       const auto moment = read_moment(partition, records.substr(0, record_bytes));
-      if (moment.id.uuid() != Uuid{}) share.moments.push_back(moment);  // else of a gap
+      if (share.moments.empty()) share.read_down_to = moment.at;
+      share.moments.push_back(moment);
     }
     // Of the oldest millisecond some may not have been read; it comes with the next part.
     std::erase_if(share.moments, [&](const Moment& moment) {

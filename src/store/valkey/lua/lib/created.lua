@@ -61,11 +61,9 @@ function created.count_until(key, count, time)
 end
 
 -- ---- Records that lead nowhere -----------------------------------------------------------------------------
--- When half of the records lead nowhere, the others move to the front, a part with each removal: those up to `moved` stand
--- before `kept`. The gap between the two holds records of the last time that was passed, with a UUID of
--- zeros, so that times never decrease in between.
+-- When half of the records lead nowhere, the others are copied to a list beside this one, a part with each removal;
+-- `passed` counts those that were looked at. At the end that list takes the place of this one.
 local records_at_once = 50
-local no_uuid = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0'
 
 local function is_there(tag, record)
   local core = keys.of_execution(tag, created.id_of(tag, string.sub(record, 9)), 'core')
@@ -73,31 +71,22 @@ local function is_there(tag, record)
   return at and tonumber(at) == (struct.unpack('>I8', record))
 end
 
-local function move_part(tag, namespace, key, count)
-  local places, bytes = keys.index(tag, 'gone'), record_bytes
-  local kept_field, moved_field = namespace .. '\31kept', namespace .. '\31moved'
-  local kept = tonumber(server.call('HGET', places, kept_field) or 0)
-  local moved = tonumber(server.call('HGET', places, moved_field) or 0)
-  local part = server.call('GETRANGE', key, moved * bytes, (moved + records_at_once) * bytes - 1)
+local function copy_part(tag, namespace, key, passed)
+  local places, bytes, kept = keys.index(tag, 'gone'), record_bytes, key .. ':kept'
+  local part = server.call('GETRANGE', key, passed * bytes, (passed + records_at_once) * bytes - 1)
   local records = {}
   for i = 1, #part, bytes do
     local record = string.sub(part, i, i + bytes - 1)
     if is_there(tag, record) then records[#records + 1] = record end
   end
-  if #records > 0 then server.call('SETRANGE', key, kept * bytes, table.concat(records)) end
-  kept, moved = kept + #records, moved + #part / bytes
-  if moved < count then
-    local passed = string.sub(part, -bytes, -bytes + 7)
-    server.call('SETRANGE', key, kept * bytes, string.rep(passed .. no_uuid, moved - kept))
-    server.call('HSET', places, kept_field, kept, moved_field, moved)
+  if #records > 0 then server.call('APPEND', kept, table.concat(records)) end
+  passed = passed + #part / bytes
+  if passed * bytes < server.call('STRLEN', key) then
+    server.call('HSET', places, namespace .. '\31passed', passed)
     return
   end
-  if kept == 0 then
-    server.call('DEL', key)
-  else
-    server.call('SET', key, server.call('GETRANGE', key, 0, kept * bytes - 1))
-  end
-  server.call('HDEL', places, kept_field, moved_field)
+  if server.call('EXISTS', kept) == 1 then server.call('RENAME', kept, key) else server.call('DEL', key) end
+  server.call('HDEL', places, namespace .. '\31passed')
 end
 
 -- One more record leads nowhere.
@@ -105,13 +94,13 @@ function created.forget(x)
   local tag, namespace = x.tag, x.f.namespace
   local key, places = keys.created(tag, namespace), keys.index(tag, 'gone')
   local gone = server.call('HINCRBY', places, namespace, 1)
-  local count = server.call('STRLEN', key) / record_bytes
-  local is_moving = server.call('HEXISTS', places, namespace .. '\31moved') == 1
-  if not is_moving then
+  local passed = server.call('HGET', places, namespace .. '\31passed')
+  if not passed then
+    local count = server.call('STRLEN', key) / record_bytes
     if gone < count and (gone < 16 or gone * 2 < count) then return end
     server.call('HDEL', places, namespace)  -- those that are gone by now are left out, others are counted anew
   end
-  move_part(tag, namespace, key, count)
+  copy_part(tag, namespace, key, tonumber(passed or 0))
 end
 
 return created
