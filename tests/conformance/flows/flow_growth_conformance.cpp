@@ -240,6 +240,17 @@ TEST_P(FlowGrowthConformance, ARunningFlowCanBeExtended) {
   EXPECT_EQ(info(id_of(grown, "z")).state, ExecutionState::waiting);
 }
 
+TEST_P(FlowGrowthConformance, AnAddedRaceSparesANodeThatAnotherAddedNodeWaitsFor) {
+  const auto grown = submit_flow({node("a"), node("b"), node("c")});
+  complete_node(grown, "a");
+  auto first = node("first", {dependency("a"), dependency("b"), dependency("c")});
+  first.needed = 1;
+  first.rest = RestAction::cancel;
+  must(run(ExtendFlow{.id = grown.id, .nodes = {first, node("other", {dependency("b")})}}));
+  EXPECT_EQ(states(grown),
+            "a=completed b=waiting c=cancelled first=waiting other=waiting_children");
+}
+
 TEST_P(FlowGrowthConformance, ANodeThatIsAddedAgainRunsAgainOnlyWithAnotherPayload) {
   const auto grown = submit_flow({node("a"), node("rest")});
   complete_node(grown, "a");
