@@ -240,6 +240,17 @@ TEST_P(FlowGrowthConformance, ARunningFlowCanBeExtended) {
   EXPECT_EQ(info(id_of(grown, "z")).state, ExecutionState::waiting);
 }
 
+TEST_P(FlowGrowthConformance, NodesAddedWhileBuildingKnowWhichNodesBeforeThemHaveEnded) {
+  const auto grown = submit_flow({.nodes = {node("a"), node("b")}, .building = true});
+  must(run(Cancel{.id = id_of(grown, "a")}));
+  must(run(ExtendFlow{
+      .id = grown.id,
+      .nodes = {node("x", {dependency("a")}), node("y", {dependency("a", DependsOn::failed)}),
+                node("z", {dependency("b")})}}));
+  must(run(SealFlow{grown.id}));
+  EXPECT_EQ(states(grown), "a=cancelled b=waiting x=skipped y=waiting z=waiting_children");
+}
+
 TEST_P(FlowGrowthConformance, AnAddedRaceSparesANodeThatAnotherAddedNodeWaitsFor) {
   const auto grown = submit_flow({node("a"), node("b"), node("c")});
   complete_node(grown, "a");
