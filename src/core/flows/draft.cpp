@@ -1,6 +1,8 @@
 #include "core/flows/draft.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -412,10 +414,20 @@ Result<SliceReply> FlowDraft::align_edges(const ExecutionId& id,
   return SliceReply{.more = true, .next = edges->back()};
 }
 
+// The first edges out of a node, stored or new.
+Result<std::vector<EdgeId>> FlowDraft::edges_out(const ExecutionId& upstream, std::size_t max) {
+  auto edges = view_.find_edges_out(upstream, std::nullopt, max);
+  FF_TRY(edges);
+  if (const auto added = new_edges_.find(upstream); added != new_edges_.end())
+    std::ranges::copy(added->second | std::views::take(max - edges->size()),
+                      std::back_inserter(*edges));
+  return edges;
+}
+
 Result<bool> FlowDraft::is_needed_by_others(const ExecutionId& upstream,
                                             const ExecutionId& except) {
   // A node with very many dependents is needed by one of them, in all likelihood.
-  const auto edges = view_.find_edges_out(upstream, std::nullopt, flow_step_max);
+  const auto edges = edges_out(upstream, flow_step_max);
   FF_TRY(edges);
   budget_ -= std::min(budget_, edges->size());
   if (edges->size() == flow_step_max) return true;

@@ -105,6 +105,7 @@ class FlowDraft {
   void note_end(const Node& node);
   void leave_subflow(const Execution& node);
   void start_anew(Node& node, const ReplayRequest& request);
+  Result<std::vector<EdgeId>> edges_out(const ExecutionId& upstream, std::size_t max);
   Result<bool> is_needed_by_others(const ExecutionId& upstream, const ExecutionId& except);
 
   PartitionView& view_;

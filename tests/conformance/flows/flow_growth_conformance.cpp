@@ -240,6 +240,28 @@ TEST_P(FlowGrowthConformance, ARunningFlowCanBeExtended) {
   EXPECT_EQ(info(id_of(grown, "z")).state, ExecutionState::waiting);
 }
 
+TEST_P(FlowGrowthConformance, NodesAddedWhileBuildingKnowWhichNodesBeforeThemHaveEnded) {
+  const auto grown = submit_flow({.nodes = {node("a"), node("b")}, .building = true});
+  must(run(Cancel{.id = id_of(grown, "a")}));
+  must(run(ExtendFlow{
+      .id = grown.id,
+      .nodes = {node("x", {dependency("a")}), node("y", {dependency("a", DependsOn::failed)}),
+                node("z", {dependency("b")})}}));
+  must(run(SealFlow{grown.id}));
+  EXPECT_EQ(states(grown), "a=cancelled b=waiting x=skipped y=waiting z=waiting_children");
+}
+
+TEST_P(FlowGrowthConformance, AnAddedRaceSparesANodeThatAnotherAddedNodeWaitsFor) {
+  const auto grown = submit_flow({node("a"), node("b"), node("c")});
+  complete_node(grown, "a");
+  auto first = node("first", {dependency("a"), dependency("b"), dependency("c")});
+  first.needed = 1;
+  first.rest = RestAction::cancel;
+  must(run(ExtendFlow{.id = grown.id, .nodes = {first, node("other", {dependency("b")})}}));
+  EXPECT_EQ(states(grown),
+            "a=completed b=waiting c=cancelled first=waiting other=waiting_children");
+}
+
 TEST_P(FlowGrowthConformance, ANodeThatIsAddedAgainRunsAgainOnlyWithAnotherPayload) {
   const auto grown = submit_flow({node("a"), node("rest")});
   complete_node(grown, "a");

@@ -290,7 +290,7 @@ function flow_nodes.add(draft, list)
   if #list == 0 then return end
   local count, edges = flows.count(flow, 'node_count'), flows.count(flow, 'edge_count')
   local created_at = created.next_time(flow.tag, flow.f.namespace, flow.now)
-  local may_have_ended = count > 0 and flow.f.public_flow_state ~= 'building'  -- nodes before these
+  local some_have_ended = flows.open_nodes(flow) < count  -- also while it is built: they can be cancelled
   local leading = {}
   for i, added in ipairs(list) do
     local x = new_node(flow, added, count + i - 1, created_at)
@@ -305,7 +305,7 @@ function flow_nodes.add(draft, list)
   flows.put(flow, {node_count = count + #list, edge_count = edges})
   for _, added in ipairs(list) do
     local x = added.x
-    if may_have_ended then flow_draft.align_new(draft, x) end
+    if some_have_ended then flow_draft.align_new(draft, x) end
     flow_draft.settle(draft, x)
     if not flows.has_ended(x) then x.event = 'submitted' end
     -- The same as created_at.
