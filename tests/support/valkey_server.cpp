@@ -29,6 +29,8 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Milliseconds = std::chrono::milliseconds;
 
+constexpr Milliseconds cluster_start_max{30'000};  // on a busy machine
+
 const auto loopback = asio::ip::address_v4::loopback();
 
 bool is_free(std::uint16_t port) {
@@ -324,19 +326,28 @@ void ValkeyCluster::introduce() {
       text_of(*nodes_[i], {"CLUSTER", "ADDSLOTSRANGE", std::to_string(first_slot(i)),
                            std::to_string(first_slot(i + 1) - 1)});
   }
-  for (auto& node : nodes_) {
-    if (node == nodes_.front()) continue;
-    const auto bus_port = node->call({"CONFIG", "GET", "cluster-port"});
-    text_of(*nodes_.front(), {"CLUSTER", "MEET", "127.0.0.1", std::to_string(node->port()),
-                              *bus_port.as_array()->at(1).as_text()});
-  }
+  const auto meet = [&] {
+    for (auto& node : nodes_) {
+      if (node == nodes_.front()) continue;
+      const auto bus_port = node->call({"CONFIG", "GET", "cluster-port"});
+      text_of(*nodes_.front(), {"CLUSTER", "MEET", "127.0.0.1", std::to_string(node->port()),
+                                *bus_port.as_array()->at(1).as_text()});
+    }
+  };
   const auto everyone = fmt::format("cluster_known_nodes:{}\r\n", nodes_.size());
+  constexpr int looks_per_meeting = 400;
+  int looks = 0;
   for (auto& node : nodes_)
-    await("the nodes of the cluster know each other", [&] {
-      return says(*node, {"CLUSTER", "INFO"}, "cluster_state:ok") &&
-             says(*node, {"CLUSTER", "INFO"}, everyone) &&
-             !says(*node, {"CLUSTER", "NODES"}, "handshake");
-    });
+    await(
+        "the nodes of the cluster know each other",
+        [&] {
+          // A node forgets one that takes long to answer: on a busy machine they have to meet again.
+          if (looks++ % looks_per_meeting == 0) meet();
+          return says(*node, {"CLUSTER", "INFO"}, "cluster_state:ok") &&
+                 says(*node, {"CLUSTER", "INFO"}, everyone) &&
+                 !says(*node, {"CLUSTER", "NODES"}, "handshake");
+        },
+        cluster_start_max);
 }
 
 void ValkeyCluster::replicate() {

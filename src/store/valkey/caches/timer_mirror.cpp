@@ -8,9 +8,13 @@ void TimerMirror::put(const ExecutionId& id, const std::optional<core::Timer>& t
   const auto known = by_id_.find(id);
   if (version && known != by_id_.end() && known->second.version > *version) return;
   erase(id);
-  if (!timer || timer->due > known_until_) return;
-  timers_[timer->kind].emplace(timer->due, id);
-  by_id_.emplace(id, Known{*timer, version.value_or(0)});
+  if (timer) insert(id, {*timer, version.value_or(0)});
+}
+
+void TimerMirror::insert(const ExecutionId& id, Known known) {
+  if (known.timer.due > known_until_) return;
+  timers_[known.timer.kind].emplace(known.timer.due, id);
+  by_id_.emplace(id, known);
 }
 
 void TimerMirror::forget(const std::set<PartitionIndex>& partitions) {
@@ -28,13 +32,16 @@ void TimerMirror::forget_versions() {
   for (auto& [id, known] : by_id_) known.version = 0;
 }
 
+// It may be outdated by what was heard meanwhile: then it fires in vain, and the reply says what comes next. The version
+// that is known is kept, so that messages older than that still change nothing.
 void TimerMirror::put_earliest(const ExecutionId& id, const core::Timer& timer) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = by_id_.find(id);
-    if (known != by_id_.end() && known->second.timer.due <= timer.due) return;
-  }
-  put(id, timer);
+  const std::lock_guard lock(mutex_);
+  const auto known = by_id_.find(id);
+  if (known == by_id_.end()) return insert(id, {timer, 0});
+  if (known->second.timer.due <= timer.due) return;
+  const auto version = known->second.version;
+  erase(id);
+  insert(id, {timer, version});
 }
 
 void TimerMirror::erase(const ExecutionId& id) {

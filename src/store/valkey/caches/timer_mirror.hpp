@@ -35,15 +35,17 @@ class TimerMirror {
   void looked_up(TimePoint until);
 
  private:
+  struct Known {
+    core::Timer timer;
+    Version version = 0;
+  };
+
+  void insert(const ExecutionId& id, Known known);
   void erase(const ExecutionId& id);
 
   mutable std::mutex mutex_;
   TimePoint known_until_{};
   std::map<core::TimerKind, std::set<std::pair<TimePoint, ExecutionId>>> timers_;
-  struct Known {
-    core::Timer timer;
-    Version version = 0;
-  };
   std::unordered_map<ExecutionId, Known> by_id_;
 };
 

@@ -45,6 +45,17 @@ TEST(TimerMirror, LateKnowledgeDoesNotEraseNewer) {
   EXPECT_THAT(mirror.due({.kind = delay, .max = 10}, t0 + Millis{2}).due, IsEmpty());
 }
 
+TEST(TimerMirror, LateKnowledgeDoesNotEraseWhatALookMadeEarlier) {
+  TimerMirror mirror;
+  mirror.looked_up(t0 + Millis{1000});
+  mirror.put(id(1), after(9), 5);
+  mirror.put_earliest(id(1), after(2));
+  mirror.put(id(1), std::nullopt, 4);
+  EXPECT_THAT(mirror.due({.kind = delay, .max = 10}, t0 + Millis{2}).due, ElementsAre(id(1)));
+  mirror.put(id(1), after(9), 5);
+  EXPECT_EQ(mirror.due({.kind = delay, .max = 10}, t0 + Millis{2}).next, t0 + Millis{9});
+}
+
 TEST(TimerMirror, KnowsOneTimerOfEach) {
   TimerMirror mirror;
   mirror.looked_up(t0 + Millis{1000});
