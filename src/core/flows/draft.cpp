@@ -58,6 +58,24 @@ EventType event_of_end(FlowState state) {
 
 std::string reason_of_rest(const std::string& started) { return started + " started without it"; }
 
+Result<bool> leads_to(PartitionView& view, const ExecutionId& upstream,
+                      const ExecutionId& downstream, std::optional<EdgeRole> role) {
+  std::optional<EdgeId> after;
+  while (true) {
+    const auto edges = view.find_edges_out(upstream, after, flow_step_max);
+    FF_TRY(edges);
+    for (const auto& id : *edges) {
+      if (id.downstream != downstream) continue;
+      if (!role) return true;
+      const auto edge = view.find_edge(id);
+      FF_TRY(edge);
+      if (edge->role == *role) return true;
+    }
+    if (edges->size() < flow_step_max) return false;
+    after = edges->back();
+  }
+}
+
 Result<const Flow*> flow_of(PartitionView& view, const Execution& execution) {
   FF_ASSERT(execution.flow);
   const auto flow = view.find_flow(execution.flow->flow);
@@ -203,11 +221,7 @@ Result<bool> FlowDraft::add_again(Again again) {
 Result<bool> FlowDraft::add_child(const ExecutionId& parent, const ExecutionId& child) {
   const auto upstream = node(child);
   FF_TRY(upstream);
-  if ((*upstream)->before) {
-    const auto edges = view_.find_edges_out(child, std::nullopt, flow_step_max);
-    FF_TRY(edges);
-    return std::ranges::any_of(*edges, [&](const EdgeId& id) { return id.downstream == parent; });
-  }
+  if ((*upstream)->before) return leads_to(view_, child, parent);
   const auto found = node(parent);
   FF_TRY(found);
   auto& counts = *(*found)->next.flow;

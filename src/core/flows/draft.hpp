@@ -126,6 +126,10 @@ class FlowDraft {
 // Why a node is cancelled that another one, which started, does not wait for.
 std::string reason_of_rest(const std::string& started);
 
+// Whether an edge leads from one node to the other; with a role, one of that role.
+Result<bool> leads_to(PartitionView& view, const ExecutionId& upstream,
+                      const ExecutionId& downstream, std::optional<EdgeRole> role = {});
+
 // The flow that an execution is a node of; store_damaged if there is none.
 Result<const Flow*> flow_of(PartitionView& view, const Execution& execution);
 

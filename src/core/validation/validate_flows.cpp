@@ -119,15 +119,11 @@ Result<Positions> positions_of(const NodeList& list) {
 // NODE.7 is the name of an item, if NODE has a list.
 Result<void> item_names_free(const NodeList& list, const Positions& positions) {
   for (std::size_t i = 0; i < list.nodes.size(); ++i) {
-    const auto& name = list.nodes[i].name.str();
-    const auto dot = name.rfind('.');
-    if (dot == std::string::npos || name.find_first_not_of("0123456789", dot + 1) != std::string::npos)
-      continue;
-    const auto found = positions.find(name.substr(0, dot));
+    const auto& name = list.nodes[i].name;
+    const auto map = list_of_item(name);
+    const auto found = map ? positions.find(map->str()) : positions.end();
     if (found == positions.end() || !list.nodes[found->second].map) continue;
-    return fail_field(Errc::invalid_input, path_of(list, i) + ".name",
-                      fmt::format("{}.name: {} would be the name of an item of {}", path_of(list, i),
-                                  name, found->first));
+    return refusals::is_item_name(name, *map, {list.field, i});
   }
   return {};
 }

@@ -41,8 +41,7 @@ commands.register('ff_map_items', function(KEYS, ARGV)
     item.whole_policy, item.tags = policy, tags
     list[#list + 1], index = item, index + 1
   end
-  local fresh, known, refused = flow_nodes.sort(flow, list)
-  refused = refused or flow_nodes.check_children(known, x)
+  local fresh, known, refused = flow_nodes.sort(flow, list, false, x)
   if refused then return refused end
 
   local draft = flow_draft.begin(flow)
