@@ -275,6 +275,26 @@ TEST_P(FlowGrowthConformance, AFlowThatHasEndedCannotBeExtended) {
             Errc::flow_already_terminal);
 }
 
+TEST_P(FlowGrowthConformance, ACallAddsALimitedNumberOfDependencies) {
+  const auto nodes_with = [](std::size_t edges) {
+    std::vector<FlowNode> nodes{node("base")};
+    constexpr std::size_t edges_of_node = 5'000;
+    for (std::size_t left = edges; left > 0; left -= std::min(left, edges_of_node))
+      nodes.push_back(node(fmt::format("n{}", nodes.size()).c_str(),
+                           std::vector(std::min(left, edges_of_node), dependency("base"))));
+    return nodes;
+  };
+  const auto too_many = nodes_with(limits::flow_call_edges_max + 1);
+  const auto grown = submit_flow({node("spawner"), node("parent")});
+  EXPECT_EQ(refused(SubmitFlow{.nodes = too_many}), "flow_limit_exceeded nodes");
+  EXPECT_EQ(refused(ExtendFlow{.id = grown.id, .nodes = too_many}), "flow_limit_exceeded nodes");
+  EXPECT_EQ(refused(spawning(claim_node(grown, "spawner"), too_many)), "flow_limit_exceeded spawn");
+  EXPECT_EQ(refused(waiting_for(claim_node(grown, "parent"), too_many)),
+            "flow_limit_exceeded children");
+  EXPECT_EQ(refused(ExtendFlow{.id = grown.id, .nodes = nodes_with(limits::flow_call_edges_max)}),
+            "accepted");
+}
+
 // ---- Lists ---------------------------------------------------------------------------------------
 
 TEST_P(FlowGrowthConformance, ANodeRunsOnceForEachEntryOfAList) {
