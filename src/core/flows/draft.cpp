@@ -207,12 +207,19 @@ Result<bool> FlowDraft::add_again(Again again) {
   FF_TRY(found);
   auto& next = (*found)->next;
   if (again.spawned_in) next.flow->spawned_in = again.spawned_in;
-  if (next.request_digest == again.digest) return true;
-  next.request_digest = again.digest;
-  next.content_type = std::move(again.content_type);
-  (*found)->payload = std::move(again.payload);
+  const bool is_same = next.request_digest == again.digest;
+  const bool has_failed = is_failure(next) && !next.flow->is_cancelled_as_rest;
+  if (is_same && !(again.is_item && has_failed)) return true;
+  if (!is_same) {
+    next.request_digest = again.digest;
+    next.content_type = std::move(again.content_type);
+    (*found)->payload = std::move(again.payload);
+  }
   if (!is_untouched(next)) {
-    start_anew(**found, {.reason = "added with another payload", .requested_by = {}, .at = now_});
+    start_anew(**found,
+               {.reason = is_same ? "its list is read again" : "added with another payload",
+                .requested_by = {},
+                .at = now_});
     settle(**found);
   }
   return true;

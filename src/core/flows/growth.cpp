@@ -107,7 +107,8 @@ Result<bool> add_again(FlowDraft& draft, NewNode& added, const NodeTerms& terms)
                           .payload = added.node.payload,
                           .content_type = added.node.content_type,
                           .digest = digest,
-                          .spawned_in = run});
+                          .spawned_in = run,
+                          .is_item = terms.list != nullptr});
 }
 
 // Submits can choose ids of executions, also one that a node would have.

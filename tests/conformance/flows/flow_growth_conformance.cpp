@@ -476,6 +476,22 @@ TEST_P(FlowGrowthConformance, ADryRunFollowsTheLastOfManyItems) {
   EXPECT_THAT(dry.nodes, ElementsAre(node_name("pages"), node_name("join"), last.name));
 }
 
+TEST_P(FlowGrowthConformance, ARedriveFromTheListRunsTheItemsThatDidNotComplete) {
+  const auto mapped = submit_map();
+  complete_json(mapped, "list", "[0,1,2]");
+  auto items = next_items(3);
+  must(run(failure(items.at("pages.0"), "broke", "permanent")));
+  must(run(Cancel{.id = items.at("pages.1").id, .reason = "why"}));
+  complete_with(items.at("pages.2"), "12");
+  EXPECT_EQ(must(run(GetFlow{.id = mapped.id, .wait = wake_up_max})).state, FlowState::failed);
+  must(run(RedriveFlow{.id = mapped.id, .from = node_name("list")}));
+  complete_json(mapped, "list", "[0,1,2]");
+  auto again = next_items(2);
+  complete_with(again.at("pages.0"), "10");
+  complete_with(again.at("pages.1"), "11");
+  EXPECT_EQ(pages_in(next_claim()), "[10,11,12]");
+}
+
 TEST_P(FlowGrowthConformance, ANewNodeCannotHaveTheNameOfAnItem) {
   const auto mapped =
       submit_flow({node("list"), pages_node(), node("spawner"), node("parent"), node("other")});

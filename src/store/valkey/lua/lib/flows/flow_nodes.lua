@@ -280,15 +280,22 @@ function flow_nodes.has_payload(x, added)
   return (server.call('GET', keys.of_execution(x.tag, x.id, 'payload')) or '') == string.sub(added.payload, 2)
 end
 
--- A node that is added once more runs again if its payload is another one now.
+-- A node that is added once more runs again if its payload is another one now, and an item also if it did not
+-- complete.
 local function add_again(draft, added)
   local x = flow_draft.node(draft, added.id)
   if added.spawned_in then execution.put(x, {spawned_in = added.spawned_in}) end
-  if flow_nodes.has_payload(x, added) then return end
-  server.call('SET', keys.of_execution(x.tag, x.id, 'payload'), string.sub(added.payload, 2))
-  execution.put(x, {content_type = added.content_type})
-  if not added.content_type then execution.drop(x, 'content_type') end
-  if not flows.is_untouched(x) then flow_draft.start_anew(draft, x, 'added with another payload') end
+  local is_same = flow_nodes.has_payload(x, added)
+  local has_failed = flows.is_failure[x.f.public_state] and not x.f.as_rest
+  if is_same and not (added.is_item and has_failed) then return end
+  if not is_same then
+    server.call('SET', keys.of_execution(x.tag, x.id, 'payload'), string.sub(added.payload, 2))
+    execution.put(x, {content_type = added.content_type})
+    if not added.content_type then execution.drop(x, 'content_type') end
+  end
+  if not flows.is_untouched(x) then
+    flow_draft.start_anew(draft, x, is_same and 'its list is read again' or 'added with another payload')
+  end
 end
 
 -- Nodes that another one spawns depend on it, if on nothing else.
