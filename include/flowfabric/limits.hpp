@@ -118,6 +118,7 @@ inline constexpr Millis stream_ticket_ttl_max = std::chrono::hours{24};
 // Flows.
 inline constexpr std::uint32_t flow_nodes_max = 100'000;
 inline constexpr std::size_t flow_call_nodes_max = 1'000;             // of one call
+inline constexpr std::size_t flow_call_edges_max = 20'000;            // between them and to others
 inline constexpr std::size_t flow_call_bytes_max = 16 * 1024 * 1024;  // of their payloads together
 inline constexpr std::size_t subflow_depth_max = 4;  // flows within flows, below the outermost one
 inline constexpr std::uint32_t node_dependencies_max = 10'000;        // of one node

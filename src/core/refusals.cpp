@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/flows/flow.hpp"
+
 namespace ff::core::refusals {
 namespace {
 
@@ -409,6 +411,31 @@ Refusal another_node(const NodeName& node, const NodePath& path, std::string_vie
               fmt::format("{}: the flow has a node {} already, with another {}; choose another name",
                           field, node.str(), part == "after" ? "list of dependencies" : part),
               {{"field", field}, {"node", node.str()}});
+}
+
+Refusal is_item_name(const NodeName& node, const NodeName& map, const NodePath& path) {
+  const auto field = field_in(path, "name");
+  return fail(Errc::invalid_input,
+              fmt::format("{}: {} would be the name of an item of {}; choose another name", field,
+                          node.str(), map.str()),
+              {{"field", field}, {"node", node.str()}});
+}
+
+Refusal item_exists(const NodeName& map, const NodePath& path) {
+  const auto field = field_in(path, "name");
+  return fail(Errc::invalid_input,
+              fmt::format("{}: the flow has a node {} already, which would be the name of an item of "
+                          "{}; choose another name",
+                          field, item_name(map, 0).str(), map.str()),
+              {{"field", field}, {"node", map.str()}});
+}
+
+Refusal item_name_taken(const NodeName& item, const NodeName& map) {
+  return fail(Errc::invalid_input,
+              fmt::format("the name {} of an item of {} is taken: the flow has another node of that "
+                          "name; submit the flow again with another name for it",
+                          item.str(), map.str()),
+              {{"node", item.str()}});
 }
 
 Refusal adds_itself(const NodeName& node, const NodePath& path) {

@@ -76,6 +76,9 @@ struct NodePath {
 Refusal not_a_child(const NodeName& node, const NodePath& path);  // the flow has it already
 Refusal another_node(const NodeName& node, const NodePath& path,
                      std::string_view part);  // the flow has it already, and its `part` is another
+Refusal is_item_name(const NodeName& node, const NodeName& map, const NodePath& path);
+Refusal item_exists(const NodeName& map, const NodePath& path);  // as a node that is no item
+Refusal item_name_taken(const NodeName& item, const NodeName& map);
 Refusal adds_itself(const NodeName& node, const NodePath& path);
 Refusal duplicate_mismatch(const FlowId& id);
 Refusal node_not_found(const FlowId& flow, const NodeName& node);  // the field `from`

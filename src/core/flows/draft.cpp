@@ -60,6 +60,24 @@ EventType event_of_end(FlowState state) {
 
 std::string reason_of_rest(const std::string& started) { return started + " started without it"; }
 
+Result<bool> leads_to(PartitionView& view, const ExecutionId& upstream,
+                      const ExecutionId& downstream, std::optional<EdgeRole> role) {
+  std::optional<EdgeId> after;
+  while (true) {
+    const auto edges = view.find_edges_out(upstream, after, flow_step_max);
+    FF_TRY(edges);
+    for (const auto& id : *edges) {
+      if (id.downstream != downstream) continue;
+      if (!role) return true;
+      const auto edge = view.find_edge(id);
+      FF_TRY(edge);
+      if (edge->role == *role) return true;
+    }
+    if (edges->size() < flow_step_max) return false;
+    after = edges->back();
+  }
+}
+
 Result<const Flow*> flow_of(PartitionView& view, const Execution& execution) {
   FF_ASSERT(execution.flow);
   const auto flow = view.find_flow(execution.flow->flow);
@@ -191,12 +209,19 @@ Result<bool> FlowDraft::add_again(Again again) {
   FF_TRY(found);
   auto& next = (*found)->next;
   if (again.spawned_in) next.flow->spawned_in = again.spawned_in;
-  if (next.request_digest == again.digest) return true;
-  next.request_digest = again.digest;
-  next.content_type = std::move(again.content_type);
-  (*found)->payload = std::move(again.payload);
+  const bool is_same = next.request_digest == again.digest;
+  const bool has_failed = is_failure(next) && !next.flow->is_cancelled_as_rest;
+  if (is_same && !(again.is_item && has_failed)) return true;
+  if (!is_same) {
+    next.request_digest = again.digest;
+    next.content_type = std::move(again.content_type);
+    (*found)->payload = std::move(again.payload);
+  }
   if (!is_untouched(next)) {
-    start_anew(**found, {.reason = "added with another payload", .requested_by = {}, .at = now_});
+    start_anew(**found,
+               {.reason = is_same ? "its list is read again" : "added with another payload",
+                .requested_by = {},
+                .at = now_});
     settle(**found);
   }
   return true;
@@ -205,11 +230,7 @@ Result<bool> FlowDraft::add_again(Again again) {
 Result<bool> FlowDraft::add_child(const ExecutionId& parent, const ExecutionId& child) {
   const auto upstream = node(child);
   FF_TRY(upstream);
-  if ((*upstream)->before) {
-    const auto edges = view_.find_edges_out(child, std::nullopt, flow_step_max);
-    FF_TRY(edges);
-    return std::ranges::any_of(*edges, [&](const EdgeId& id) { return id.downstream == parent; });
-  }
+  if ((*upstream)->before) return leads_to(view_, child, parent);
   const auto found = node(parent);
   FF_TRY(found);
   auto& counts = *(*found)->next.flow;

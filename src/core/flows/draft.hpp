@@ -32,14 +32,15 @@ class FlowDraft {
   // Adds a node that nothing has yet, with its edges from nodes that are there, or are added as well.
   void add(Execution node, std::string payload, std::vector<Edge> edges);
 
-  // A node that is added once more runs again if its payload is another one now. `spawned_in` is the run of its
-  // spawner, if it has one. False: the flow has no such node.
+  // A node that is added once more runs again if its payload is another one now, and an item also if it did not
+  // complete. `spawned_in` is the run of its spawner, if it has one. False: the flow has no such node.
   struct Again {
     ExecutionId id;
     std::string payload;
     std::optional<ContentType> content_type = {};
     std::uint64_t digest = 0;  // of the payload
     std::optional<std::uint32_t> spawned_in = {};
+    bool is_item = false;  // of a list, which is read again
   };
   Result<bool> add_again(Again again);
 
@@ -126,6 +127,10 @@ class FlowDraft {
 
 // Why a node is cancelled that another one, which started, does not wait for.
 std::string reason_of_rest(const std::string& started);
+
+// Whether an edge leads from one node to the other; with a role, one of that role.
+Result<bool> leads_to(PartitionView& view, const ExecutionId& upstream,
+                      const ExecutionId& downstream, std::optional<EdgeRole> role = {});
 
 // The flow that an execution is a node of; store_damaged if there is none.
 Result<const Flow*> flow_of(PartitionView& view, const Execution& execution);

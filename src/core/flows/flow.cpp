@@ -99,6 +99,16 @@ NodeName item_name(const NodeName& node, std::uint32_t index) {
   return NodeName::parse(node.str() + '.' + std::to_string(index)).value();
 }
 
+std::optional<NodeName> list_of_item(const NodeName& name) {
+  const std::string_view text = name.str();
+  const auto dot = text.rfind('.');
+  if (dot == std::string_view::npos || dot + 1 == text.size() ||
+      text.find_first_not_of("0123456789", dot + 1) != std::string_view::npos)
+    return std::nullopt;
+  const auto node = NodeName::parse(std::string(text.substr(0, dot)));
+  return node ? std::optional(*node) : std::nullopt;
+}
+
 EdgeState decided_by(DependsOn on, ExecutionState end) {
   FF_ASSERT(is_terminal(end));
   const bool failed = end == ExecutionState::failed || end == ExecutionState::expired ||

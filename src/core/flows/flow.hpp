@@ -95,6 +95,9 @@ FlowId subflow_id(const ExecutionId& node, std::uint32_t run);
 // The name of an item of a node that runs once for each entry of a list.
 NodeName item_name(const NodeName& node, std::uint32_t index);
 
+// NODE of a name NODE.7, which an item of NODE would have; none for other names.
+std::optional<NodeName> list_of_item(const NodeName& name);
+
 // How an edge is decided by the end of its upstream node.
 EdgeState decided_by(DependsOn on, ExecutionState end);
 

@@ -403,5 +403,30 @@ TEST_F(FlowRepair, ReadsAListWhoseEffectIsLost) {
   EXPECT_EQ(flow().counts.nodes, 3u);
 }
 
+// A node that no item is may have such a name in a store of an earlier release.
+TEST(FlowGrowth, AnItemWhoseNameIsTakenIsRefused) {
+  MemoryPartition view;
+  auto mapped = new_node("m", {{.node = named("a"), .on = DependsOn::finished}});
+  mapped.node.map = MapOver{.input = named("a")};
+  must(view.run(create_flow({new_node("a"), new_node("m.1"), std::move(mapped)}), t0));
+  must(view.run(Cancel{.id = id_of("a"), .reason = "why"}, t0));
+  AddItems items{.id = id_of("m"), .run = 0, .first = 0, .items = {}, .is_last = true};
+  for (const auto* name : {"m.0", "m.1"}) items.items.push_back({id_of(name), "1"});
+  const auto added = view.run(std::move(items), t0);
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().code, Errc::invalid_input);
+  EXPECT_EQ(added.error().message,
+            "the name m.1 of an item of m is taken: the flow has another node of that name; submit "
+            "the flow again with another name for it");
+  EXPECT_EQ(view.flow(flow_of_tests).counts.nodes, 3u);
+}
+
+TEST(FlowRules, OnlyANameWithAnIndexIsThatOfAnItem) {
+  EXPECT_EQ(list_of_item(named("m.0")), named("m"));
+  EXPECT_EQ(list_of_item(named("m.0.17")), named("m.0"));
+  for (const auto* name : {"m", "m.", "m.x", "m.1x", "17"})
+    EXPECT_FALSE(list_of_item(named(name))) << name;
+}
+
 }  // namespace
 }  // namespace ff::core

@@ -107,15 +107,51 @@ Result<bool> add_again(FlowDraft& draft, NewNode& added, const NodeTerms& terms)
                           .payload = added.node.payload,
                           .content_type = added.node.content_type,
                           .digest = digest,
-                          .spawned_in = run});
+                          .spawned_in = run,
+                          .is_item = terms.list != nullptr});
+}
+
+// Submits can choose ids of executions, also one that a node would have.
+bool is_node(const Execution& existing, const NewNode& added) {
+  return existing.flow && existing.flow->node == added.node.name;
 }
 
 // A worker replaces what it spawned before, and nothing else.
 Result<void> may_spawn(PartitionView& view, const NewNode& added, const refusals::NodePath& path) {
   const auto existing = view.find(added.id);
   FF_TRY(existing);
-  if (*existing && !(*existing)->flow->spawned_in)
+  if (*existing && (!is_node(**existing, added) || !(*existing)->flow->spawned_in))
     return refusals::not_a_child(added.node.name, path);
+  return {};
+}
+
+// The items of an earlier run are those of this one, too; any other node of that name is not an item.
+Result<void> is_own_item(PartitionView& view, const NewNode& item, const Execution& list) {
+  const auto existing = view.find(item.id);
+  FF_TRY(existing);
+  if (!*existing) return {};
+  const auto is_child = leads_to(view, item.id, list.id, EdgeRole::child);
+  FF_TRY(is_child);
+  if (!*is_child) return refusals::item_name_taken(item.node.name, list.flow->node);
+  return {};
+}
+
+// Refuses a new node that would have the name of an item, or whose first item would have its name.
+Result<void> is_apart_from_items(PartitionView& view, const Flow& flow, const FlowNode& node,
+                                 const refusals::NodePath& path) {
+  const auto find = [&](const NodeName& name) {
+    return view.find(node_id(flow.id, flow.partition, name));
+  };
+  if (const auto name = list_of_item(node.name)) {
+    const auto list = find(*name);
+    FF_TRY(list);
+    if (*list && (*list)->flow && (*list)->flow->map)
+      return refusals::is_item_name(node.name, *name, path);
+  }
+  if (!node.map) return {};
+  const auto item = find(item_name(node.name, 0));
+  FF_TRY(item);
+  if (*item) return refusals::item_exists(node.name, path);
   return {};
 }
 
@@ -133,6 +169,7 @@ Result<void> is_same_node(PartitionView& view, const Flow& flow, const NewNode& 
   if (!*stored) return {};
   const auto& name = added.node.name;
   const refusals::NodePath path{terms.field, place};
+  if (!is_node(**stored, added)) return refusals::not_a_child(name, path);
   if ((*stored)->kind != added.node.kind) return refusals::another_node(name, path, "kind");
   const auto& counts = *(*stored)->flow;
   const auto edges = edges_of(added, flow, terms);
@@ -157,10 +194,12 @@ Result<void> add_nodes(PartitionView& view, FlowDraft& draft, std::vector<NewNod
     const refusals::NodePath path{terms.field, place};
     if (!is_new_flow) {
       if (terms.spawner) FF_TRY(may_spawn(view, added, path));
-      if (!terms.list) FF_TRY(is_same_node(view, draft.flow, added, terms, place));
+      FF_TRY(terms.list ? is_own_item(view, added, *terms.list)
+                        : is_same_node(view, draft.flow, added, terms, place));
       const auto is_there = add_again(draft, added, terms);
       FF_TRY(is_there);
       if (*is_there) continue;
+      if (!terms.list) FF_TRY(is_apart_from_items(view, draft.flow, added.node, path));
     }
     auto edges = edges_of(added, draft.flow, terms);
     for (const auto& edge : edges) {
@@ -275,11 +314,7 @@ Result<Plan<Done>> decide(PartitionView& view, AddItems command, TimePoint now) 
   }
   FF_TRY(add_nodes(view, draft, std::move(items),
                    {.retention = command.retention_default, .list = &parent}, now));
-  for (const auto& id : ids) {
-    const auto is_child = draft.add_child(command.id, id);
-    FF_TRY(is_child);
-    FF_ASSERT(*is_child);
-  }
+  for (const auto& id : ids) FF_TRY(draft.add_child(command.id, id));
   const auto next = draft.change(command.id);
   FF_TRY(next);
   auto& map = *(*next)->flow->map;

@@ -119,15 +119,11 @@ Result<Positions> positions_of(const NodeList& list) {
 // NODE.7 is the name of an item, if NODE has a list.
 Result<void> item_names_free(const NodeList& list, const Positions& positions) {
   for (std::size_t i = 0; i < list.nodes.size(); ++i) {
-    const auto& name = list.nodes[i].name.str();
-    const auto dot = name.rfind('.');
-    if (dot == std::string::npos || name.find_first_not_of("0123456789", dot + 1) != std::string::npos)
-      continue;
-    const auto found = positions.find(name.substr(0, dot));
+    const auto& name = list.nodes[i].name;
+    const auto map = list_of_item(name);
+    const auto found = map ? positions.find(map->str()) : positions.end();
     if (found == positions.end() || !list.nodes[found->second].map) continue;
-    return fail_field(Errc::invalid_input, path_of(list, i) + ".name",
-                      fmt::format("{}.name: {} would be the name of an item of {}", path_of(list, i),
-                                  name, found->first));
+    return refusals::is_item_name(name, *map, {list.field, i});
   }
   return {};
 }
@@ -188,6 +184,7 @@ Result<void> is_acyclic(const NodeList& list, const Positions& positions) {
 
 struct Size {
   std::size_t nodes = 0;
+  std::size_t edges = 0;
   std::size_t bytes = 0;  // of their payloads
 };
 
@@ -195,10 +192,12 @@ struct Size {
 Size size_of(const std::vector<FlowNode>& nodes) {
   Size size{.nodes = nodes.size()};
   for (const auto& node : nodes) {
+    size.edges += node.after.size();
     size.bytes += node.payload.size();
     if (!node.flow) continue;
     const auto inner = size_of(node.flow->nodes);
     size.nodes += inner.nodes;
+    size.edges += inner.edges;
     size.bytes += inner.bytes;
   }
   return size;
@@ -208,14 +207,18 @@ Result<void> nodes_valid(const NodeList& list, std::size_t budgets_of_flow, bool
                          std::size_t depth) {
   const auto& nodes = list.nodes;
   const auto size = size_of(nodes);
-  if (size.nodes > limits::flow_call_nodes_max)
+  const auto too_many = [&](std::size_t count, std::string_view what, std::size_t max) {
     return fail_field(
         Errc::flow_limit_exceeded, std::string(list.field),
-        fmt::format("{} has {} entries, and one call takes at most {}; {}", list.field,
-                    size.nodes, limits::flow_call_nodes_max,
+        fmt::format("{} has {} {}, and one call takes at most {}; {}", list.field, count, what, max,
                     list.field != "nodes" || may_name_earlier ? "add them in several calls"
                                      : "submit the flow with building set, extend it, "
                                        "then seal it"));
+  };
+  if (size.nodes > limits::flow_call_nodes_max)
+    return too_many(size.nodes, "entries", limits::flow_call_nodes_max);
+  if (size.edges > limits::flow_call_edges_max)
+    return too_many(size.edges, "dependencies", limits::flow_call_edges_max);
   for (std::size_t i = 0; i < nodes.size(); ++i)
     FF_TRY(inside(path_of(list, i), node_valid(nodes[i], budgets_of_flow, depth)));
   FF_TRY(fits(list.field, size.bytes, limits::flow_call_bytes_max));

@@ -265,14 +265,15 @@ Result<void> check_graph_size(const json::object& body) {
   for (const auto& node : nodes->get_array())
     if (const auto* after = node.is_object() ? node.get_object().if_contains("after") : nullptr)
       if (after->is_array()) edges += after->get_array().size();
-  if (nodes->get_array().size() <= limits::flow_call_nodes_max && edges <= limits::flow_edges_max)
+  if (nodes->get_array().size() <= limits::flow_call_nodes_max &&
+      edges <= limits::flow_call_edges_max)
     return {};
   return fail_field(Errc::flow_limit_exceeded, "nodes",
                     fmt::format("nodes has {} entries with {} dependencies, and one call takes at "
                                 "most {} with {}; send them in several calls, of which the first "
                                 "submits the flow with building set and the last seals it",
                                 nodes->get_array().size(), edges, limits::flow_call_nodes_max,
-                                limits::flow_edges_max));
+                                limits::flow_call_edges_max));
 }
 
 // Fields of a submit, or of each one in a batch.

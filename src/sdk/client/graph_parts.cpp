@@ -20,8 +20,22 @@ std::size_t bytes_of(const std::vector<FlowNode>& nodes) {
       [](std::size_t sum, const FlowNode& node) { return sum + node.payload.size(); });
 }
 
+std::size_t edges_of(const FlowNode& node) {
+  auto edges = node.after.size();
+  if (node.flow)
+    for (const auto& inner : node.flow->nodes) edges += edges_of(inner);
+  return edges;
+}
+
+std::size_t edges_of(const std::vector<FlowNode>& nodes) {
+  return std::accumulate(
+      nodes.begin(), nodes.end(), std::size_t{0},
+      [](std::size_t sum, const FlowNode& node) { return sum + edges_of(node); });
+}
+
 bool fits_one_call(const std::vector<FlowNode>& nodes) {
   return nodes.size() <= limits::flow_call_nodes_max &&
+         edges_of(nodes) <= limits::flow_call_edges_max &&
          bytes_of(nodes) <= limits::flow_call_bytes_max;
 }
 
@@ -67,14 +81,18 @@ Result<std::vector<GraphPart>> graph_parts(std::vector<FlowNode> nodes) {
   const auto order = dependency_order(nodes);
   FF_TRY(order);
   std::size_t bytes = 0;
+  std::size_t edges = 0;
   for (const auto position : *order) {
     auto& node = nodes[position];
+    const auto edges_of_node = edges_of(node);
     const bool is_full = parts.back().size() == limits::flow_call_nodes_max ||
+                         edges + edges_of_node > limits::flow_call_edges_max ||
                          bytes + node.payload.size() > limits::flow_call_bytes_max;
     if (is_full && !parts.back().empty()) {
       parts.emplace_back();
-      bytes = 0;
+      bytes = edges = 0;
     }
+    edges += edges_of_node;
     bytes += node.payload.size();
     parts.back().push_back(std::move(node));
   }

@@ -50,6 +50,16 @@ TEST(GraphParts, LargePayloadsMakeMoreParts) {
   EXPECT_EQ(must(graph_parts(std::move(nodes))).size(), 2u);
 }
 
+TEST(GraphParts, ManyDependenciesMakeMoreParts) {
+  auto nodes = backward_chain(5);
+  for (std::size_t i = 1; i < nodes.size(); ++i)
+    nodes[i].after.assign(limits::flow_call_edges_max / 2, {name_of(0)});
+  nodes[0].after.clear();
+  const auto parts = must(graph_parts(std::move(nodes)));
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_EQ(parts[0].size(), 3u);
+}
+
 TEST(GraphParts, LargeCycleIsRefused) {
   auto nodes = backward_chain(limits::flow_call_nodes_max + 1);
   nodes.back().after = {{name_of(0)}};

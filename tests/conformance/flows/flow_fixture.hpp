@@ -45,6 +45,15 @@ class FlowConformance : public Conformance {
   void complete_node(const FlowInfo& of, const char* name, std::string result = "out") {
     must(run(complete(claim_node(of, name), std::move(result))));
   }
+  // "code field", or "accepted".
+  template <class Op>
+  std::string refused(Op operation) {
+    const auto reply = run(std::move(operation));
+    if (reply) return "accepted";
+    for (const auto& detail : reply.error().details)
+      if (detail.name == "field") return fmt::format("{} {}", reply.error().name(), detail.value);
+    return fmt::format("{} ", reply.error().name());
+  }
   void fail_node(const FlowInfo& of, const char* name) {
     must(run(failure(claim_node(of, name), "broke", "permanent")));
   }

@@ -25,12 +25,15 @@ class FlowGrowthConformance : public FlowConformance {
     return must(run(GetPayload{id_of(of, name)})).bytes;
   }
 
-  // list → pages (one for each entry) → join
-  FlowInfo submit_map(MapOver map = {.input = node_name("list")}) {
+  static FlowNode pages_node(MapOver map = {.input = node_name("list")}) {
     auto pages = node("pages", {dependency("list")});
     pages.payload.clear();
-    pages.map = map;
-    return submit_flow({node("list"), pages, node("join", {dependency("pages")})});
+    pages.map = std::move(map);
+    return pages;
+  }
+  // list → pages (one for each entry) → join
+  FlowInfo submit_map(MapOver map = {.input = node_name("list")}) {
+    return submit_flow({node("list"), pages_node(map), node("join", {dependency("pages")})});
   }
   // The next that can be claimed, also if the engine is still about to add it.
   ClaimedExecution next_claim() {
@@ -204,6 +207,18 @@ TEST_P(FlowGrowthConformance, AParentThatWantsAChildOnceMoreStaysInItsAttempt) {
   EXPECT_EQ(must(run(waiting_for(third, {c}))).state, ExecutionState::waiting);
 }
 
+TEST_P(FlowGrowthConformance, AChildWithManyNodesAfterItStaysAChild) {
+  const auto grown = submit_flow({node("p")});
+  std::vector<FlowNode> children{node("c")};
+  for (int i = 0; i < 101; ++i)
+    children.push_back(node(fmt::format("d{}", i).c_str(), {dependency("c")}));
+  must(run(waiting_for(claim_node(grown, "p"), children)));
+  fail_node(grown, "c");
+  const auto again = next_claim();
+  EXPECT_EQ(again.node, node_name("p"));
+  EXPECT_EQ(must(run(waiting_for(again, children))).state, ExecutionState::waiting);
+}
+
 TEST_P(FlowGrowthConformance, AParentWithAnotherPayloadRunsFromTheStart) {
   const auto grown = submit_flow({node("p")});
   must(run(waiting_for(claim_node(grown, "p"), {node("c")})));
@@ -280,6 +295,26 @@ TEST_P(FlowGrowthConformance, AFlowThatHasEndedCannotBeExtended) {
   complete_node(ended, "a");
   EXPECT_EQ(error_of(ExtendFlow{.id = ended.id, .nodes = {node("x")}}),
             Errc::flow_already_terminal);
+}
+
+TEST_P(FlowGrowthConformance, ACallAddsALimitedNumberOfDependencies) {
+  const auto nodes_with = [](std::size_t edges) {
+    std::vector<FlowNode> nodes{node("base")};
+    constexpr std::size_t edges_of_node = 5'000;
+    for (std::size_t left = edges; left > 0; left -= std::min(left, edges_of_node))
+      nodes.push_back(node(fmt::format("n{}", nodes.size()).c_str(),
+                           std::vector(std::min(left, edges_of_node), dependency("base"))));
+    return nodes;
+  };
+  const auto too_many = nodes_with(limits::flow_call_edges_max + 1);
+  const auto grown = submit_flow({node("spawner"), node("parent")});
+  EXPECT_EQ(refused(SubmitFlow{.nodes = too_many}), "flow_limit_exceeded nodes");
+  EXPECT_EQ(refused(ExtendFlow{.id = grown.id, .nodes = too_many}), "flow_limit_exceeded nodes");
+  EXPECT_EQ(refused(spawning(claim_node(grown, "spawner"), too_many)), "flow_limit_exceeded spawn");
+  EXPECT_EQ(refused(waiting_for(claim_node(grown, "parent"), too_many)),
+            "flow_limit_exceeded children");
+  EXPECT_EQ(refused(ExtendFlow{.id = grown.id, .nodes = nodes_with(limits::flow_call_edges_max)}),
+            "accepted");
 }
 
 // ---- Lists ---------------------------------------------------------------------------------------
@@ -455,11 +490,77 @@ TEST_P(FlowGrowthConformance, ADryRunFollowsTheLastOfManyItems) {
   std::string list = "[0";
   for (std::uint32_t i = 1; i < count; ++i) list += ",0";
   complete_json(mapped, "list", list + "]");
-  test::await("all items", [&] { return flow(mapped).counts.nodes == count + 3; }, 120s);
+  test::await(
+      "all items", [&] { return flow(mapped).counts.nodes == count + 3; }, 120s);
   const auto last = must(run(ListFlowNodes{.id = mapped.id, .from = count + 2})).nodes.at(0);
   must(run(Cancel{.id = last.id}));
   const auto dry = must(run(RedriveFlow{.id = mapped.id, .dry_run = true}));
   EXPECT_THAT(dry.nodes, ElementsAre(node_name("pages"), node_name("join"), last.name));
+}
+
+TEST_P(FlowGrowthConformance, ARedriveFromTheListRunsTheItemsThatDidNotComplete) {
+  const auto mapped = submit_map();
+  complete_json(mapped, "list", "[0,1,2]");
+  auto items = next_items(3);
+  must(run(failure(items.at("pages.0"), "broke", "permanent")));
+  must(run(Cancel{.id = items.at("pages.1").id, .reason = "why"}));
+  complete_with(items.at("pages.2"), "12");
+  EXPECT_EQ(must(run(GetFlow{.id = mapped.id, .wait = wake_up_max})).state, FlowState::failed);
+  must(run(RedriveFlow{.id = mapped.id, .from = node_name("list")}));
+  complete_json(mapped, "list", "[0,1,2]");
+  auto again = next_items(2);
+  complete_with(again.at("pages.0"), "10");
+  complete_with(again.at("pages.1"), "11");
+  EXPECT_EQ(pages_in(next_claim()), "[10,11,12]");
+}
+
+TEST_P(FlowGrowthConformance, ANewNodeCannotHaveTheNameOfAnItem) {
+  const auto mapped =
+      submit_flow({node("list"), pages_node(), node("spawner"), node("parent"), node("other")});
+  EXPECT_EQ(refused(ExtendFlow{.id = mapped.id, .nodes = {node("x"), node("pages.0")}}),
+            "invalid_input nodes[1].name");
+  EXPECT_EQ(refused(Submit{.kind = greet, .flow = mapped.id, .node = node_name("pages.1")}),
+            "invalid_input name");
+  EXPECT_EQ(refused(spawning(claim_node(mapped, "spawner"), {node("pages.2")})),
+            "invalid_input spawn[0].name");
+  EXPECT_EQ(refused(waiting_for(claim_node(mapped, "parent"), {node("pages.17")})),
+            "invalid_input children[0].name");
+  EXPECT_EQ(refused(ExtendFlow{.id = mapped.id, .nodes = {node("other.0"), node("pages.x")}}),
+            "accepted");
+}
+
+TEST_P(FlowGrowthConformance, AListCannotBeAddedBesideANodeWithTheNameOfItsItem) {
+  const auto grown = submit_flow({node("list"), node("spawner"), node("pages.0")});
+  EXPECT_EQ(refused(ExtendFlow{.id = grown.id, .nodes = {pages_node()}}),
+            "invalid_input nodes[0].name");
+  EXPECT_EQ(refused(spawning(claim_node(grown, "spawner"), {pages_node()})),
+            "invalid_input spawn[0].name");
+}
+
+TEST_P(FlowGrowthConformance, AListFailsIfTheNameOfAnItemIsTaken) {
+  const auto grown = submit_flow({node("list"), node("pages.1")});
+  must(run(ExtendFlow{.id = grown.id, .nodes = {pages_node()}}));
+  complete_node(grown, "pages.1");
+  complete_json(grown, "list", "[0,1]");
+  EXPECT_EQ(must(run(GetFlow{.id = grown.id, .wait = wake_up_max})).state, FlowState::failed);
+  EXPECT_EQ(states(grown), "list=completed pages.1=completed pages=failed");
+  EXPECT_EQ(payload_of(grown, "pages.1"), "pages.1");
+  EXPECT_EQ(
+      must(run(GetExecution{id_of(grown, "pages")})).failure_reason,
+      "the name pages.1 of an item of pages is taken: the flow has another node of that name; "
+      "submit the flow again with another name for it");
+}
+
+// The node before it is not its item either.
+TEST_P(FlowGrowthConformance, AListFailsIfItDependsOnANodeWithTheNameOfAnItem) {
+  auto pages = pages_node();
+  pages.after.push_back(dependency("pages.1"));
+  const auto grown = submit_flow({node("list"), node("pages.1")});
+  must(run(ExtendFlow{.id = grown.id, .nodes = {pages}}));
+  complete_node(grown, "pages.1");
+  complete_json(grown, "list", "[0,1]");
+  EXPECT_EQ(must(run(GetFlow{.id = grown.id, .wait = wake_up_max})).state, FlowState::failed);
+  EXPECT_EQ(states(grown), "list=completed pages.1=completed pages=failed");
 }
 
 TEST_P(FlowGrowthConformance, AMapThatCannotRunIsRefused) {

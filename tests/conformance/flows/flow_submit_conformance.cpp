@@ -13,18 +13,6 @@ class FlowSubmitConformance : public FlowConformance {
             .node = node_name(name),
             .after = std::move(after)};
   }
-  // "code field", or "accepted".
-  template <class Op>
-  std::string refused(Op operation) {
-    const auto reply = run(std::move(operation));
-    if (reply) return "accepted";
-    return fmt::format("{} {}", reply.error().name(), field_of(reply.error()));
-  }
-  static std::string field_of(const Error& error) {
-    for (const auto& detail : error.details)
-      if (detail.name == "field") return detail.value;
-    return "";
-  }
 };
 
 // ---- Submitting into a flow ----------------------------------------------------------------------

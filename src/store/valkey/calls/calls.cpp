@@ -351,19 +351,29 @@ std::optional<std::unexpected<Error>> refused_for_flow(Errc code, const RefusalC
     case Errc::node_not_found: {
       const auto at = parse_number<std::size_t>(detail(0)).value_or(0);
       const auto edge = parse_number<std::size_t>(detail(1)).value_or(0);
+      if (at >= context.dependencies.size() || edge >= context.dependencies[at].size()) break;
       return refusals::node_not_found(id, context.dependencies.at(at).at(edge), {context.list, at},
                                       edge);
     }
     case Errc::invalid_input: {
       if (detail(0) == "not_open") return refusals::not_open(id);
       if (detail(0) == "edge") return refusals::edge_not_found(id, id_in<GivenEdgeId>(detail(1)));
-      if (detail(0) != "child") break;
+      if (detail(0) == "item_taken")
+        return refusals::item_name_taken(id_in<NodeName>(detail(1)), id_in<NodeName>(detail(2)));
       const auto at = parse_number<std::size_t>(detail(1)).value_or(0);
-      return refusals::not_a_child(context.nodes.at(at), {context.list, at});
+      if (at >= context.nodes.size()) break;
+      const auto& name = context.nodes[at];
+      if (detail(0) == "child") return refusals::not_a_child(name, {context.list, at});
+      if (detail(0) == "has_item") return refusals::item_exists(name, {context.list, at});
+      if (detail(0) == "item")
+        return refusals::is_item_name(name, core::list_of_item(name).value_or(NodeName{}),
+                                      {context.list, at});
+      break;
     }
     case Errc::duplicate_mismatch: {
       if (detail(0) != "node") break;
       const auto at = parse_number<std::size_t>(detail(1)).value_or(0);
+      if (at >= context.nodes.size()) break;
       return refusals::another_node(context.nodes.at(at), {context.list, at}, detail(2));
     }
     case Errc::stale_graph_revision:

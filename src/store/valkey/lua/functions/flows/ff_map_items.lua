@@ -38,11 +38,10 @@ commands.register('ff_map_items', function(KEYS, ARGV)
   local list, index = {}, tonumber(first)
   for i = first_item, #ARGV, 2 do
     local item = item_of(x, index, ARGV[i], ARGV[i + 1])
-    item.whole_policy, item.tags = policy, tags
+    item.whole_policy, item.tags, item.is_item = policy, tags, true
     list[#list + 1], index = item, index + 1
   end
-  local fresh, known, refused = flow_nodes.sort(flow, list)
-  refused = refused or flow_nodes.check_children(known, x)
+  local fresh, known, refused = flow_nodes.sort(flow, list, false, x)
   if refused then return refused end
 
   local draft = flow_draft.begin(flow)

@@ -233,9 +233,7 @@ end
 -- A node that began depends on a new one as well, or on one that it depended on before.
 function flow_draft.add_child(draft, parent, child)
   local tag, index = draft.flow.tag, flow_edges.count_in(parent.f)
-  for _, id in ipairs((flow_edges.out(child, 0, step_max))) do
-    if id == parent.id then return end
-  end
+  if flow_edges.leads_to(child, parent) then return end
   flow_edges.add_from(parent, flow_edges.pack_from(created.raw_of(tag, child.id), 'c'))
   flow_edges.add_to(child, flow_edges.pack_to(created.raw_of(tag, parent.id), index))
   add_to_count(parent, 'children', 1)

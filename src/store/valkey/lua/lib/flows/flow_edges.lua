@@ -138,6 +138,19 @@ function flow_edges.out(x, first, max)
   return ids, indexes
 end
 
+-- Whether an edge leads from one node to the other; with `on`, one of that kind.
+function flow_edges.leads_to(x, downstream, on)
+  local first, ids, indexes = 0, nil, nil
+  repeat
+    ids, indexes = flow_edges.out(x, first, sorted_max)
+    for i, id in ipairs(ids) do
+      if id == downstream.id and (not on or flow_edges.get(downstream, indexes[i]).on == on) then return true end
+    end
+    first = first + #ids
+  until #ids < sorted_max
+  return false
+end
+
 -- Adds edges into a node: packed records.
 function flow_edges.add_from(x, records)
   local count = flow_edges.count_in(x.f) + #records / from_bytes

@@ -204,6 +204,8 @@ end
 -- Refuses a node that the flow has already if its kind or its dependencies are others now.
 function flow_nodes.check_same(x, added, place)
   local function another(part) return reply.refuse('duplicate_mismatch', 'node', tostring(place), part) end
+  -- Submits can choose ids of executions, also one that a node would have.
+  if x.f.node ~= added.node then return reply.refuse('invalid_input', 'child', tostring(place)) end
   if x.f.execution_kind ~= added.kind then return another('kind') end
   local edges = {}
   for i = 1, #added.edges, edge_bytes do
@@ -213,21 +215,46 @@ function flow_nodes.check_same(x, added, place)
   if table.concat(edges) ~= edges_in(x) or not has_same_inputs(x, added) then return another('after') end
 end
 
+-- Refuses a new node that would have the name of an item, or whose first item would have its name.
+local function check_name(flow, added)
+  local flow_uuid = flows.raw_of(flow.id)
+  local function core_of(name)
+    return keys.of_execution(flow.tag, created.id_of(flow.tag, flows.node_uuid(flow_uuid, name)), 'core')
+  end
+  local list = string.match(added.node, '^(.+)%.%d+$')
+  if list and server.call('HEXISTS', core_of(list), 'map_over') == 1 then
+    return reply.refuse('invalid_input', 'item', tostring(added.place))
+  end
+  if added.map and server.call('EXISTS', core_of(added.node .. '.0')) == 1 then
+    return reply.refuse('invalid_input', 'has_item', tostring(added.place))
+  end
+end
+
+-- The items of an earlier run are those of this one, too; any other node of that name is not an item.
+local function check_item(x, added, list_node)
+  if not flow_edges.leads_to(x, list_node, 'c') then
+    return reply.refuse('invalid_input', 'item_taken', added.node, list_node.f.node)
+  end
+end
+
 -- Tells the nodes that the flow does not have yet from the others, and refuses what cannot be added: a worker
--- (`spawns`) replaces what it spawned before, and nothing else. Returns both lists, and the refusal.
-function flow_nodes.sort(flow, list, spawns)
+-- (`spawns`) replaces what it spawned before, and nothing else. Items are those of `list_node`. Returns both lists,
+-- and the refusal.
+function flow_nodes.sort(flow, list, spawns, list_node)
   local fresh, known, uuids = {}, {}, {}
   for _, added in ipairs(list) do uuids[added.uuid] = true end
   for place, added in ipairs(list) do
     added.place = place - 1
     local x = execution.load(added.key, flow.now)
     local refused
-    if x and spawns and not x.f.spawned_in then
+    if x and list_node then
+      refused = check_item(x, added, list_node)
+    elseif x and spawns and not x.f.spawned_in then
       refused = reply.refuse('invalid_input', 'child', tostring(added.place))
     elseif x then
       refused = flow_nodes.check_same(x, added, added.place)
     else
-      refused = check_edges(flow.tag, added, uuids)
+      refused = not list_node and check_name(flow, added) or check_edges(flow.tag, added, uuids)
     end
     if refused then return nil, nil, refused end
     local into = x and known or fresh
@@ -241,9 +268,10 @@ end
 -- Refuses children that the flow has already and that are not those of this node: they may wait for it.
 function flow_nodes.check_children(known, parent)
   for _, added in ipairs(known) do
-    local child, is_child = execution.load(added.key, parent.now), false
-    for _, id in ipairs((flow_edges.out(child, 0, 100))) do is_child = is_child or id == parent.id end
-    if not is_child then return reply.refuse('invalid_input', 'child', tostring(added.place)) end
+    local child = execution.load(added.key, parent.now)
+    if not flow_edges.leads_to(child, parent) then
+      return reply.refuse('invalid_input', 'child', tostring(added.place))
+    end
   end
 end
 
@@ -252,15 +280,22 @@ function flow_nodes.has_payload(x, added)
   return (server.call('GET', keys.of_execution(x.tag, x.id, 'payload')) or '') == string.sub(added.payload, 2)
 end
 
--- A node that is added once more runs again if its payload is another one now.
+-- A node that is added once more runs again if its payload is another one now, and an item also if it did not
+-- complete.
 local function add_again(draft, added)
   local x = flow_draft.node(draft, added.id)
   if added.spawned_in then execution.put(x, {spawned_in = added.spawned_in}) end
-  if flow_nodes.has_payload(x, added) then return end
-  server.call('SET', keys.of_execution(x.tag, x.id, 'payload'), string.sub(added.payload, 2))
-  execution.put(x, {content_type = added.content_type})
-  if not added.content_type then execution.drop(x, 'content_type') end
-  if not flows.is_untouched(x) then flow_draft.start_anew(draft, x, 'added with another payload') end
+  local is_same = flow_nodes.has_payload(x, added)
+  local has_failed = flows.is_failure[x.f.public_state] and not x.f.as_rest
+  if is_same and not (added.is_item and has_failed) then return end
+  if not is_same then
+    server.call('SET', keys.of_execution(x.tag, x.id, 'payload'), string.sub(added.payload, 2))
+    execution.put(x, {content_type = added.content_type})
+    if not added.content_type then execution.drop(x, 'content_type') end
+  end
+  if not flows.is_untouched(x) then
+    flow_draft.start_anew(draft, x, is_same and 'its list is read again' or 'added with another payload')
+  end
 end
 
 -- Nodes that another one spawns depend on it, if on nothing else.
