@@ -138,6 +138,31 @@ TEST_F(OnABreakingStore, AListGoesOnBehindWhatItShowed) {
   EXPECT_EQ(must(run(page)).executions.at(0).id, executions[1].id);
 }
 
+// The executions of one page and the calls for it are bounded, whatever the share of those that match.
+TEST_F(OnABreakingStore, AListPageThatSiftsOutManyExecutionsIsEmptyAndGoesOn) {
+  begin();
+  const auto plain = must(run(Submit{.kind = *Kind::parse("plain")})).id;
+  clock_->advance(1ms);
+  must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 9}}}));
+  const Submit each{.kind = *Kind::parse("k"), .policy = {.budgets = {budget_}}};
+  constexpr int held_back = 12'000;
+  for (int i = 0; i < held_back / 1'000; ++i) {
+    SubmitMany many;
+    many.executions.assign(1'000, each);
+    must(run(std::move(many)));
+  }
+  ListExecutions page{.state = ExecutionState::waiting, .limit = 100};
+  const auto first = must(run(page));
+  EXPECT_TRUE(first.executions.empty());
+  ASSERT_TRUE(first.next);
+  EXPECT_LE(store_->calls<ListExecutions>(), 25) << "of at most 500 executions each";
+  page.cursor = first.next;
+  const auto second = must(run(page));
+  ASSERT_EQ(second.executions.size(), 1u);
+  EXPECT_EQ(second.executions.front().id, plain);
+  EXPECT_EQ(second.next, std::nullopt);
+}
+
 // ---- Unreadable budgets and quotas --------------------------------------------------------------
 
 class Unreadable : public OnABreakingStore {
