@@ -146,8 +146,8 @@ asio::awaitable<StartGate::BudgetRefusals> StartGate::check_budgets(
   co_return refusals;
 }
 
-asio::awaitable<StartGate::BudgetRefusals> StartGate::look_at(
-    Cycle& cycle, std::vector<BudgetId> budgets) {
+asio::awaitable<StartGate::BudgetRefusals> StartGate::look_at(Cycle& cycle,
+                                                              std::vector<BudgetId> budgets) {
   BudgetRefusals refusals;
   auto replies = co_await checks_.ask(budgets);
   for (std::size_t i = 0; i < replies.size(); ++i) {

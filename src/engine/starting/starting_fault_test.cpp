@@ -147,15 +147,15 @@ TEST_F(SharedChecks, AClaimAfterTheLastUsageStartsNothing) {
 
 TEST_F(SharedChecks, ClaimsAtTheSameTimeMakeOneCheckOfABudget) {
   EngineMetrics metrics;
-  StartGate gate(*store_, metrics, [] { return QuotaTokenId{}; }, [](Millis) {});
+  StartGate gate(
+      *store_, metrics, [] { return QuotaTokenId{}; }, [](Millis) {});
   asio::io_context context;
   store_->hold_replies<core::CheckBudget>();
   std::vector<std::future<std::vector<Chosen>>> all;
   std::vector<StartGate::Cycle> cycles(50, {.ns = default_namespace()});
   for (auto& cycle : cycles)
-    all.push_back(test::start(
-        context.get_executor(),
-        gate.admit(cycle, {{.id = {}, .needs = {.budgets = {budget_}}}})));
+    all.push_back(test::start(context.get_executor(),
+                              gate.admit(cycle, {{.id = {}, .needs = {.budgets = {budget_}}}})));
   context.poll();
   test::await("the answer is held", [&] { return store_->held() == 1; });
   EXPECT_EQ(store_->calls<core::CheckBudget>(), 1);
