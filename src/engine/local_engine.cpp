@@ -296,18 +296,20 @@ Async<StateReply> LocalEngine::handle(GetState operation) {
   co_return StateReply{execution->state};
 }
 
-// A store cannot tell `waiting` from `rate_limited`: where one of them is asked for, its pages are sifted.
+// A store cannot tell `waiting` from `rate_limited`: where one of them is asked for, its pages are sifted. The list goes
+// on in another call, if so many were sifted that a page may be short or empty.
 Async<ExecutionList> LocalEngine::handle(ListExecutions operation) {
-  constexpr int pages_max = 100;
-  constexpr std::uint32_t sifted_max = 500;  // at once; fewer, as long as that is enough
+  constexpr std::size_t looked_at_max = 10'000;  // of one page, whether they match or not
+  constexpr std::uint32_t sifted_max = 500;      // at once; fewer, as long as that is enough
   const bool sifts =
       operation.state == ExecutionState::waiting || operation.state == ExecutionState::rate_limited;
   WaitReasons reasons(*store_, workers_);
   ExecutionList list;
   const auto limit = operation.limit;
-  for (int pages = 0; pages < pages_max; ++pages) {
+  for (std::size_t looked_at = 0; looked_at < looked_at_max;) {
     auto page = co_await store_->run(operation);
     FF_CO_TRY(page);
+    looked_at += page->executions.size();
     const bool store_stopped = page->executions.size() < operation.limit;
     co_await reasons.show(page->executions);
     list.next = page->next;

@@ -34,7 +34,9 @@ Async<CreateBudgetReply> LocalEngine::handle(CreateBudget operation) {
 }
 Async<Done> LocalEngine::handle(DeleteBudget operation) {
   gate_.forget(operation.id);
-  return store_->run(operation);
+  auto done = co_await store_->run(operation);
+  gate_.changed(operation.id);
+  co_return done;
 }
 
 Async<UsageReply> LocalEngine::handle(ReportUsage operation) {
@@ -43,6 +45,7 @@ Async<UsageReply> LocalEngine::handle(ReportUsage operation) {
     FF_CO_TRY(co_await store_->run(lease));
   }
   auto reply = co_await store_->run(operation);
+  gate_.changed(operation.id);
   if (!reply || !reply->action) co_return reply;
   FF_CO_TRY(co_await act_on_breach(operation, *reply));
   co_return reply;

@@ -200,6 +200,14 @@ TEST_F(Refusals, AWorkerTooManyRemovesNoExpiredOnes) {
   EXPECT_FALSE(store()[workers].contains("w1")) << "it made room";
 }
 
+TEST_F(Refusals, ASubmissionIsNoRepeatOfWhatAContractProgramCreatedElsewhere) {
+  ask(create());
+  EXPECT_EQ(ask(submit()), "1 DUPLICATE \"\" waiting <E>");
+  constexpr std::size_t namespace_at = 3, lane_at = 4, kind_at = 5;
+  for (const auto at : {namespace_at, lane_at, kind_at})
+    expect_no_change(submit().with(at, "other"), "0 duplicate_mismatch <E>");
+}
+
 TEST_F(Refusals, APayloadOfASubmissionThatIsNotNewIsNotKept) {
   ask(submit("=in", "digest", "once"));
   const auto expires = [&](const std::string& id) {

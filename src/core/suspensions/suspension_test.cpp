@@ -43,9 +43,15 @@ TEST(Suspend, AnswersARepeatedCallAsTheFirstTime) {
   const auto first = must(view.run(suspend_for("go"), t0 + 1s));
   EXPECT_EQ(must(view.run(suspend_for("go"), t0 + 2s)), first);
   EXPECT_EQ(show(view.execution()), "suspended(waiting_for_signal since +1000)");
-  auto without_id = suspend_for("go");
-  without_id.suspension_id = suspension_id(9);
-  EXPECT_EQ(must(view.run(without_id, t0 + 3s)), first);
+}
+
+TEST(Suspend, RefusesAnotherCallUnderTheSameLease) {
+  MemoryView view(active());
+  must(view.run(suspend_for("go", 1), t0 + 1s));
+  const auto before = view.story();
+  EXPECT_EQ(verdict(view.run(suspend_for("go", 2), t0 + 2s)), "execution_not_active");
+  EXPECT_EQ(verdict(view.run(suspend_for("other", 2), t0 + 2s)), "execution_not_active");
+  EXPECT_EQ(view.story(), before);
 }
 
 TEST(Suspend, UnderALaterLeaseWithTheSameIdIsNoRepeat) {

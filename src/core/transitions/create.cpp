@@ -60,9 +60,15 @@ std::uint64_t request_digest(const Submit& submit) {
 
 namespace {
 
+// Whether an execution may have been submitted by this request. A record without a digest recognises it by where it
+// went and what it asked for.
+bool is_of_request(const Execution& existing, const Submit& submit) {
+  if (existing.request_digest != 0) return existing.request_digest == request_digest(submit);
+  return existing.ns == submit.ns && existing.lane == submit.lane && existing.kind == submit.kind;
+}
+
 Decision<Create> repeat(const Execution& existing, const Create& command) {
-  const bool unknown = existing.request_digest == 0;  // stored before digests were
-  if (!unknown && existing.request_digest != request_digest(command.submit))
+  if (!is_of_request(existing, command.submit))
     return refusals::duplicate_mismatch(existing.id, command.submit.idempotency_key.has_value());
   return Step<SubmitReply>{
       .reply = {.id = existing.id, .duplicate = true, .state = public_state(existing)}};

@@ -19,13 +19,13 @@ SuspendReply reply_of(const Waits& waits, const WaitDetails& details, ExecutionS
   return reply;
 }
 
-// A repeated call, also without a suspension id, finds what its lease did.
+// The newest suspension is what this call made when it came first. A caller that gives no id has one that follows from
+// the call (suspension_id_of), so another call under the same lease is never taken for a repeat.
 bool suspended_before(const Suspension& suspension, const Suspend& command) {
   // A lease id can be given again, an epoch cannot.
-  if (suspension.lease_id != command.fence.lease_id ||
-      suspension.lease_epoch != command.fence.lease_epoch)
-    return false;
-  return !suspension.satisfied_at_once || command.suspension_id == suspension.id;
+  return suspension.id == command.suspension_id.value_or(SuspensionId{}) &&
+         suspension.lease_id == command.fence.lease_id &&
+         suspension.lease_epoch == command.fence.lease_epoch;
 }
 
 // Makes it the newest of `change`.

@@ -76,7 +76,7 @@ std::optional<Refused> refusal_of(const QuotaId& quota, const Result<core::Admit
 
 asio::awaitable<StartGate::Cycle> StartGate::begin(const Namespace& ns) {
   Cycle cycle{.ns = ns};
-  std::vector<core::CheckBudget> checks;
+  std::vector<BudgetId> due;
   {
     const std::lock_guard lock(mutex_);
     const auto now = store_.now();
@@ -91,10 +91,10 @@ asio::awaitable<StartGate::Cycle> StartGate::begin(const Namespace& ns) {
       if (now < std::min(ask_again_at, refusal.until.value_or(ask_again_at)))
         cycle.closed.budgets.insert(budget);
       else if (now - refusal.at <= remembered_for)
-        checks.push_back({budget});
+        due.push_back(budget);
     }
   }
-  const auto refusals = co_await look_at(cycle, std::move(checks));
+  const auto refusals = co_await look_at(cycle, std::move(due));
   cycle.failure.reset();  // there may be no work that needs what cannot be read
   const std::lock_guard lock(mutex_);
   for (const auto& [budget, refused] : refusals)
@@ -139,20 +139,19 @@ asio::awaitable<StartGate::BudgetRefusals> StartGate::check_budgets(
   for (const auto& each : taken)
     for (const auto& budget : each.needs.budgets)
       if (!cycle.open.contains(budget)) unknown.insert(budget);
-  std::vector<core::CheckBudget> checks;
-  for (const auto& budget : unknown) checks.push_back({budget});
-  auto refusals = co_await look_at(cycle, std::move(checks));
+  std::vector<BudgetId> budgets(unknown.begin(), unknown.end());
+  auto refusals = co_await look_at(cycle, std::move(budgets));
   for (auto& [budget, refused] : refusals)
     refused.is_news = refused.unreadable || note_refusal(cycle, budget, refused.until);
   co_return refusals;
 }
 
-asio::awaitable<StartGate::BudgetRefusals> StartGate::look_at(
-    Cycle& cycle, std::vector<core::CheckBudget> checks) {
+asio::awaitable<StartGate::BudgetRefusals> StartGate::look_at(Cycle& cycle,
+                                                              std::vector<BudgetId> budgets) {
   BudgetRefusals refusals;
-  auto replies = co_await store_.run_all(checks);
+  auto replies = co_await checks_.ask(budgets);
   for (std::size_t i = 0; i < replies.size(); ++i) {
-    const auto& budget = checks[i].budget;
+    const auto& budget = budgets[i];
     auto& reply = replies[i];
     if (auto refused = refusal_of(budget, reply)) {
       if (refused->unreadable) cycle.failure = std::move(reply.error());
@@ -281,6 +280,8 @@ bool StartGate::end_refusal(const Resource& what) {
 }
 
 bool StartGate::opened(const Resource& what) {
+  // Before it is noted: a claim whose `Asking` does not hear of it asks anew.
+  if (const auto* budget = std::get_if<BudgetId>(&what)) checks_.changed(*budget);
   const std::lock_guard lock(mutex_);
   if (const auto asked = questions_.find(what); asked != questions_.end()) ++asked->second.openings;
   return end_refusal(what);

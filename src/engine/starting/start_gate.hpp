@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/engine_metrics.hpp"
+#include "engine/starting/budget_checks.hpp"
 #include "store/store.hpp"
 
 namespace ff {
@@ -34,9 +35,9 @@ struct Chosen {
   std::optional<core::QuotaToken> token = {};
 };
 
-// Each budget is looked at once in a scheduling cycle, one that had no room a moment ago not at all, and what
-// has none and no quota passes without a look. Whatever cannot be read keeps work that needs it from
-// starting. Thread-safe.
+// Each budget is looked at once in a scheduling cycle, and once for all cycles that look at it at the same time; one
+// that had no room a moment ago not at all. What has no budget and no quota passes without a look. Whatever cannot be
+// read keeps work that needs it from starting. Thread-safe.
 class StartGate {
  public:
   using Resource = std::variant<BudgetId, QuotaId>;
@@ -47,7 +48,8 @@ class StartGate {
       : store_(store),
         metrics_(metrics),
         mint_(std::move(mint)),
-        on_closed_(std::move(on_closed)) {}
+        on_closed_(std::move(on_closed)),
+        checks_(store) {}
 
   struct Cycle {
     Namespace ns;
@@ -72,6 +74,9 @@ class StartGate {
   void expect_opening(const QuotaId& quota);
   // True if work that it refused may still wait for it.
   bool opened(const Resource& what);
+
+  // It was spent from, or deleted: claims from now on look at it themselves.
+  void changed(const BudgetId& budget) { checks_.changed(budget); }
 
   // A resource that refused work. `until`: it has no room before then.
   struct Wanted {
@@ -124,7 +129,7 @@ class StartGate {
   using BudgetRefusals = std::map<BudgetId, Refused>;
   asio::awaitable<BudgetRefusals> check_budgets(Cycle& cycle,
                                                 const std::vector<store::Candidate>& taken);
-  asio::awaitable<BudgetRefusals> look_at(Cycle& cycle, std::vector<core::CheckBudget> checks);
+  asio::awaitable<BudgetRefusals> look_at(Cycle& cycle, std::vector<BudgetId> budgets);
   asio::awaitable<void> ask_quotas(Cycle& cycle, std::vector<store::Candidate> wanting,
                                    Asked& asked);
   asio::awaitable<void> put_back(std::vector<ExecutionId> ids);
@@ -136,6 +141,7 @@ class StartGate {
   EngineMetrics& metrics_;
   std::function<QuotaTokenId()> mint_;
   std::function<void(Millis)> on_closed_;
+  BudgetChecks checks_;
   mutable std::mutex mutex_;
   std::map<Resource, Refusal> refusals_;
   std::map<Resource, Questions> questions_;

@@ -106,6 +106,65 @@ TEST_F(OnABreakingStore, AClaimIsNotWokenForWorkThatSomethingElseHoldsBack) {
   EXPECT_EQ(must(waiting.get()).executions.size(), 1u);
 }
 
+// ---- Checks of budgets that claims share --------------------------------------------------------
+
+class SharedChecks : public OnABreakingStore {
+ protected:
+  SharedChecks() { begin(); }
+
+  // Its check of the budget has been answered, and it has not heard of the answer.
+  test::Started<Claim> start_and_hold() {
+    const auto held = store_->held();
+    auto started = test::start(*engine_, claim(1));
+    test::await("the answer is held", [&] { return store_->held() == held + 1; });
+    return started;
+  }
+  static std::size_t started(test::Started<Claim>& claim) {
+    return must(claim.get()).executions.size();
+  }
+};
+
+TEST_F(SharedChecks, AClaimAfterAResetDoesNotGetAnOlderRefusal) {
+  must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 9}}}));
+  store_->hold_replies<core::CheckBudget>();
+  auto before = start_and_hold();
+  must(run(ResetBudget{.id = budget_}));
+  auto after = start_and_hold();
+  store_->let_go();
+  EXPECT_EQ(started(after), 1u);
+  EXPECT_EQ(started(before), 1u) << "it heard of the reset, and asked again";
+}
+
+TEST_F(SharedChecks, AClaimAfterTheLastUsageStartsNothing) {
+  store_->hold_replies<core::CheckBudget>();
+  auto before = start_and_hold();
+  must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 9}}}));
+  auto after = start_and_hold();
+  store_->let_go();
+  EXPECT_EQ(started(before), 1u) << "there was room when it asked";
+  EXPECT_EQ(started(after), 0u);
+}
+
+TEST_F(SharedChecks, ClaimsAtTheSameTimeMakeOneCheckOfABudget) {
+  EngineMetrics metrics;
+  StartGate gate(
+      *store_, metrics, [] { return QuotaTokenId{}; }, [](Millis) {});
+  asio::io_context context;
+  store_->hold_replies<core::CheckBudget>();
+  std::vector<std::future<std::vector<Chosen>>> all;
+  std::vector<StartGate::Cycle> cycles(50, {.ns = default_namespace()});
+  for (auto& cycle : cycles)
+    all.push_back(test::start(context.get_executor(),
+                              gate.admit(cycle, {{.id = {}, .needs = {.budgets = {budget_}}}})));
+  context.poll();
+  test::await("the answer is held", [&] { return store_->held() == 1; });
+  EXPECT_EQ(store_->calls<core::CheckBudget>(), 1);
+  store_->let_go();
+  context.restart();
+  context.poll();
+  for (auto& each : all) EXPECT_EQ(each.get().size(), 1u);
+}
+
 // ---- Workers ------------------------------------------------------------------------------------
 
 // The answer to its first claim was given before the drain, and arrives after it.
@@ -136,6 +195,31 @@ TEST_F(OnABreakingStore, AListGoesOnBehindWhatItShowed) {
   store_->let_go();
   page.cursor = must(first.get()).next;
   EXPECT_EQ(must(run(page)).executions.at(0).id, executions[1].id);
+}
+
+// The executions of one page and the calls for it are bounded, whatever the share of those that match.
+TEST_F(OnABreakingStore, AListPageThatSiftsOutManyExecutionsIsEmptyAndGoesOn) {
+  begin();
+  const auto plain = must(run(Submit{.kind = *Kind::parse("plain")})).id;
+  clock_->advance(1ms);
+  must(run(ReportUsage{.id = budget_, .amounts = {{"tokens", 9}}}));
+  const Submit each{.kind = *Kind::parse("k"), .policy = {.budgets = {budget_}}};
+  constexpr int held_back = 12'000;
+  for (int i = 0; i < held_back / 1'000; ++i) {
+    SubmitMany many;
+    many.executions.assign(1'000, each);
+    must(run(std::move(many)));
+  }
+  ListExecutions page{.state = ExecutionState::waiting, .limit = 100};
+  const auto first = must(run(page));
+  EXPECT_TRUE(first.executions.empty());
+  ASSERT_TRUE(first.next);
+  EXPECT_LE(store_->calls<ListExecutions>(), 25) << "of at most 500 executions each";
+  page.cursor = first.next;
+  const auto second = must(run(page));
+  ASSERT_EQ(second.executions.size(), 1u);
+  EXPECT_EQ(second.executions.front().id, plain);
+  EXPECT_EQ(second.next, std::nullopt);
 }
 
 // ---- Unreadable budgets and quotas --------------------------------------------------------------

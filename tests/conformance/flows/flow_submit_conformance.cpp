@@ -38,6 +38,22 @@ TEST_P(FlowSubmitConformance, ASubmitBecomesANodeOfARunningFlow) {
   EXPECT_EQ(flow(grown).state, FlowState::completed);
 }
 
+TEST_P(FlowSubmitConformance, ASubmitWithTheIdOfANodeIsRefused) {
+  const auto graph = submit_flow({node("a"), node("b", {dependency("a")})});
+  for (const char* name : {"a", "b"}) {
+    const Submit same{.id = id_of(graph, name), .kind = greet, .payload = name};
+    const Submit other{.id = same.id, .kind = kind("other"), .payload = "zzz"};
+    const Submit of_a_tenant{.id = same.id, .ns = ns("tenant"), .kind = greet, .payload = name};
+    for (const auto& each : {same, other, of_a_tenant}) {
+      EXPECT_EQ(error_of(each), Errc::duplicate_mismatch);
+      const auto batch = must(run(SubmitMany{{each}}));
+      ASSERT_FALSE(batch.results.at(0));
+      EXPECT_EQ(batch.results.at(0).error().code, Errc::duplicate_mismatch);
+    }
+  }
+  EXPECT_EQ(states(graph), "a=waiting b=waiting_children");
+}
+
 TEST_P(FlowSubmitConformance, ANodeAfterOneThatHasEndedStartsOrIsSkippedAtOnce) {
   const auto grown = submit_flow({node("a"), node("b"), node("c")});
   complete_node(grown, "a");

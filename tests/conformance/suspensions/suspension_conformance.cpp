@@ -82,6 +82,36 @@ TEST_P(Conformance, RepeatedSuspendAnswersAsTheFirstTime) {
   EXPECT_EQ(must(run(command)).suspension_id, first.suspension_id) << "also after the resume";
 }
 
+TEST_P(Conformance, AnotherSuspendUnderTheSameLeaseIsRefused) {
+  const auto id = submit();
+  const auto claimed = claim();
+  const auto command = suspend(claimed, for_signal("a"));
+  const auto first = must(run(command));
+  auto other = suspend(claimed, for_signal("b"));
+  EXPECT_EQ(error_of(other), Errc::execution_not_active) << "another condition";
+  other = command;
+  other.waitpoints = {{.key = waitpoint_key("w")}};
+  EXPECT_EQ(error_of(other), Errc::execution_not_active) << "other waitpoints";
+  other = command;
+  other.suspension_id = SuspensionId{lease_id(7).uuid()};
+  EXPECT_EQ(error_of(other), Errc::execution_not_active) << "another id";
+  EXPECT_EQ(must(run(command)), first) << "the same call";
+  must(run(signal_to(id, "a")));
+  EXPECT_EQ(claim().id, id) << "the first condition holds";
+  EXPECT_EQ(error_of(other), Errc::stale_lease);
+}
+
+TEST_P(Conformance, AnotherSuspensionIdUnderTheSameLeaseIsRefused) {
+  submit();
+  auto command = suspend(claim(), for_signal("a"));
+  command.suspension_id = SuspensionId{lease_id(7).uuid()};
+  const auto first = must(run(command));
+  auto other = command;
+  other.suspension_id = SuspensionId{lease_id(8).uuid()};
+  EXPECT_EQ(error_of(other), Errc::execution_not_active);
+  EXPECT_EQ(must(run(command)), first);
+}
+
 TEST_P(Conformance, RepeatedSignalAnswersAsTheFirstTimeAndCountsOnce) {
   const auto id = submit();
   must(run(suspend(claim(), {CountOf{.n = 2}})));

@@ -17,6 +17,13 @@ local function find_remembered(x, key)
   return existing and placement.remembered_until(existing.f) > x.now and existing
 end
 
+-- Whether an execution may have been submitted by this request. A node's request was one for its flow. What a program of
+-- the contract created has no digest, so the request is recognised by where it went and what it asked for.
+local function is_of_request(f, digest, namespace, lane, kind)
+  if f.digest then return f.digest == digest end
+  return not f.node_index and f.namespace == namespace and f.lane_id == lane and f.execution_kind == kind
+end
+
 -- The earlier of a time and a duration from now; nil if neither is given.
 local function deadline_of(now, deadline, duration)
   if not duration then return deadline end
@@ -51,7 +58,7 @@ local function submit(core_key, ARGV)
   local existing = remembered and find_remembered(x, remembered)
     or is_known and execution.load(core_key, now)
   if existing then
-    if existing.f.digest and existing.f.digest ~= digest then
+    if not is_of_request(existing.f, digest, namespace, lane, kind) then
       return reply.refuse('duplicate_mismatch', existing.id)
     end
     -- A program may have set the payload again, with an expiry.

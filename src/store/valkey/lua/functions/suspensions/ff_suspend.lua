@@ -6,16 +6,14 @@
 --          (empty: none), question
 --   reply  OK event state suspension_id satisfied (1: by signals that had arrived before; the lease goes on)
 --          timeout_at, then of each waitpoint: [id, fields]
--- Repeated under the same lease, it replies as the first time; so does one that was satisfied at once, if it has
--- the same suspension id.
+-- Repeated under the same lease with the same suspension id, it replies as the first time.
 local first_waitpoint, parts_of_waitpoint = 14, 4
 
 local function suspended_before(waits, suspension_id, lease_id, lease_epoch)
   local suspension = waits.suspension
-  if not suspension then return false end
   -- A lease id can be given again, an epoch cannot.
-  if suspension.lease_id ~= lease_id or suspension.lease_epoch ~= lease_epoch then return false end
-  return not suspension.satisfied_at_once or suspension.suspension_id == suspension_id
+  return suspension and suspension.suspension_id == suspension_id and suspension.lease_id == lease_id
+    and suspension.lease_epoch == lease_epoch
 end
 
 local function answer(waits, event)
