@@ -45,7 +45,7 @@ void print_event(const Context& context, const Event& event) {
     fmt::print("{}  {}  {}\n", for_people("at_ms", fields.at("at_ms")),
                colours ? coloured(type, colour_of(to_string(event.type))) : type, subject);
   }
-  std::fflush(stdout);
+  flush_output();
 }
 
 }  // namespace ff::cli

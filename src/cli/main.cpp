@@ -1,5 +1,12 @@
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
+#include <span>
+#include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,6 +18,7 @@
 #include "cli/input/config_file.hpp"
 #include "cli/output/help.hpp"
 #include "cli/output/log.hpp"
+#include "cli/output/output.hpp"
 #include "http/wire/problem.hpp"
 
 // Read by jemalloc: freed memory goes back to the system within seconds, also in a process that has become idle.
@@ -26,8 +34,8 @@ namespace {
 constexpr const char* footer =
     R"(Every setting may be a flag, a variable, or a line in a file; see ff config.
 Exit codes: 0 ok, 1 the execution (or something else) failed, 2 wrong usage or input,
-3 no such execution, waitpoint, budget, quota or worker, 4 its state does not allow that,
-5 server or store unavailable, 6 the token does not allow that.)";
+3 no such execution, flow, node, step, waitpoint, budget, quota or worker, 4 its state does not
+allow that, 5 server or store unavailable, 6 the token does not allow that, 130 interrupted.)";
 
 bool is_command(std::string_view name) {
   return std::ranges::any_of(commands(), [&](const auto& command) { return command.name == name; });
@@ -90,21 +98,77 @@ Result<ExitCode> run(const Chosen& chosen) {
       chosen.common->wanted,
       {.flags = chosen.common->flags, .variable = variable, .file = std::move(*file)});
   FF_TRY(settings);
-  auto exit_code = chosen.run({.settings = *settings, .json = chosen.common->json});
-  if (exit_code && std::fflush(stdout) != 0)
-    return fail(Errc::internal, "cannot write to standard output");
-  return exit_code;
+  return chosen.run({.settings = *settings, .json = chosen.common->json});
 }
+
+// Unlike fmt::print, it does not throw if nobody can read it.
+void print_error(const std::string& line) { std::fputs((line + '\n').c_str(), stderr); }
 
 int report(const Error& error, bool as_json) {
   std::fflush(stdout);
   const bool wants_token = error.code == Errc::unauthenticated;
   if (as_json)
-    fmt::print(stderr, "{}\n", boost::json::serialize(http::to_problem(error)));
+    print_error(boost::json::serialize(http::to_problem(error)));
   else
-    fmt::print(stderr, "ff: {}: {}{}\n", error.name(), printable(error.message, std::string::npos),
-               wants_token ? "; give ff the token as FF_TOKEN or in --token-file" : "");
+    print_error(
+        fmt::format("ff: {}: {}{}", error.name(), printable(error.message, std::string::npos),
+                    wants_token ? "; give ff the token as FF_TOKEN or in --token-file" : ""));
   return static_cast<int>(exit_code_of(error));
+}
+
+// The engine did all that was asked, so this is none of its errors and has no code.
+int report_lost_output(const std::error_code& reason, bool as_json) {
+  const auto message = fmt::format("cannot write to standard output: {}", reason.message());
+  if (as_json)
+    print_error(boost::json::serialize(boost::json::object{{"detail", message}}));
+  else
+    print_error("ff: " + message);
+  return static_cast<int>(ExitCode::failed);
+}
+
+int run_and_report(const Chosen& chosen) {
+  const bool as_json = chosen.common->json;
+  try {
+    const auto exit_code = run(chosen);
+    if (!exit_code) return report(exit_code.error(), as_json);
+    flush_output();
+    return static_cast<int>(*exit_code);
+  } catch (const std::system_error& error) {
+    if (std::ferror(stdout) != 0) return report_lost_output(error.code(), as_json);
+    if (std::ferror(stderr) != 0) return static_cast<int>(ExitCode::failed);
+    throw;
+  }
+}
+
+// Without this, the next file that is opened, of a store or a connection, would get the place of a closed standard
+// file and what is printed to it. Standard output stays unwritable, so that a lost output is reported.
+void fill_standard_files() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(file, F_GETFD) < 0)
+      static_cast<void>(::open("/dev/null", file == STDOUT_FILENO ? O_RDONLY : O_RDWR));
+}
+
+// Whether errors are to be JSON, also where the words make no command.
+bool wants_json(int argc, char** argv) {
+  for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc)).subspan(1)) {
+    if (word == "--") return false;
+    if (word == "--json") return true;
+  }
+  return false;
+}
+
+Error wrong_usage(std::string_view message, const std::string& command) {
+  return {Errc::invalid_input, fmt::format("{}; see ff {}{}--help", message, printable(command),
+                                           command.empty() ? "" : " ")};
+}
+
+// Help and versions are no errors, though the parser ends with them like with one.
+int end_of_parsing(CLI::App& app, const CLI::ParseError& end, const Error& error, bool as_json) {
+  if (end.get_exit_code() != 0) return report(error, as_json);
+  app.exit(end);
+  std::cout.flush();
+  if (std::cout) return 0;
+  return report_lost_output({errno, std::generic_category()}, as_json);
 }
 
 void add_common(CLI::App& app, const Command& command, CommonArguments& common) {
@@ -117,7 +181,9 @@ void add_common(CLI::App& app, const Command& command, CommonArguments& common) 
 }
 
 int main(int argc, char** argv) {
-  log_to_stderr(info(Setting::log_level).default_value);
+  fill_standard_files();
+  // Of commands; programs that serve or work set the level that the user wants.
+  log_to_stderr("warning");
 
   CLI::App app{"FlowFabric: a durable execution engine", "ff"};
   app.set_version_flag("--version", fmt::format("ff {}", version));
@@ -137,19 +203,19 @@ int main(int argc, char** argv) {
     sub.final_callback([&chosen, &own, run = std::move(run)] { chosen = {run, &own}; });
   }
   const auto name = command_name(argc, argv);
+  const bool as_json = wants_json(argc, argv);
   if (!name.empty() && !is_command(name) && !is_group(name)) {
     const auto group = name.substr(0, name.find(' '));
-    fmt::print(stderr, "ff: there is no command '{}'; see ff {}--help\n", printable(name),
-               is_group(group) ? group + ' ' : "");
-    return static_cast<int>(ExitCode::usage);
+    return report(wrong_usage(fmt::format("there is no command '{}'", printable(name)),
+                              is_group(group) ? group : ""),
+                  as_json);
   }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& wrong) {
-    return app.exit(wrong) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+  } catch (const CLI::ParseError& end) {
+    return end_of_parsing(app, end, wrong_usage(end.what(), name), as_json);
   }
-  const auto exit_code = run(chosen);
-  return exit_code ? static_cast<int>(*exit_code) : report(exit_code.error(), chosen.common->json);
+  return run_and_report(chosen);
 }
 
 }  // namespace

@@ -60,6 +60,8 @@ TEST_F(FlowTest, WrongGraphIsRefusedWithItsPath) {
   EXPECT_EQ(refused.exit_code, 3);
   EXPECT_THAT(refused.err, HasSubstr("nodes[0].after[0]"));
   EXPECT_EQ(ff({"flow", "submit", "-"}, "[").exit_code, 2);
+  EXPECT_THAT(ff({"flow", "submit", "-"}, "{\n \"nodes\": x}").err,
+              HasSubstr("standard input is not valid JSON: syntax error at line 2, column 11"));
   EXPECT_EQ(ff({"flow", "submit", "/nonexistent"}).exit_code, 2);
   EXPECT_EQ(ff({"flow", "get", "01920000-0000-7000-8000-000000000001"}).exit_code, 3);
 }

@@ -80,12 +80,23 @@ TEST_F(ResourcesCliTest, QuotaIsCreatedShownAndDeleted) {
 
 TEST_F(ResourcesCliTest, WhySaysWhatAnExecutionWaitsFor) {
   const auto budget = created({"budgets", "create", "--hard", "tokens=1"});
+  const auto twice = ff({"budgets", "report", budget, "tokens=1", "tokens=2"});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("'tokens' is given twice"));
   out({"budgets", "report", budget, "tokens=1"});
   const auto id = submit({"k", "--budget", budget});
   EXPECT_THAT(out({"why", id}),
               ::testing::AllOf(HasSubstr("waiting_for_budget"), HasSubstr("tokens 1/1")));
   EXPECT_THAT(out({"why", id, "--json"}), HasSubstr("\"obstacles\":["));
   EXPECT_EQ(ff({"why", missing_id}).exit_code, 3);
+}
+
+TEST_F(ResourcesCliTest, WhyTellsHowToCreateADeletedQuotaAgain) {
+  const auto quota = created({"quotas", "create", "--max-concurrent", "1"});
+  const auto id = submit({"k", "--quota", quota});
+  out({"quotas", "delete", quota});
+  EXPECT_THAT(out({"why", id}),
+              HasSubstr("ff quotas create --id " + quota + " --max-concurrent LIMIT"));
 }
 
 TEST_F(ResourcesCliTest, WorkersAreListedAndDrained) {

@@ -44,6 +44,16 @@ TEST_F(ServerTest, PortInUseIsRefusedAndLeavesTheOtherServerAlone) {
   EXPECT_EQ(ff({"submit", "k"}).exit_code, 0);
 }
 
+TEST_F(ServerTest, CommandOnADataDirectoryPrintsNoLogOfAServer) {
+  const auto server = serve("server");
+  const auto id = submit({"k"});
+  server->signal(SIGTERM);
+  server->wait();
+  const auto got = run_ff({"get", id, "--url", store()});
+  EXPECT_EQ(got.exit_code, 0);
+  EXPECT_EQ(got.err, "");
+}
+
 TEST_F(ServerTest, DataDirectoryIsForItsOwnerOnly) {
   const auto server = serve("server");
   EXPECT_EQ(std::filesystem::status(data()).permissions(), std::filesystem::perms::owner_all);

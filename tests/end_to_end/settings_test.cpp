@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <boost/json.hpp>
+
 #include "tests/end_to_end/cli_test.hpp"
 
 namespace ff::test {
@@ -93,8 +95,41 @@ TEST_F(ConfigTest, ServerUsesItsSettings) {
   }
 }
 
-TEST(Program, OutputThatCannotBeWrittenIsAnError) {
-  EXPECT_EQ(run({"/bin/sh", "-c", program + " version > /dev/full"}).exit_code, 1);
+TEST(Program, OutputThatCannotBeWrittenIsOneErrorWhateverItsSize) {
+  for (const char* command : {"version", "library", "completion bash", "--help"})
+    for (const char* output : {">/dev/full", ">&-"}) {
+      const auto failed = run({"/bin/sh", "-c", program + " " + command + " " + output});
+      EXPECT_EQ(failed.exit_code, 1) << command << output;
+      EXPECT_THAT(failed.err, ::testing::MatchesRegex("ff: cannot write to standard output: .*\n"))
+          << command << output;
+    }
+  const auto json = run({"/bin/sh", "-c", program + " library --json >/dev/full"});
+  EXPECT_EQ(json.exit_code, 1);
+  EXPECT_EQ(boost::json::parse(json.err).at("detail").as_string(),
+            "cannot write to standard output: No space left on device");
+}
+
+TEST(Program, ErrorThatCannotBeWrittenKeepsItsExitCode) {
+  EXPECT_EQ(run({"/bin/sh", "-c", program + " get 7 2>/dev/full"}).exit_code, 2);
+  EXPECT_EQ(run({"/bin/sh", "-c", program + " no-such-command 2>&-"}).exit_code, 2);
+}
+
+TEST(Program, WrongUsageIsReportedLikeOtherErrors) {
+  for (const Words& wrong : {Words{"submit", "k", "p", "--bogus"},
+                             {"get"},
+                             {"sumbit"},
+                             {"budgets", "burn"},
+                             {"budgets"},
+                             {"submit", "k", "--policy", "x"}}) {
+    const auto text = run_ff(wrong);
+    EXPECT_EQ(text.exit_code, 2) << wrong.back();
+    EXPECT_THAT(text.err, ::testing::MatchesRegex("ff: invalid_input: .*; see ff .*--help\n"));
+    auto with_json = wrong;
+    with_json.push_back("--json");
+    const auto json = run_ff(with_json);
+    EXPECT_EQ(json.exit_code, 2) << wrong.back();
+    EXPECT_EQ(boost::json::parse(json.err).at("code"), "invalid_input") << json.err;
+  }
 }
 
 TEST(Program, CommandThatIsNotThereIsRefused) {

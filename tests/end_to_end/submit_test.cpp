@@ -1,5 +1,8 @@
 // Submitting, and waiting for results.
+#include <csignal>
 #include <fstream>
+
+#include <boost/json.hpp>
 
 #include "tests/end_to_end/cli_test.hpp"
 
@@ -139,6 +142,32 @@ TEST_F(SubmitTest, LinesOfAFileAreAnExecutionEach) {
   EXPECT_EQ(ff({"submit", "k", "--lines", "--wait"}).exit_code, 2);
 }
 
+TEST_F(SubmitTest, AnUnknownFieldOfThePolicyIsNamedByItsPath) {
+  const auto server = serve("server");
+  EXPECT_THAT(ff({"submit", "k", "--policy", R"({"a": 1})"}).err, HasSubstr("'policy.a'"));
+}
+
+TEST_F(SubmitTest, InterruptedWaitPrintsTheIdOfWhatWasSubmitted) {
+  const auto server = serve("server");
+  const auto port = url_.substr(url_.rfind(':') + 1);
+  const auto metrics = [&] {
+    return run({"/bin/bash", "-c",
+                "exec 3<>/dev/tcp/127.0.0.1/" + port +
+                    "; printf 'GET /metrics HTTP/1.1\\r\\nHost: 127.0.0.1:" + port +
+                    "\\r\\nConnection: close\\r\\n\\r\\n' >&3; cat <&3"})
+        .out;
+  };
+  Process waiting(ff_command({"submit", "k", "--wait"}, {"FF_URL=" + url_}));
+  while (metrics().find("ff_http_long_polls 1") == std::string::npos) {
+  }
+  waiting.signal(SIGINT);
+  const auto ended = waiting.wait();
+  EXPECT_EQ(ended.exit_code, 130);
+  EXPECT_EQ(ended.out, "");
+  const auto listed = boost::json::parse(out({"ls", "--json"}));
+  EXPECT_THAT(ended.err, HasSubstr(uuid_of(listed.at("id").as_string().c_str())));
+}
+
 TEST_F(SubmitTest, WrongInputIsRefusedWithExitCode2) {
   const auto server = serve("server");
   for (const Words& wrong : {Words{},
@@ -147,6 +176,7 @@ TEST_F(SubmitTest, WrongInputIsRefusedWithExitCode2) {
                              {"k", "--delay", "soon"},
                              {"k", "--deadline", "-5s"},
                              {"k", "--tag", "nothing"},
+                             {"k", "--tag", "a.b=1", "--tag", "a.b=2"},
                              {"k", "--retries", "x"},
                              {"k", "--backoff", "5"},
                              {"k", "--policy", "[]"},

@@ -125,6 +125,18 @@ TEST_F(SuspendTest, WorkThatWaitsForAWorkerCanBeSuspended) {
   EXPECT_EQ(result(id), "operator\n");
 }
 
+TEST_F(SuspendTest, AConditionCanBeAWord) {
+  const auto timed = submit({"k"});
+  out({"suspend", timed, "--condition", R"("timeout")", "--timeout", "1h"});
+  EXPECT_EQ(state(timed), "suspended");
+  const auto operated = submit({"k"});
+  out({"suspend", operated, "--condition", R"("operator")"});
+  EXPECT_EQ(state(operated), "suspended");
+  EXPECT_THAT(ff({"suspend", operated, "--condition", R"({"cnt": 2})"}).err,
+              HasSubstr("'condition.cnt'"));
+  EXPECT_EQ(ff({"suspend", operated, "--condition", "{"}).exit_code, 2);
+}
+
 TEST_F(SuspendTest, WrongRequestOfACommandFailsForGood) {
   const auto worker = work(R"(cat >&3; exit 75)");
   const auto failure = [&](const std::string& request) {
@@ -132,6 +144,9 @@ TEST_F(SuspendTest, WrongRequestOfACommandFailsForGood) {
   };
   EXPECT_THAT(failure("{"), HasSubstr("not JSON"));
   EXPECT_THAT(failure(R"({"conditio": {}})"), HasSubstr("conditio"));
+  EXPECT_THAT(failure(R"({"condition": {"cnt": 2}})"), HasSubstr("'condition.cnt'"));
+  EXPECT_THAT(failure(R"({"lease_id": 1})"),
+              HasSubstr("lease_id is a field that the worker sets itself"));
   EXPECT_THAT(failure(R"({"condition": {"all": []}})"), HasSubstr("condition"));
 }
 

@@ -223,6 +223,8 @@ TEST_F(WorkTest, WrongInputIsRefused) {
                              {"work", "true", "--concurrency", "0"},
                              {"work", "true", "--lanes", ""},
                              {"work", "true", "--lease-ttl", "0"},
+                             {"work", "true", "--max", "0"},
+                             {"work", "true", "--once", "--max", "2"},
                              {"work", "true", "--capabilities", "a b"}})
     EXPECT_EQ(ff(wrong).exit_code, 2) << wrong.back();
 }

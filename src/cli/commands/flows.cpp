@@ -60,7 +60,7 @@ Result<SubmitFlow> read_graph(const Context& context, const FlowSubmitArguments&
   auto text = given.file == "-" ? read_all(stdin, "standard input", graph_bytes_max)
                                 : read_file(given.file, graph_bytes_max);
   FF_TRY(text);
-  auto body = http::parse_json_object(*text);
+  auto body = http::parse_json_object(*text, given.file == "-" ? "standard input" : given.file);
   FF_TRY(body);
   auto url = given.request.texts;
   const auto& ns = context.settings.value(Setting::ns);
@@ -100,14 +100,18 @@ Result<ExitCode> print_flow_result(const Context& context, Client& client, const
 Result<ExitCode> submit(const Context& context, const FlowSubmitArguments& given) {
   auto graph = read_graph(context, given);
   FF_TRY(graph);
+  const bool dry_run = graph->dry_run;
+  std::optional<IdAtInterrupt> interrupt;
+  if (given.wait.wait && !dry_run) interrupt.emplace();
   const auto engine = open_engine(context.settings);
   FF_TRY(engine);
   Client client(**engine, {.submit_retry = command_repeat.limit});
-  const bool dry_run = graph->dry_run;
   const auto reply = client.submit_flow(std::move(*graph));
   FF_TRY(reply);
-  if (given.wait.wait && !dry_run)
+  if (interrupt) {
+    interrupt->set("flow " + reply->flow.id.str());
     return print_flow_result(context, client, reply->flow.id, given.wait.limit());
+  }
   if (context.json)
     print_json(http::to_fields(*reply));
   else if (dry_run && reply->duplicate)
@@ -287,7 +291,7 @@ class EventLines {
       FF_TRY(name);
       fmt::print("{}  {:<16}  {}\n", to_rfc3339(event.at), to_string(event.type), *name);
     }
-    std::fflush(stdout);
+    flush_output();
     return {};
   }
 

@@ -47,14 +47,14 @@ class PagePrinter {
     if (page.snapshot && !context_.json)
       print_text(stream, for_terminal(page.snapshot->document) + "\n", Colour::none);
     for (const auto& frame : page.frames) print_frame(stream, frame, is_summary);
-    std::fflush(stdout);
+    flush_output();
   }
 
   // The last line: how the execution ended.
   void print_end(ExecutionState end) {
     if (context_.json) return print_json({{"end", to_string(end)}});
     end_line();
-    std::fflush(stdout);
+    flush_output();
     fmt::print(stderr, "ff: the execution is {}\n", to_string(end));
   }
 
@@ -67,7 +67,7 @@ class PagePrinter {
   void print_note(const std::string& line) {
     const auto& screen = standard_output();
     end_line();
-    std::fflush(stdout);
+    flush_output();
     fmt::print(stderr, "{}\n",
                screen.terminal && screen.colours ? coloured(line, Colour::yellow) : line);
   }

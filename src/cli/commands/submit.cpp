@@ -33,7 +33,7 @@ void print_reply(const Context& context, const SubmitReply& reply) {
 }
 
 Result<ExitCode> submit_one(const Context& context, Engine& engine, Submit submit,
-                            const WaitOption& wait) {
+                            const WaitOption& wait, std::optional<IdAtInterrupt>& interrupt) {
   const auto reply =
       run_blocking(engine, submit_repeatedly(engine, std::move(submit), command_repeat));
   FF_TRY(reply);
@@ -41,6 +41,7 @@ Result<ExitCode> submit_one(const Context& context, Engine& engine, Submit submi
     print_reply(context, *reply);
     return ExitCode::ok;
   }
+  interrupt->set("execution " + short_id(reply->id));
   return print_result(context, engine, reply->id, wait.limit());
 }
 
@@ -116,8 +117,9 @@ class LineSubmitter {
 Result<ExitCode> submit_lines(const Context& context, Engine& engine, Submit submit,
                               const SubmitArguments& given) {
   if (submit.id || submit.idempotency_key || submit.flow || given.wait.wait)
-    return fail(Errc::invalid_input,
-                "--lines makes many executions; --id, --idempotency-key, --flow and --wait are for one");
+    return fail(
+        Errc::invalid_input,
+        "--lines makes many executions; --id, --idempotency-key, --flow and --wait are for one");
   const auto& [text, name] = given.payload;
   const bool standard_input = name.empty();
   if (text != "-" && !text.empty())
@@ -148,15 +150,17 @@ Result<ExitCode> run(const Context& context, SubmitArguments given) {
     FF_TRY(payload);
     submit->payload = std::move(*payload);
   }
+  std::optional<IdAtInterrupt> interrupt;
+  if (given.wait.wait) interrupt.emplace();
   const auto engine = open_engine(context.settings);
   FF_TRY(engine);
   if (given.lines) return submit_lines(context, **engine, std::move(*submit), given);
-  return submit_one(context, **engine, std::move(*submit), given.wait);
+  return submit_one(context, **engine, std::move(*submit), given.wait, interrupt);
 }
 
 void add_policy(Arguments& arguments, Request& request) {
-  arguments.json_field("--policy", request, "policy",
-                       "The whole policy as JSON; the options below change parts of it");
+  arguments.object_field("--policy", request, "policy",
+                         "The whole policy as JSON; the options below change parts of it");
   arguments.number_field("--retries", request, "policy.retry_policy.max_retries",
                          "How often a failure is retried (default: never)");
   arguments.duration_field("--backoff", request, "policy.retry_policy.backoff.initial_delay_ms",
@@ -198,8 +202,9 @@ Run setup_submit(Arguments& arguments) {
                   "The same, with any text for a key");
   arguments.field("--flow", request, "flow", "ID",
                   "Make it a node of this flow, which has not ended");
-  arguments.field("--node", request, "node", "NAME",
-                  "Its name there: makes the call safe to repeat (default: the idempotency key, or made up)");
+  arguments.field(
+      "--node", request, "node", "NAME",
+      "Its name there: makes the call safe to repeat (default: the idempotency key, or made up)");
   arguments.texts_field("--after", request, "after", "NODE",
                         "A node of the flow that must complete first; repeatable");
   arguments.field("--content-type", request, "content_type", "TYPE",

@@ -102,7 +102,7 @@ Result<ExitCode> watch_one(const Context& context, Engine& engine, const Executi
     } else if (text != shown) {
       // A table's titles are printed once.
       fmt::print("{}", shown.empty() || context.json ? text : text.substr(text.find('\n') + 1));
-      std::fflush(stdout);
+      flush_output();
     }
     shown = text;
     if (is_terminal(execution->state)) {

@@ -2,6 +2,7 @@
 #include <flowfabric/worker.hpp>
 
 #include <atomic>
+#include <limits>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -20,14 +21,16 @@
 namespace ff::cli {
 namespace {
 
+constexpr std::uint32_t any_number = std::numeric_limits<std::uint32_t>::max();
+
 struct WorkArguments {
   std::string command;
   WorkerOptions worker;
   std::uint32_t concurrency = 1;
   std::vector<std::string> kinds;
   std::string content_type;
-  bool stream = false;    // the output, while it is made
-  std::uint32_t max = 0;  // 0: any number
+  bool stream = false;  // the output, while it is made
+  std::uint32_t max = any_number;
   bool once = false;
   std::vector<std::string> withheld;  // variables that a command does not get
   Millis delay = std::chrono::seconds{30};
@@ -147,6 +150,11 @@ Result<SuspendOptions> suspension_of(const std::string& request, const Task& tas
   fields.texts["lease_id"] = task.fence().lease_id.str();
   fields.texts["lease_epoch"] = std::to_string(std::to_underlying(task.fence().lease_epoch));
   fields.texts["attempt_id"] = task.fence().attempt_id.str();
+  for (const auto& [own, value] : fields.texts)
+    if (const auto* given = fields.values.if_contains(own); given && *given != value)
+      return fail(Errc::invalid_input,
+                  fmt::format("{} is a field that the worker sets itself; leave it out",
+                              std::string_view(own)));
   auto suspend = fields.to<Suspend>();
   FF_TRY(suspend);
   SuspendOptions options{.condition = std::move(suspend->condition),
@@ -250,7 +258,7 @@ class ShellWorker {
       : given_(given), signals_(signals) {}
 
   Outcome work(Task& task) {
-    if (given_.max > 0 && started_++ >= given_.max)
+    if (given_.max != any_number && started_++ >= given_.max)
       return Outcome::handed_back("this worker has done its share");
     const Share share(*this);
     return run(task);
@@ -262,7 +270,7 @@ class ShellWorker {
     explicit Share(ShellWorker& w) : worker(w) {}
     ~Share() {
       const auto& max = worker.given_.max;
-      if (max > 0 && ++worker.finished_ == max) worker.signals_.stop();
+      if (max != any_number && ++worker.finished_ == max) worker.signals_.stop();
     }
     ShellWorker& worker;
   };
@@ -300,6 +308,9 @@ class ShellWorker {
 };
 
 Result<ExitCode> run(const Context& context, WorkArguments given) {
+  if (given.max == 0) return fail(Errc::invalid_input, "--max must be at least 1");
+  if (given.once && given.max != any_number)
+    return fail(Errc::invalid_input, "--once is the same as --max 1; give one of the two");
   set_log_level(context.settings);
   constexpr Millis time_to_report = std::chrono::seconds{3};
   constexpr Millis time_to_end = std::chrono::seconds{2};
@@ -310,8 +321,7 @@ Result<ExitCode> run(const Context& context, WorkArguments given) {
   if (given.once) given.max = 1;
   given.withheld = secret_variables(context.settings);
   given.worker.ns = context.settings.text(Setting::ns);
-  given.worker.concurrency =
-      given.max > 0 ? std::min(given.concurrency, given.max) : given.concurrency;
+  given.worker.concurrency = std::min(given.concurrency, given.max);
   // A command that is stopped has its grace; what it says in it is still reported.
   given.worker.drain_limit = given.grace + time_to_report;
   std::optional<Error> denied;
@@ -354,7 +364,7 @@ Run setup_work(Arguments& arguments) {
       "The worker's name, which no other live worker has (default: host and process id)");
   arguments.option("--alive-ttl", worker.alive_ttl,
                    "How long a worker that crashed keeps its name from others (default: 30s)");
-  arguments.option("--max", given->max, "End after so many executions");
+  arguments.option("--max", given->max, "End after so many executions (default: never)");
   arguments.flag("--once", given->once, "The same as --max 1");
   arguments.option("--delay", given->delay,
                    "How long an execution waits whose command ended with 75 (default: 30s)");

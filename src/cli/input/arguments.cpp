@@ -104,6 +104,16 @@ void Arguments::json_field(const char* name, Request& request, const char* field
   parsed(name, "JSON", help, [&request, name, field](const std::string& text) {
     boost::system::error_code failed;
     auto value = http::json::parse(text, failed);
+    if (failed) throw CLI::ValidationError(name, "is not valid JSON");
+    request.set(field, std::move(value));
+  });
+}
+
+void Arguments::object_field(const char* name, Request& request, const char* field,
+                             const char* help) {
+  parsed(name, "JSON", help, [&request, name, field](const std::string& text) {
+    boost::system::error_code failed;
+    auto value = http::json::parse(text, failed);
     if (failed || !value.is_object()) throw CLI::ValidationError(name, "is not a JSON object");
     request.set(field, std::move(value));
   });
@@ -144,7 +154,9 @@ void Arguments::parsed_pairs(const char* name, const char* type, const char* hel
       const auto equals = pair.find('=');
       if (equals == std::string::npos)
         throw CLI::ValidationError(name, fmt::format("'{}' is not {}", printable(pair), type));
-      object[pair.substr(0, equals)] = parse_value(pair.substr(equals + 1));
+      const auto key = pair.substr(0, equals);
+      if (!object.emplace(key, parse_value(pair.substr(equals + 1))).second)
+        throw CLI::ValidationError(name, fmt::format("'{}' is given twice", printable(key)));
     }
     request.set(field, std::move(object));
   };

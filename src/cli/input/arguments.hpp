@@ -51,6 +51,7 @@ class Arguments {
   void time_field(const char* name, Request& request, const char* path, Side side,
                   const char* help);
   void json_field(const char* name, Request& request, const char* field, const char* help);
+  void object_field(const char* name, Request& request, const char* field, const char* help);
   void list_field(const char* name, Request& request, const char* path, const char* help);
   void text_field(const char* name, Request& request, const char* path, const char* type,
                   const char* help);

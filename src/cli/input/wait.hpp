@@ -3,6 +3,9 @@
 
 #include <flowfabric/client.hpp>
 
+#include <mutex>
+#include <string>
+
 #include "base/try.hpp"
 #include "cli/command.hpp"
 #include "cli/output/output.hpp"
@@ -19,6 +22,22 @@ struct WaitOption {
     arguments.option("--timeout", timeout, "With --wait: how long at most (default: 1m)");
   }
   Millis limit() const { return wait ? timeout : Millis{0}; }
+};
+
+// SIGINT and SIGTERM end the process at once, as they would without it, but the id of what was submitted is printed to
+// standard error first. It takes the signals from every thread that is started later, so it must come before the
+// engine; it lives as long as the process.
+class IdAtInterrupt {
+ public:
+  IdAtInterrupt();
+  void set(std::string work);  // "execution ID"; before, nothing is printed
+
+ private:
+  struct Shared {
+    std::mutex mutex;
+    std::string work;
+  };
+  std::shared_ptr<Shared> shared_;
 };
 
 inline Result<ExitCode> print_result(const Context& context, Engine& engine, const ExecutionId& id,

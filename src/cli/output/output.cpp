@@ -1,7 +1,9 @@
 #include "cli/output/output.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -81,6 +83,12 @@ Colour colour_of(std::string_view value) {
       value == "suspended")
     return Colour::yellow;
   return Colour::none;
+}
+
+void flush_output() {
+  errno = std::ferror(stdout) != 0 ? EIO : 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
 }
 
 void print_json(const json::object& object) { fmt::print("{}\n", json::serialize(object)); }

@@ -27,6 +27,10 @@ std::string for_people(std::string_view name, const json::value& value);
 std::string label(std::string_view name);
 Colour colour_of(std::string_view value);  // of a state, an outcome or an event
 
+// Sends what was printed so far. Throws std::system_error if it cannot be written, as fmt::print does: the program
+// then ends with that error.
+void flush_output();
+
 void print_json(const json::object& object);
 
 // An object: for a person a line per field, values in one column, inner objects field by field.

@@ -71,8 +71,9 @@ Result<void> subflow_valid(const FlowNode& node, std::size_t budgets_of_flow, st
     return fail_field(Errc::invalid_input, "payload",
                       "a node with flow has no payload; give it to the nodes of that flow");
   if (node.delay_until)
-    return fail_field(Errc::invalid_input, "delay_until_ms",
-                      "a node with flow has no delay; give it to the first nodes of that flow");
+    return fail_field(Errc::invalid_input, "flow",
+                      "a node with flow has neither delay_ms nor delay_until_ms; give the delay to "
+                      "the first nodes of that flow");
   if (depth == limits::subflow_depth_max)
     return fail_field(Errc::flow_limit_exceeded, "flow",
                       fmt::format("flow: at most {} flows can be within each other",

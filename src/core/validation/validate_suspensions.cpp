@@ -16,9 +16,11 @@ Result<void> question_valid(const Question& question) {
        in_range("choices", question.choices.size(), std::size_t{0}, limits::choices_max),
        in_range("approvers", question.approvers.size(), std::size_t{0}, limits::approvers_max)}));
   std::set<SignalName> signals;
-  for (const auto& choice : question.choices) {
-    FF_TRY(all_of({present("choices.signal", choice.signal),
-                   short_text("choices.label", choice.label, limits::choice_bytes_max)}));
+  for (std::size_t i = 0; i < question.choices.size(); ++i) {
+    const auto& choice = question.choices[i];
+    FF_TRY(inside(fmt::format("choices[{}]", i),
+                  all_of({present("signal", choice.signal),
+                          short_text("label", choice.label, limits::choice_bytes_max)})));
     if (!signals.insert(choice.signal).second)
       return fail_field(Errc::invalid_input, "choices",
                         fmt::format("choices has two of the signal {}", choice.signal.str()));
@@ -37,7 +39,8 @@ Result<void> question_valid(const Question& question) {
 Result<void> waitpoint_valid(const NewWaitpoint& waitpoint) {
   FF_TRY(all_of({present("key", waitpoint.key),
                  duration_in_range("expires_in_ms", waitpoint.expires_in, Millis{1})}));
-  return waitpoint.question ? question_valid(*waitpoint.question) : Result<void>{};
+  return waitpoint.question ? inside("question", question_valid(*waitpoint.question))
+                            : Result<void>{};
 }
 
 Result<void> signal_texts_valid(const SignalSource& source, std::string_view category,
@@ -86,8 +89,9 @@ Result<void> validate(const Suspend& operation, PartitionIndex partition_count) 
       fits("handler_state", operation.state.size(), limits::suspension_state_bytes_max),
   }));
   std::vector<WaitpointKey> keys;
-  for (const auto& waitpoint : operation.waitpoints) {
-    FF_TRY(waitpoint_valid(waitpoint));
+  for (std::size_t i = 0; i < operation.waitpoints.size(); ++i) {
+    const auto& waitpoint = operation.waitpoints[i];
+    FF_TRY(inside(fmt::format("waitpoints[{}]", i), waitpoint_valid(waitpoint)));
     if (std::ranges::find(keys, waitpoint.key) != keys.end())
       return fail_field(Errc::invalid_input, "waitpoints",
                         fmt::format("waitpoints has two with the key {}", waitpoint.key.str()));

@@ -94,9 +94,11 @@ Async<void> add_quota(store::Store& store, const QuotaId& quota, std::vector<Obs
   if (!info) {
     found.push_back({.reason = reason,
                      .detail = fmt::format("quota {} does not exist", quota.str()),
-                     .remedy = fmt::format("create it again with this id (ff quotas create --id "
-                                           "{}), or cancel the execution",
-                                           quota.str())});
+                     .remedy = fmt::format(
+                         "create it again with this id (ff quotas create --id {} --max-concurrent "
+                         "LIMIT, or --max-per-window LIMIT --window DURATION), or cancel the "
+                         "execution",
+                         quota.str())});
     co_return Result<void>{};
   }
   const auto& spec = info->spec;
@@ -139,8 +141,7 @@ Async<void> add_pause(store::Store& store, const ExecutionInfo& info,
       if (is_breach_reason(flow->reason)) reason = BlockingReason::paused_by_policy;
     }
   }
-  obstacles.push_back(
-      {.reason = reason, .detail = std::move(detail), .remedy = std::move(remedy)});
+  obstacles.push_back({.reason = reason, .detail = std::move(detail), .remedy = std::move(remedy)});
   co_return Result<void>{};
 }
 
@@ -288,9 +289,9 @@ Async<void> explain_dependencies(store::Store& store, const ExecutionInfo& info,
   why.obstacles.push_back(
       {.reason = info.state_vector.blocking_reason,
        .detail = why.summary,
-       .remedy = info.flow ? fmt::format("ff flow get {} shows the nodes of its flow",
-                                         info.flow->str())
-                           : "they have to end first"});
+       .remedy = info.flow
+                     ? fmt::format("ff flow get {} shows the nodes of its flow", info.flow->str())
+                     : "they have to end first"});
   co_return Result<void>{};
 }
 

@@ -194,6 +194,11 @@ TEST_F(HttpFlows, WrongGraphIsRefusedWithItsPath) {
       refusal(R"([{"name":"a","kind":"k","after":["b"]},{"name":"b","kind":"k","after":["a"]}])"),
       "cycle_detected nodes[0].after[0]");
   EXPECT_EQ(refusal(R"([{"name":"a","kind":"k","before":[]}])"), "unknown_field nodes[0].before");
+  for (const char* delay : {R"("delay_ms":1)", R"("delay_until_ms":1)"})
+    EXPECT_EQ(
+        refusal(fmt::format(R"([{{"name":"a","flow":{{"nodes":[{{"name":"b","kind":"k"}}]}},{}}}])",
+                            delay)),
+        "invalid_input nodes[0].flow");
 }
 
 TEST_F(HttpFlows, AWrongNameOfAnInputIsCalledSo) {

@@ -168,6 +168,16 @@ TEST_F(ObservabilityTest, TheTraceGoesFromTheSubmitToTheClaim) {
   }
 }
 
+TEST_F(ObservabilityTest, FieldsUnderAnotherContentTypeAreRefusedWithAHint) {
+  serve();
+  const auto refused = post("/v1/executions", R"({"kind":"k"})",
+                            "Content-Type: application/x-www-form-urlencoded\r\n");
+  EXPECT_EQ(refused.result_int(), 400u);
+  EXPECT_THAT(std::string(body_of(refused).at("detail").as_string()),
+              ::testing::AllOf(::testing::HasSubstr("kind is missing"),
+                               ::testing::HasSubstr("Content-Type: application/json")));
+}
+
 TEST_F(ObservabilityTest, BytesTravelAsTheyAreWithTheirContentType) {
   serve();
   const std::string bytes("\x00\xff{}\r\n", 6);

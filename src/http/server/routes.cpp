@@ -420,6 +420,18 @@ const Route& by_body(const Route& found, RequestFields& fields) {
   return *other;
 }
 
+// Clients such as curl send JSON under another type unless they are told its own.
+Error with_hint(Error error, const Route& route, const RequestFields& fields) {
+  const bool is_raw = !route.raw_body_field.empty() && fields.text.empty() &&
+                      fields.body.contains(route.raw_body_field);
+  if (is_raw && (error.code == Errc::fence_required || error.message.ends_with(" is missing")))
+    error.message += fmt::format(
+        "; the body was taken for the {} itself, as its Content-Type is not JSON: send fields as "
+        "Content-Type: application/json",
+        route.raw_body_field);
+  return error;
+}
+
 }  // namespace
 
 asio::awaitable<Response> run(const Route& found, Engine& engine, RequestFields fields) {
@@ -427,8 +439,8 @@ asio::awaitable<Response> run(const Route& found, Engine& engine, RequestFields 
   if (route.page) co_return page_response(*route.page);
   if (!route.read) co_return openapi_response(fields);
   const auto call = route.read(fields);
+  if (!call) co_return error_response(with_hint(call.error(), route, fields));
   fields = {};  // the operation may wait long
-  if (!call) co_return error_response(call.error());
   co_await engine.perform(**call);
   co_return route.respond(**call);
 }

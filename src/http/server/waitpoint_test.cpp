@@ -69,6 +69,22 @@ class WaitpointTest : public HttpTest {
   ff::test::LogCapture log_;
 };
 
+TEST_F(WaitpointTest, AWrongQuestionIsNamedByItsPath) {
+  const auto field_of = [&](const char* question) {
+    const auto id = submit(R"({"kind":"k"})", api_);
+    auto fields = claim(id, api_);
+    fields["condition"] = "operator";
+    fields["waitpoints"] =
+        json::parse(fmt::format(R"([{{"key":"deploy","question":{}}}])", question));
+    const auto refused =
+        body_of(post("/v1/executions/" + id + "/suspend", json::serialize(fields), api_));
+    return text_at(refused, "field");
+  };
+  EXPECT_EQ(field_of(R"({"choices":[{"signal":"a","label":"x"},{"signal":"a","label":"y"}]})"),
+            "waitpoints[0].question.choices");
+  EXPECT_EQ(field_of(R"({"approvers":["ada","ada"]})"), "waitpoints[0].question.approvers");
+}
+
 // ---- Reading ------------------------------------------------------------------------------------
 
 TEST_F(WaitpointTest, ReadingShowsTheQuestionAndChangesNothing) {

@@ -367,9 +367,8 @@ class Values {
           fmt::format("the request has no text for {} where the webhook looks for it", member));
     auto id = Id::parse(std::move(*text));
     if (id) return id;
-    auto error = std::move(id.error());
-    error.message = fmt::format("{}: {}", member, error.message);
-    return std::unexpected(std::move(error));
+    return fail_field(Errc::invalid_input, member,
+                      fmt::format("{}: {}", member, id.error().message));
   }
 
  private:

@@ -6,6 +6,7 @@
 #include "base/text/hex.hpp"
 #include "base/text/hmac.hpp"
 #include "http/server/test_support.hpp"
+#include "http/wire/problem.hpp"
 #include "tests/support/log_capture.hpp"
 
 namespace ff::http::test {
@@ -161,6 +162,18 @@ TEST_F(WebhooksTest, AVerifiedRequestWithoutTheValuesIsToldSo) {
   EXPECT_THAT(got(R"({"run":{"id":[]}})"), HasSubstr("no text for execution"));
   EXPECT_THAT(got(R"({"run":{"id":"no-id"}})"), HasSubstr("invalid_input: execution: "));
   EXPECT_THAT(got("not JSON"), HasSubstr("invalid_json"));
+}
+
+TEST_F(WebhooksTest, TheFieldOfAnErrorNamesTheMappedValue) {
+  const auto field_of = [&](const std::string& source, const std::string& body) {
+    const auto webhooks = must(load(hook(source)));
+    const auto got = webhooks->receive("hook", request(body, sign(body)), received_at);
+    return got ? "" : json::serialize(to_problem(got.error()).at("field"));
+  };
+  EXPECT_EQ(field_of("", "{}"), R"("execution")");
+  EXPECT_EQ(field_of("", body_for("nope")), R"("execution")");
+  const auto key = fmt::format(R"(,"idempotency_key":{{"constant":"{}"}})", std::string(300, 'k'));
+  EXPECT_EQ(field_of(key, body_for()), R"("idempotency_key")");
 }
 
 TEST_F(WebhooksTest, OtherRequestsAreLeftAlone) {

@@ -6,14 +6,17 @@
 
 #include "base/clock.hpp"
 #include "base/text/base64.hpp"
+#include "base/text/json_parts.hpp"
 #include "base/text/utf8.hpp"
 #include "http/wire/json_codec.hpp"
-#include "base/text/json_parts.hpp"
 
 namespace ff::http {
 namespace {
 
 std::string base64_name(std::string_view name) { return std::string(name) + "_base64"; }
+
+// A message that begins so goes on with the path of the field.
+constexpr std::string_view unknown_field_start = "there is no field '";
 
 // Of a text in JSON, without its quotes.
 std::size_t escaped_size(std::string_view text) {
@@ -32,7 +35,9 @@ std::size_t escaped_size(std::string_view text) {
 
 Error inside(std::string_view name, Error cause) {
   auto& message = cause.message;
-  if (message.starts_with("must"))
+  if (message.starts_with(unknown_field_start) && !name.starts_with('['))
+    message.insert(unknown_field_start.size(), fmt::format("{}.", name));
+  else if (message.starts_with("must"))
     message = fmt::format("{} {}", name, message);
   else if (message.starts_with('['))
     message = fmt::format("{}{}", name, message);
@@ -203,7 +208,7 @@ Result<void> FieldReader::finish() {
       for (const auto& field : *object)
         if (std::ranges::find(taken_, &field) == taken_.end())
           refuse(Errc::unknown_field, printable(field.key()),
-                 fmt::format("there is no field '{}' here; check its spelling",
+                 fmt::format("{}{}' here; check its spelling", unknown_field_start,
                              printable(field.key())));
   if (error_) return std::unexpected(std::move(*error_));
   return {};

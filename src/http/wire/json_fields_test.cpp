@@ -197,8 +197,9 @@ TEST(JsonFields, AWrongElementIsNamedWithItsPosition) {
 }
 
 TEST(JsonFields, AnUnknownFieldInsideIsRefusedByItsPath) {
-  EXPECT_EQ(policy_refusal(R"({"retry":{}})"),
-            "unknown_field policy.retry: there is no field 'retry' here; check its spelling");
+  EXPECT_EQ(
+      policy_refusal(R"({"retry":{}})"),
+      "unknown_field policy.retry: there is no field 'policy.retry' here; check its spelling");
   EXPECT_THAT(policy_refusal(R"({"timeout_policy":{"max_reclaim_count":1}})"),
               HasSubstr("unknown_field policy.timeout_policy.max_reclaim_count"));
   EXPECT_THAT(policy_refusal(R"({"suspension_policy":{}})"),

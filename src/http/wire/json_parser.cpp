@@ -121,18 +121,32 @@ class ValueBuilder {
 
 }  // namespace
 
-Result<json::object> parse_json_object(std::string_view text) {
+namespace {
+
+// Lines and columns are counted from 1, in bytes; the offset from 0.
+std::string place_text(std::string_view before) {
+  const auto line = std::ranges::count(before, '\n') + 1;
+  const auto newline = before.rfind('\n');
+  const auto column = newline == before.npos ? before.size() + 1 : before.size() - newline;
+  return fmt::format("line {}, column {} (offset {})", line, column, before.size());
+}
+
+}  // namespace
+
+Result<json::object> parse_json_object(std::string_view text, std::string_view name) {
   json::basic_parser<ValueBuilder> parser(json::parse_options{});
   error_code failed;
   const auto parsed = parser.write_some(false, text.data(), text.size(), failed);
   if (!failed && parsed < text.size()) failed = json::make_error_code(json::error::extra_data);
   if (failed) {
     const auto& refusal = parser.handler().refusal();
-    return fail(Errc::invalid_json, fmt::format("the body is not valid JSON: {}",
-                                                refusal.empty() ? failed.message() : refusal));
+    return fail(Errc::invalid_json, fmt::format("{} is not valid JSON: {} at {}", printable(name),
+                                                refusal.empty() ? failed.message() : refusal,
+                                                place_text(text.substr(0, parsed))));
   }
   auto value = parser.handler().release();
-  if (!value.is_object()) return fail(Errc::invalid_json, "the body must be a JSON object");
+  if (!value.is_object())
+    return fail(Errc::invalid_json, fmt::format("{} must be a JSON object", printable(name)));
   return std::move(value.get_object());
 }
 

@@ -25,6 +25,15 @@ TEST(JsonParser, BuildsWhatIsWritten) {
   EXPECT_THAT(parsed("[]"), HasSubstr("must be a JSON object"));
 }
 
+TEST(JsonParser, SaysWhereTheTextIsWrong) {
+  EXPECT_EQ(parsed("{\n  \"a\": x}"),
+            "the body is not valid JSON: syntax error at line 2, column 8 (offset 9)");
+  EXPECT_EQ(parsed("{} x"),
+            "the body is not valid JSON: extra data at line 1, column 4 (offset 3)");
+  EXPECT_EQ(parse_json_object("{", "graph.json").error().message,
+            "graph.json is not valid JSON: incomplete JSON at line 1, column 2 (offset 1)");
+}
+
 TEST(JsonParser, NamesAMemberThatIsGivenTwice) {
   EXPECT_THAT(parsed(R"({"kind":"a","x":1,"kind":"b"})"), HasSubstr("'kind' is given twice"));
   EXPECT_THAT(parsed(R"({"a":[{"deep":1,"deep":1}]})"), HasSubstr("'deep' is given twice"));

@@ -19,8 +19,8 @@ T same_after_the_way(const T& value) {
 
 template <class Op>
 Result<Op> read_body(std::string_view text) {
-  return from_fields<Op>(RequestFields{
-      .url = {}, .body = json::parse(text).as_object(), .text = std::string(text)});
+  return from_fields<Op>(
+      RequestFields{.url = {}, .body = json::parse(text).as_object(), .text = std::string(text)});
 }
 
 // ---- Conditions ---------------------------------------------------------------------------------
@@ -75,21 +75,20 @@ TEST(WireConditions, AreRefusedWithThePathOfTheWrongPart) {
             "a whole number");
   EXPECT_EQ(read_condition_text(R"({"all":{}})"),
             "invalid_input at condition.all: all must be a list of conditions, got an object");
-  EXPECT_EQ(
-      read_condition_text(R"({"all":[{"signals":"a"}]})"),
-      "unknown_field at condition.all[0].signals: there is no field 'signals' here; check its "
-      "spelling");
+  EXPECT_EQ(read_condition_text(R"({"all":[{"signals":"a"}]})"),
+            "unknown_field at condition.all[0].signals: there is no field "
+            "'condition.all[0].signals' here; check its spelling");
 }
 
 TEST(WireConditions, HaveOneKind) {
   EXPECT_EQ(read_condition_text(R"({"all":[],"any":[]})"),
             "invalid_input at condition: condition must have only one of all, any and count");
   EXPECT_EQ(read_condition_text(R"({"any":[{}],"signal":"a"})"),
-            "unknown_field at condition.signal: there is no field 'signal' beside any; put it into "
-            "the list");
+            "unknown_field at condition.signal: there is no field 'condition.signal' beside any; "
+            "put it into the list");
   EXPECT_EQ(read_condition_text(R"({"count":2,"waitpoint":"a"})"),
-            "unknown_field at condition.waitpoint: there is no field 'waitpoint' here; check its "
-            "spelling");
+            "unknown_field at condition.waitpoint: there is no field 'condition.waitpoint' here; "
+            "check its spelling");
 }
 
 TEST(WireConditions, ParsingStopsAtTheNestingLimit) {

@@ -22,12 +22,17 @@ constexpr std::size_t token_bytes_min = 16;
 constexpr std::size_t token_bytes_max = 1024;
 constexpr std::size_t tokens_max = 10'000;
 
+// What a token may be given: `nobody` is the right of no token.
+struct TokenRole {
+  Role role = Role::nobody;
+};
+
 // A token as the file says it.
 struct Entry {
   std::string name;
   std::optional<std::string> token = {};
   std::optional<std::string> token_sha256 = {};
-  std::vector<Role> roles = {};
+  std::vector<TokenRole> roles = {};
   std::optional<Namespace> ns = {};
   std::optional<std::string> expires_at = {};
 };
@@ -35,6 +40,22 @@ struct Entry {
 struct Entries {
   std::vector<Entry> tokens;
 };
+
+}  // namespace
+
+template <>
+struct Codec<TokenRole> {
+  static Result<TokenRole> read(const json::value& value, Source source) {
+    const auto names = std::span(Names<Role>::values).subspan(1);
+    const auto position = detail::read_name(value, source, names);
+    FF_TRY(position);
+    return TokenRole{static_cast<Role>(*position + 1)};
+  }
+  static json::value write(TokenRole value) { return Codec<Role>::write(value.role); }
+  static json::object schema(NamedSchemas& named) { return Codec<Role>::schema(named); }
+};
+
+namespace {
 
 void describe(Fields& fields, Entry& entry) {
   fields.required("name", entry.name);
@@ -115,10 +136,10 @@ Result<void> Access::add_file(const std::filesystem::path& file) {
     const auto refuse = [&](std::string_view why) {
       return fail(Errc::invalid_input, fmt::format("token '{}' {}", printable(entry.name), why));
     };
-    Token token{.caller = {.name = entry.name, .roles = entry.roles, .ns = entry.ns}, .digest = {}};
+    Token token{.caller = {.name = entry.name, .roles = {}, .ns = entry.ns}, .digest = {}};
+    for (const auto& [role] : entry.roles) token.caller.roles.push_back(role);
     if (entry.name.empty()) return refuse("needs a name, which logs will show");
-    if (entry.roles.empty() || std::ranges::find(entry.roles, Role::nobody) != entry.roles.end())
-      return refuse("needs roles: read, submit, work or admin");
+    if (entry.roles.empty()) return refuse("needs roles: read, submit, work or admin");
     if (entry.token.has_value() == entry.token_sha256.has_value())
       return refuse("needs either token or token_sha256");
     if (entry.token) {
