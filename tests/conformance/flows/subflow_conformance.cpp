@@ -398,7 +398,7 @@ TEST_P(SubflowConformance, AGraphThatCannotRunIsRefusedWithItsPath) {
   EXPECT_EQ(field([](auto& eu) { eu.flow->result = node_name("nobody"); }), "nodes[1].flow.result");
   EXPECT_EQ(field([](auto& eu) { eu.payload = "mine"; }), "nodes[1].payload");
   EXPECT_EQ(field([](auto& eu) { eu.map = MapOver{.input = node_name("a")}; }), "nodes[1].map");
-  EXPECT_EQ(field([&](auto& eu) { eu.delay_until = now() + 1s; }), "nodes[1].delay_until_ms");
+  EXPECT_EQ(field([&](auto& eu) { eu.delay_until = now() + 1s; }), "nodes[1].flow");
   EXPECT_EQ(field([](auto& eu) {
               for (auto& each : eu.flow->nodes) each.payload.assign(600'000, 'x');
             }),
