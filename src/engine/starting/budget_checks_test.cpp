@@ -9,7 +9,7 @@ namespace {
 
 using Asked = std::future<std::vector<BudgetChecks::Reply>>;
 
-// Whoever asks runs on this thread, so that all have asked when it comes to rest.
+// All callers run on this thread, so all of them have asked when it comes to rest.
 class BudgetChecksTest : public OnABreakingStore {
  protected:
   BudgetChecksTest() {

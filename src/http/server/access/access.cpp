@@ -22,7 +22,7 @@ constexpr std::size_t token_bytes_min = 16;
 constexpr std::size_t token_bytes_max = 1024;
 constexpr std::size_t tokens_max = 10'000;
 
-// What a token may be given: `nobody` is the right of no token.
+// The roles that a token may have: `nobody` is the role of a request without one.
 struct TokenRole {
   Role role = Role::nobody;
 };
