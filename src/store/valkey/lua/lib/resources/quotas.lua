@@ -93,12 +93,13 @@ function quotas.past_at(key, now, window, index)
   return tonumber(start[2]) + window
 end
 
--- The oldest of those that are past, a limited number at a time: a call adds one start at most.
+-- About a thousand of those that are past, the oldest first: a call adds one start at most.
 local forgotten_max = 1000
 function quotas.forget_past(key, now, window)
-  local past = server.call('ZCOUNT', quotas.window_key(key), '-inf', string.format('%.0f', now - window))
-  if past == 0 then return end
-  server.call('ZREMRANGEBYRANK', quotas.window_key(key), 0, math.min(past, forgotten_max) - 1)
+  local last = server.call('ZRANGE', quotas.window_key(key), forgotten_max - 1, forgotten_max - 1, 'WITHSCORES')[2]
+  local past = now - window
+  server.call('ZREMRANGEBYSCORE', quotas.window_key(key), '-inf',
+    string.format('%.0f', last and math.min(last, past) or past))
 end
 
 function quotas.give_slot_back(key)
