@@ -16,8 +16,8 @@ local function event_of(x, what, origin)
   local offered = execution.is_claimable(x) and not f.grant_expires_at
   local event = (origin or '') .. '\31' .. what .. '\31' .. x.at .. '\31' .. x.id .. '\31' .. f.namespace
     .. '\31' .. f.lane_id .. '\31' .. f.execution_kind .. '\31' .. f.public_state .. '\31'
-    .. (f.total_attempt_count or '0') .. (offered and '\0311\31' or '\0310\31') .. (f.priority or '0') .. '\31'
-    .. (f.queued_at or f.created_at) .. '\31' .. (f.required_capabilities or '') .. '\31' .. (timer or '') .. '\31'
+    .. (f.total_attempt_count or '0') .. (offered and '\0311\31' or '\0310\31')
+    .. (offered and f.priority or '0') .. '\31' .. (offered and (f.queued_at or f.created_at) or '0') .. '\31' .. (f.required_capabilities or '') .. '\31' .. (timer or '') .. '\31'
     .. (due or '')
   local blocked = offered and blocking.is_blocked(x)
   -- Older programs take only 15 or 19 parts, and do not read the last one.

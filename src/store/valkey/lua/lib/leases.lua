@@ -37,10 +37,10 @@ end
 -- for, or nil. A call that is repeated because its reply was lost finds here what it did.
 function leases.attempt_of(x, lease_id, epoch, attempt_id, ...)
   local f = x.f
-  if f.current_lease_epoch ~= epoch or not f.current_attempt_index or f.pending_replay_at then
+  if f.current_lease_epoch ~= epoch or not folded.index(f) or f.pending_replay_at then
     return nil
   end
-  local stored = server.call('HMGET', attempts.key(x), 'lease_id', 'lease_epoch', 'attempt_id', ...)
+  local stored = attempts.values(x, 'lease_id', 'lease_epoch', 'attempt_id', ...)
   if stored[1] ~= lease_id or stored[2] ~= epoch or stored[3] ~= attempt_id then return nil end
   return {unpack(stored, 4)}
 end
