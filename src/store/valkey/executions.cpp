@@ -24,22 +24,23 @@ class SentLease final : public SentCallOf<core::LeaseGrant>,
   SentLease(store::Call<core::LeaseGrant> call, Get get)
       : SentCallOf(std::move(call)), get_(std::move(get)) {}
 
-  void get_payload() {
-    get_([self = shared_from_this()](Result<Reply> payload) {
-      self->take_payload(std::move(payload));
-    });
-  }
-
-  void read(Answer& answer) override {
-    is_leased_ = true;
-    SentCallOf::read(answer);
-  }
   void finish() override {
     is_finished_ = true;
     finish_if_complete();
   }
 
  private:
+  void get_payload() {
+    get_([self = shared_from_this()](Result<Reply> payload) {
+      self->take_payload(std::move(payload));
+    });
+  }
+
+  void on_sent() override { get_payload(); }
+  void read(Answer& answer) override {
+    is_leased_ = true;
+    SentCallOf::read(answer);
+  }
   void take_payload(Result<Reply> payload) {
     was_early_ = !is_leased_;
     payload_ = std::move(payload);
@@ -101,10 +102,12 @@ Result<Found> read_found(const ExecutionId& id, Result<Reply> reply) {
 
 }  // namespace
 
-void Executions::start(store::AnyCall& any) {
-  any.visit([this]<class Op>(store::Call<Op>& call) {
+void Executions::start(store::AnyCall& any, Joint* joint) {
+  any.visit([this, joint]<class Op>(store::Call<Op>& call) {
     constexpr bool is_listing = std::is_same_v<Op, ListFlowNodes>;
-    if constexpr (Op::row.owner == Owner::execution || (Op::row.owner == Owner::flow && !is_listing))
+    if constexpr (store::OneOf<Op, core::Create, core::LeaseGrant, Complete>)
+      run(call, joint);
+    else if constexpr (Op::row.owner == Owner::execution || (Op::row.owner == Owner::flow && !is_listing))
       run(call);
     else
       FF_ASSERT(!"an operation on something else");
@@ -181,18 +184,24 @@ void Executions::run(store::Call<Command>& call) {
 }
 
 // A payload that is sent ahead goes by itself if the call behind it does not keep it.
-void Executions::run(store::Call<core::Create>& call) {
+void Executions::run(store::Call<core::Create>& call, Joint* joint) {
   const auto id = call.operation.id;
   const bool ahead = sends_payload_ahead(call.operation);
+  const auto make = [this, &id, ahead](store::Call<core::Create> made) {
+    if (ahead) send_payload(id, std::move(made.operation.submit.payload));
+    return std::make_shared<SentCallOf<core::Create>>(std::move(made));
+  };
+  if (join(joint, call, make)) return;
   auto sent = begin(call);
-  if (ahead) {
-    // Should it be sent again, and arrive after the call that keeps it, it must not expire: NX.
-    Request set{.command = {"SET", keys::of_execution(id, "payload"),
-                            std::move(call.operation.submit.payload), "EX", "600", "NX"},
-                .route = parts_.functions.place_of(id).slot};
-    parts_.client.send(std::move(set), [](const Result<Reply>&) {});
-  }
-  send(std::move(sent), std::make_shared<SentCallOf<core::Create>>(std::move(call)));
+  send(std::move(sent), make(std::move(call)));
+}
+
+void Executions::send_payload(const ExecutionId& id, std::string payload) {
+  // Should it be sent again, and arrive after the call that keeps it, it must not expire: NX.
+  Request set{
+      .command = {"SET", keys::of_execution(id, "payload"), std::move(payload), "EX", "600", "NX"},
+      .route = parts_.functions.place_of(id).slot};
+  parts_.client.send(std::move(set), [](const Result<Reply>&) {});
 }
 
 void Executions::run(store::Call<core::CreateFlow>& call) {
@@ -201,56 +210,138 @@ void Executions::run(store::Call<core::CreateFlow>& call) {
   for (auto& node : command.nodes)
     if (sends_payload_ahead(command, node)) ahead.push_back(&node);
   auto sent = begin(call);
-  for (auto* node : ahead) {
-    Request set{.command = {"SET", keys::of_execution(node->id, "payload"),
-                            std::move(node->node.payload), "EX", "600", "NX"},
-                .route = parts_.functions.place_of(node->id).slot};
-    parts_.client.send(std::move(set), [](const Result<Reply>&) {});
-  }
+  for (auto* node : ahead) send_payload(node->id, std::move(node->node.payload));
   send(std::move(sent), std::make_shared<SentCallOf<core::CreateFlow>>(std::move(call)));
 }
 
-void Executions::run(store::Call<core::LeaseGrant>& call) {
+void Executions::run(store::Call<core::LeaseGrant>& call, Joint* joint) {
   const auto id = call.operation.id;
-  auto sent = begin(call);
-  auto get = [this, id](std::move_only_function<void(Result<Reply>)> done) {
+  const auto get = [this, id](std::move_only_function<void(Result<Reply>)> done) {
     Request request{.command = {"GET", keys::of_execution(id, "payload")},
                     .route = parts_.functions.place_of(id).slot};
     parts_.client.send(parts_.functions.unless_down(std::move(request)), std::move(done));
   };
-  auto lease = std::make_shared<SentLease>(std::move(call), std::move(get));
-  send(std::move(sent), lease);
-  lease->get_payload();
+  const auto make = [&get](store::Call<core::LeaseGrant> made) {
+    return std::make_shared<SentLease>(std::move(made), get);
+  };
+  if (join(joint, call, make)) return;
+  auto sent = begin(call);
+  send(std::move(sent), make(std::move(call)));
+}
+
+void Executions::run(store::Call<Complete>& call, Joint* joint) {
+  const auto make = [](store::Call<Complete> made) {
+    return std::make_shared<SentCallOf<Complete>>(std::move(made));
+  };
+  if (!join(joint, call, make)) run(call);
+}
+
+template <class Command>
+Executions::Expected Executions::expect(const Command& command) {
+  const auto number = parts_.own_events.begin();
+  auto traits = traits_of(command);
+  if (traits.tells_of_readiness)
+    traits.known_version = parts_.copy.ready().version_of(traits.refusal.id);
+  return {.number = number, .traits = std::move(traits)};
 }
 
 template <class Command>
 Executions::Sent Executions::begin(store::Call<Command>& call) {
-  const auto number = parts_.own_events.begin();
-  auto traits = traits_of(call.operation);
-  if (traits.tells_of_readiness)
-    traits.known_version = parts_.copy.ready().version_of(traits.refusal.id);
+  auto expected = expect(call.operation);
   auto request = parts_.functions.change(address_of(call.operation), call_for(call.operation),
-                                         parts_.own_events.origin_of(number));
-  if (traits.in_background) request = parts_.functions.unless_down(std::move(request));
-  return {.number = number, .traits = std::move(traits), .request = std::move(request)};
+                                         parts_.own_events.origin_of(expected.number));
+  if (expected.traits.in_background) request = parts_.functions.unless_down(std::move(request));
+  return {.expected = std::move(expected), .request = std::move(request)};
 }
 
 void Executions::send(Sent sent, std::shared_ptr<SentCall> call) {
   auto request = std::move(sent.request);
-  parts_.functions.call(
-      std::move(request), [this, number = sent.number, traits = std::move(sent.traits),
-                           call = std::move(call)](Result<Reply> reply) {
-        // Not what the server says, that it is full for example: then it is there.
-        if (traits.in_background && !reply && is_unreachable(reply.error()))
-          parts_.copy.note_unreachable(traits.refusal.id.partition());
-        auto list = list_of(std::move(reply));
-        const auto server_run = take_run(list);
-        take_in(number, traits, std::move(list), *call);
-        if (!traits.waits_for_disk) return call->finish();
-        finish_when_safe(parts_.confirmations, parts_.functions.place_of(traits.refusal.id),
-                         server_run, call);
-      });
+  parts_.functions.call(std::move(request),
+                        [this, expected = std::move(sent.expected), call](Result<Reply> reply) {
+                          note_unreachable(expected.traits, reply);
+                          auto list = list_of(std::move(reply));
+                          const auto server_run = take_run(list);
+                          receive(expected, std::move(list), server_run, call);
+                        });
+  call->on_sent();
 }
+
+// Not what the server says, that it is full for example: then it is there.
+void Executions::note_unreachable(const Traits& traits, const Result<Reply>& reply) {
+  if (traits.in_background && !reply && is_unreachable(reply.error()))
+    parts_.copy.note_unreachable(traits.refusal.id.partition());
+}
+
+void Executions::receive(const Expected& expected, Result<std::vector<Reply>> list,
+                         const std::string& server_run, const std::shared_ptr<SentCall>& call) {
+  const auto& traits = expected.traits;
+  take_in(expected.number, traits, std::move(list), *call);
+  if (!traits.waits_for_disk) return call->finish();
+  finish_when_safe(parts_.confirmations, parts_.functions.place_of(traits.refusal.id), server_run,
+                   call);
+}
+
+// ---- Several at once -----------------------------------------------------------------------------
+
+void Executions::Joint::add(std::uint16_t slot, Joined joined) {
+  const auto bytes = joined.part.bytes();
+  const auto [place, is_new] =
+      open_.try_emplace({joined.part.function, slot, joined.part.shared}, groups_.size(), 0);
+  auto& open = place->second;
+  const bool is_full = !is_new && (groups_[open.group].size() == joined_max ||
+                                   open.bytes + bytes > joined_bytes_max);
+  if (is_full) open = {.group = groups_.size(), .bytes = 0};
+  if (open.group == groups_.size()) groups_.emplace_back();
+  open.bytes += bytes;
+  groups_[open.group].push_back(std::move(joined));
+}
+
+template <class Command, class Make>
+bool Executions::join(Joint* joint, store::Call<Command>& call, Make make) {
+  if (!joint) return false;
+  auto part = joinable_call_for(call.operation);
+  if (!part) return false;
+  auto expected = expect(call.operation);
+  auto address = address_of(call.operation);
+  const auto slot = parts_.functions.slot_of_calls(address.place);
+  joint->add(slot, {.part = std::move(*part),
+                    .address = std::move(address),
+                    .expected = std::move(expected),
+                    .call = make(std::move(call))});
+  return true;
+}
+
+void Executions::send(Joint joint) {
+  for (auto& group : joint.take()) send_joined(std::move(group));
+}
+
+void Executions::send_joined(std::vector<Joined> joined) {
+  FunctionCall function{joined.front().part.function, std::move(joined.front().part.shared)};
+  std::vector<keys::Address> addresses;
+  for (auto& [part, address, expected, call] : joined) {
+    addresses.push_back(std::move(address));
+    function.arguments.push_back(parts_.own_events.origin_of(expected.number));
+    std::ranges::move(part.own, std::back_inserter(function.arguments));
+  }
+  auto request = parts_.functions.change(addresses, std::move(function));
+  if (joined.front().expected.traits.in_background)
+    request = parts_.functions.unless_down(std::move(request));
+  const auto shared = std::make_shared<std::vector<Joined>>(std::move(joined));
+  parts_.functions.call(std::move(request), [this, shared](Result<Reply> reply) {
+    note_unreachable(shared->front().expected.traits, reply);
+    auto list = list_of(std::move(reply));
+    const auto server_run = take_run(list);
+    auto answers = answers_of_joined(std::move(list), shared->size());
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const auto& expected = (*shared)[i].expected;
+      if (answers[i] && expected.traits.is_lease) *answers[i] = lease_answer(std::move(*answers[i]));
+      receive(expected, std::move(answers[i]), server_run, (*shared)[i].call);
+    }
+  });
+  for (const auto& each : *shared) each.call->on_sent();
+}
+
+// ---- Answers -------------------------------------------------------------------------------------
 
 // Applies the answer to the call and to the caches of this process.
 void Executions::take_in(std::uint64_t number, const Traits& traits,

@@ -16,6 +16,9 @@ class SentCall {
  public:
   virtual ~SentCall() = default;
 
+  // Its request is on its way.
+  virtual void on_sent() {}
+
   // Takes the reply from what the function answered.
   virtual void read(Answer& answer) = 0;
   virtual void fail(Error error) = 0;
