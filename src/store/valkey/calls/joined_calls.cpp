@@ -25,8 +25,9 @@ bool needs_little(const Submit& submit) {
 }  // namespace
 
 std::size_t JoinableCall::bytes() const {
-  return std::accumulate(own.begin(), own.end(), std::size_t{0},
-                         [](std::size_t sum, const std::string& text) { return sum + text.size(); });
+  return std::accumulate(
+      own.begin(), own.end(), std::size_t{0},
+      [](std::size_t sum, const std::string& text) { return sum + text.size(); });
 }
 
 std::optional<JoinableCall> joinable_call_for(core::Create& command) {
@@ -44,19 +45,18 @@ std::optional<JoinableCall> joinable_call_for(core::Create& command) {
 std::optional<JoinableCall> joinable_call_for(core::LeaseGrant& command) {
   if (command.source != core::LeaseSource::ready) return std::nullopt;
   const auto& token = command.token;
-  return JoinableCall{.function = "ff_lease_many",
-                      .shared = {command.worker.str(), command.capabilities.csv(),
-                                 text_of(command.lease_ttl)},
-                      .own = {command.lease_id.str(), command.attempt_id.str(),
-                              token ? token->id.str() : "",
-                              token ? text_of(token->valid_until) : ""}};
+  return JoinableCall{
+      .function = "ff_lease_many",
+      .shared = {command.worker.str(), command.capabilities.csv(), text_of(command.lease_ttl)},
+      .own = {command.lease_id.str(), command.attempt_id.str(), token ? token->id.str() : "",
+              token ? text_of(token->valid_until) : ""}};
 }
 
 std::optional<JoinableCall> joinable_call_for(Complete& command) {
-  return JoinableCall{
-      .function = "ff_complete_many",
-      .own = with_fence(command.fence, std::string(command.result ? "1" : "0"),
-                        std::move(command.result).value_or(""), text_or_none(command.content_type))};
+  return JoinableCall{.function = "ff_complete_many",
+                      .own = with_fence(command.fence, std::string(command.result ? "1" : "0"),
+                                        std::move(command.result).value_or(""),
+                                        text_or_none(command.content_type))};
 }
 
 std::vector<Result<std::vector<Reply>>> answers_of_joined(Result<std::vector<Reply>> answer,

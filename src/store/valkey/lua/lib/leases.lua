@@ -8,6 +8,7 @@ local lease_fields = {
 }
 
 function leases.clear(x)
+  attempts.unfold(x)  -- which needs them
   execution.drop_all(x, lease_fields)
 end
 
@@ -66,7 +67,7 @@ function leases.begin(x, want)
     attempts.resume(x, want, epoch)
   end
   if f.grant_expires_at then server.call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant')) end
-  leases.clear(x)
+  execution.drop_all(x, lease_fields)
   execution.drop_all(x, of_the_queue)
   execution.become_active(x)
   local changed = x.changed

@@ -17,6 +17,20 @@ local function read_options(core_key, kind)
   return options
 end
 
+local function add_if_given(fields, field, value, none)
+  if value == none or value == nil then return end
+  local size = #fields
+  fields[size + 1], fields[size + 2] = field, value
+end
+
+-- Puts a new execution into the indexes.
+local function enqueue(tag, id, new)
+  local score = new.priority == '0' and new.created_at or new.created_at - new.priority * 1000000000000
+  server.call('ZADD', keys.lane_index(tag, new.queue, 'eligible'), score, id)
+  created.add(tag, new.namespace, new.created_at, new.raw)
+  totals.add(tag, new.queue, 'all', 1)
+end
+
 function plain.submit(core_key, ARGV)
   local now_text, origin, namespace, lane, kind, priority, payload, digest, delay_until, deadline, idempotency_key, dedup_ms,
     retention_ms, content_type, traceparent, policy_json, capabilities, attempt_timeout_ms, execution_deadline_ms,
@@ -39,31 +53,61 @@ function plain.submit(core_key, ARGV)
     'public_state', 'waiting', 'created_at', created_at,
   }
   local usual_size = #fields
-  local size = usual_size
-  local function add_if_given(field, value, none)
-    if value == none then return end
-    fields[size + 1], fields[size + 2] = field, value
-    size = size + 2
-  end
-  add_if_given('queue', queue, lane)
-  add_if_given('priority', priority, '0')
-  add_if_given('retention_ms', retention_ms, '')
-  add_if_given('content_type', content_type, '')
-  add_if_given('traceparent', traceparent, '')
-  add_if_given('attempt_timeout_ms', attempt_timeout_ms, '')
-  if size > usual_size then fields[2] = plainness.with_options end
-  add_if_given('digest', digest, '')
+  add_if_given(fields, 'queue', queue, lane)
+  add_if_given(fields, 'priority', priority, '0')
+  add_if_given(fields, 'retention_ms', retention_ms, '')
+  add_if_given(fields, 'content_type', content_type, '')
+  add_if_given(fields, 'traceparent', traceparent, '')
+  add_if_given(fields, 'attempt_timeout_ms', attempt_timeout_ms, '')
+  if #fields > usual_size then fields[2] = plainness.with_options end
+  add_if_given(fields, 'digest', digest, '')
 
-  server.call('HSET', core_key, unpack(fields, 1, size))
-  local score = priority == '0' and created_at or created_at - priority * 1000000000000
-  server.call('ZADD', keys.lane_index(tag, queue, 'eligible'), score, id)
+  server.call('HSET', core_key, unpack(fields))
   if payload_key and payload ~= '#' then server.call('SET', payload_key, string.sub(payload, 2)) end
-  created.add(tag, namespace, created_at, uuid)
-  totals.add(tag, queue, 'all', 1)
+  enqueue(tag, id, {namespace = namespace, queue = queue, priority = priority, created_at = created_at, raw = uuid})
   local event = origin .. '\31submitted\31' .. arguments.time_text(now) .. '\31' .. id .. '\31' .. namespace .. '\31'
     .. lane .. '\31' .. kind .. '\31waiting\0310\0311\31' .. priority .. '\31' .. created_at
     .. '\31\31\31\31\31\31\0310 0'
   return reply.ok(events.tell_text(tag, event), 'waiting')
+end
+
+local function is_name(text)
+  return text and text ~= '' and not string.find(text, '[%z\1-\31\127]')
+end
+
+-- ff_create_execution without an idempotency key.
+function plain.create(core_key, ARGV)
+  local id, namespace, lane, kind, priority, creator, policy_json, payload, delay_text, dedup_text, tags_json,
+    deadline_text, partition_id = unpack(ARGV, 1, 13)
+  priority = arguments.priority('priority', priority)
+  if not is_on or not priority or not (is_name(namespace) and is_name(lane) and is_name(kind))
+    or policy_json and policy_json ~= '' and policy_json ~= '{}' or tags_json and tags_json ~= '' and tags_json ~= '{}'
+    or arguments.given(delay_text or '') or arguments.given(deadline_text or '')
+    or arguments.given(dedup_text or '') and dedup_text ~= '86400000' then
+    return nil
+  end
+  local tag, named = keys.parse_core(core_key or '')
+  local raw = named and named == id and created.raw_of(tag, id)
+  if not raw or server.call('EXISTS', core_key) == 1 then return nil end
+
+  local now = arguments.now()
+  local created_at, at = created.next_time(tag, namespace, now), arguments.time_text(now)
+  local fields = {
+    'execution_id', id, 'namespace', namespace, 'lane_id', lane, 'current_lane', lane, 'execution_kind', kind, 'priority',
+    priority, 'created_at', created_at, 'lifecycle_phase', 'runnable', 'ownership_state', 'unowned', 'eligibility_state',
+    'eligible_now', 'blocking_reason', 'waiting_for_worker', 'terminal_outcome', 'none', 'attempt_state',
+    'pending_first_attempt', 'public_state', 'waiting', 'last_transition_at', at, 'last_mutation_at', at,
+  }
+  add_if_given(fields, 'creator_identity', creator, '')
+  add_if_given(fields, 'partition_id', partition_id, '')
+  server.call('HSET', core_key, unpack(fields))
+  if (payload or '') ~= '' then server.call('SET', keys.of_execution(tag, id, 'payload'), payload) end
+  if (policy_json or '') ~= '' then server.call('SET', keys.of_execution(tag, id, 'policy'), policy_json) end
+  enqueue(tag, id, {namespace = namespace, queue = lane, priority = priority, created_at = created_at, raw = raw})
+  server.call('SADD', keys.index(tag, 'all_executions'), id)
+  events.tell_text(tag, '\31submitted\31' .. at .. '\31' .. id .. '\31' .. namespace .. '\31' .. lane .. '\31' .. kind
+    .. '\31waiting\0310\0311\31' .. priority .. '\31' .. created_at .. '\31\31\31\31\31\31\0310 0')
+  return reply.ok(id, 'waiting')
 end
 
 -- Numbers as text, because Valkey takes long to write one: what follows a count that began at 0.
