@@ -22,7 +22,8 @@ function execution.read(core_key)
   return fields
 end
 
--- What goes without saying: an execution of our own engine has these two fields only once they have said something else.
+-- What goes without saying: an execution of our own engine has two fields of the state vector only once they have said
+-- something else, and a version only once that does not follow from its state.
 local usual_outcome = 'none'
 local function usual_blocking(f)
   return f.eligibility_state == 'eligible_now' and 'waiting_for_worker' or 'none'
@@ -30,6 +31,8 @@ end
 
 local function leave_out_usual(x)
   local f, changed = x.f, x.changed
+  x.shows_version = x.shows_version or f.v ~= folded.version(f)
+  if not x.shows_version then changed.v = nil end
   x.shows_blocking = x.shows_blocking or x.by_contract or f.blocking_reason ~= usual_blocking(f)
   x.shows_outcome = x.shows_outcome or x.by_contract or f.terminal_outcome ~= usual_outcome
   if not x.shows_blocking then changed.blocking_reason = nil end
@@ -40,6 +43,8 @@ function execution.of_fields(core_key, fields, now)
   local tag, id = keys.parse_core(core_key)
   local x = object(core_key, tag, id, fields, now)
   x.shows_blocking, x.shows_outcome = fields.blocking_reason ~= nil, fields.terminal_outcome ~= nil
+  x.shows_version = fields.v ~= nil
+  fields.v = fields.v or folded.version(fields)
   fields.blocking_reason = fields.blocking_reason or usual_blocking(fields)
   fields.terminal_outcome = fields.terminal_outcome or usual_outcome
   x.places, x.holder = placement.of(fields), placement.holder(fields)
@@ -151,7 +156,7 @@ function execution.write(x)
   if x.is_stored then f.v, x.changed.v = (f.v or 0) + 1, true end
   if x.held or f.admission then settle_admission(x) end
   leave_out_usual(x)
-  local plain = plainness.of(f, x.shows_blocking)
+  local plain = plainness.of(f, x.shows_blocking or f.v and x.shows_version)
   if plain and f.lifecycle_phase == 'terminal' then plain = f.plain end  -- nothing reads it
   if f.plain ~= plain then f.plain, x.changed.plain = plain, true end
   execution.write_fields(x.key, f, x.changed)

@@ -13,6 +13,13 @@ function folded.index(f)
   return f.current_attempt_index or f.total_attempt_count and '0'
 end
 
+-- The changes of an execution whose first two were the lease and the end of its folded attempt: it needs no `v`. nil if it
+-- has no folded attempt.
+function folded.version(f)
+  if not folded.is(f) then return nil end
+  return f.lifecycle_phase == 'terminal' and 2 or 1
+end
+
 -- What the hash of a folded attempt would have: field, value, …
 function folded.record(f)
   local has_ended = f.lifecycle_phase == 'terminal'

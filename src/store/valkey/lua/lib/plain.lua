@@ -110,10 +110,12 @@ function plain.create(core_key, ARGV)
   return reply.ok(id, 'waiting')
 end
 
--- Numbers as text, because Valkey takes long to write one: what follows a count that began at 0.
-local following = {['1'] = '2', ['2'] = '3', ['3'] = '4', ['4'] = '5', ['5'] = '6'}
-local function next_count(text)
-  return text and (following[text] or string.format('%.0f', text + 1)) or '1'
+-- The version with this change; it is written only if the one before was (folded.version).
+local function next_version(core_key, stored, usual)
+  if not stored then return usual end
+  local version = string.format('%.0f', stored + 1)
+  server.call('HSET', core_key, 'v', version)
+  return version
 end
 
 -- `f` has the fields of a lease.
@@ -126,8 +128,8 @@ end
 function plain.lease(core_key, ARGV)
   local now_text, origin, source, worker, _, lease_id, attempt_id, ttl_ms, admission, admitted_until = unpack(ARGV, 1, 10)
   if not is_on or source ~= 'ready' or not admission then return nil end
-  local kind, eligibility, version, namespace, lane, execution_kind = unpack(server.call('HMGET', core_key, 'plain',
-    'eligibility_state', 'v', 'namespace', 'lane_id', 'execution_kind'))
+  local kind, eligibility, namespace, lane, execution_kind = unpack(server.call('HMGET', core_key, 'plain',
+    'eligibility_state', 'namespace', 'lane_id', 'execution_kind'))
   if not kind or eligibility ~= 'eligible_now' then return nil end
   local f, now = read_options(core_key, kind), arguments.now(now_text)
   local tag, id = keys.parse_core(core_key)
@@ -139,14 +141,14 @@ function plain.lease(core_key, ARGV)
   local at, queue = arguments.time_text(now), f.queue or lane
   local expires_at = string.format('%.0f', now + ttl_ms)
   local deadline = f.attempt_timeout_ms and now + f.attempt_timeout_ms
-  version = next_count(version or nil)
   server.call('HSET', core_key, 'lifecycle_phase', 'active', 'ownership_state', 'leased', 'eligibility_state',
-    'not_applicable', 'attempt_state', 'running_attempt', 'public_state', 'active', 'v', version,
+    'not_applicable', 'attempt_state', 'running_attempt', 'public_state', 'active',
     'current_lease_id', lease_id, 'current_lease_epoch', '1', 'current_attempt_id', attempt_id, 'lease_expires_at',
     expires_at, 'current_worker_id', worker, 'total_attempt_count', '1', 'started_at', at)
   if admission ~= '' then server.call('HSET', core_key, 'admission', admission, 'plain', plainness.with_options) end
   if f.last_transition_at then server.call('HSET', core_key, 'last_transition_at', at) end
   if f.blocking_reason then server.call('HSET', core_key, 'blocking_reason', 'none') end
+  local version = next_version(core_key, f.v, '1')
   server.call('ZREM', keys.lane_index(tag, queue, 'eligible'), id)
   server.call('ZADD', keys.index(tag, 'lease_expiry'), expires_at, id)
   waiting.move(tag, queue, waiting.needs(f), nil)
@@ -172,11 +174,11 @@ end
 function plain.complete(core_key, ARGV)
   if not is_on then return nil end
   local now_text, origin, lease_id, lease_epoch, attempt_id, has_result, result, content_type = unpack(ARGV, 1, 8)
-  local kind, ownership, version, namespace, lane, execution_kind, held_lease, held_epoch, held_attempt, expires_at =
-    unpack(server.call('HMGET', core_key, 'plain', 'ownership_state', 'v', 'namespace', 'lane_id', 'execution_kind',
-      'current_lease_id', 'current_lease_epoch', 'current_attempt_id', 'lease_expires_at'))
-  if not kind or ownership ~= 'leased' or held_lease ~= lease_id or held_epoch ~= lease_epoch
-    or held_attempt ~= attempt_id then
+  local kind, ownership, namespace, lane, execution_kind, held_lease, held_attempt, expires_at =
+    unpack(server.call('HMGET', core_key, 'plain', 'ownership_state', 'namespace', 'lane_id', 'execution_kind',
+      'current_lease_id', 'current_attempt_id', 'lease_expires_at'))
+  -- A plain execution has had one lease.
+  if not kind or ownership ~= 'leased' or held_lease ~= lease_id or lease_epoch ~= '1' or held_attempt ~= attempt_id then
     return nil
   end
   local f, now = read_options(core_key, kind), arguments.now(now_text)
@@ -184,9 +186,9 @@ function plain.complete(core_key, ARGV)
 
   local tag, id = keys.parse_core(core_key)
   local at, queue = arguments.time_text(now), f.queue or lane
-  version = next_count(version)
   server.call('HSET', core_key, 'lifecycle_phase', 'terminal', 'ownership_state', 'unowned', 'terminal_outcome',
-    'success', 'attempt_state', 'attempt_terminal', 'public_state', 'completed', 'v', version, 'completed_at', at)
+    'success', 'attempt_state', 'attempt_terminal', 'public_state', 'completed', 'completed_at', at)
+  local version = next_version(core_key, f.v, '2')
   if f.last_transition_at then server.call('HSET', core_key, 'last_transition_at', at) end
   if content_type ~= '' then server.call('HSET', core_key, 'result_content_type', content_type) end
   if has_result == '1' then server.call('SET', keys.of_execution(tag, id, 'result'), result) end
