@@ -45,21 +45,17 @@ class Executions {
     Version known_version = 0;  // of the execution when it was sent, if a refusal tells of that
     bool waits_for_disk = true;
   };
-  // A command whose answer is to come.
-  struct Expected {
-    std::uint64_t number;
-    Traits traits;
-  };
   // A command on its way.
   struct Sent {
-    Expected expected;
+    std::uint64_t number;
+    Traits traits;
     Request request;
   };
   // One that is sent together with others.
   struct Joined {
     JoinableCall part;
     keys::Address address;
-    Expected expected;
+    Traits traits;
     std::shared_ptr<SentCall> call;
   };
 
@@ -73,8 +69,9 @@ class Executions {
 
   template <class Command>
   Traits traits_of(const Command& command) const;
+  // The same, with what is known of the execution at this moment.
   template <class Command>
-  Expected expect(const Command& command);
+  Traits traits_now(const Command& command) const;
   template <class Command>
   Sent begin(store::Call<Command>& call);
   void send(Sent sent, std::shared_ptr<SentCall> call);
@@ -82,11 +79,13 @@ class Executions {
   template <class Command, class Make>
   bool join(Joint* joint, store::Call<Command>& call, Make make);
   void send_joined(std::vector<Joined> joined);
-  void receive(const Expected& expected, Result<std::vector<Reply>> list,
-               const std::string& server_run, const std::shared_ptr<SentCall>& call);
+  void receive(const Traits& traits, Result<std::vector<Reply>> list, const std::string& server_run,
+               const std::shared_ptr<SentCall>& call);
+  void put_back_if_lost(const Traits& traits, const Result<std::vector<Reply>>& list);
+  // The answer to a call of this process is there, or will not come.
+  void end_call(std::uint64_t number, OwnEventFilter::Told told);
   void note_unreachable(const Traits& traits, const Result<Reply>& reply);
-  void take_in(std::uint64_t number, const Traits& traits, Result<std::vector<Reply>> list,
-               SentCall& call);
+  void take_in(const Traits& traits, Result<std::vector<Reply>> list, SentCall& call);
 
   template <class Command>
   void run(store::Call<Command>& call);

@@ -16,9 +16,6 @@ class SentCall {
  public:
   virtual ~SentCall() = default;
 
-  // Its request is on its way.
-  virtual void on_sent() {}
-
   // Takes the reply from what the function answered.
   virtual void read(Answer& answer) = 0;
   virtual void fail(Error error) = 0;
@@ -26,6 +23,9 @@ class SentCall {
 
   // Answers the caller; the last thing that is done with it.
   virtual void finish() = 0;
+
+  // Its request is on its way.
+  virtual void on_sent() {}
 };
 
 template <class Op>

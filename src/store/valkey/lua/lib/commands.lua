@@ -21,20 +21,4 @@ function commands.register(name, command)
   end)
 end
 
--- A command for several executions in one call, which costs less than a call for each: KEYS are their cores, ARGV are
--- the time, other arguments that all share, `shared` in all, and then `own` arguments of each. command(core_key, ARGV,
--- first) does it for one of them, whose own arguments begin behind `first`. The answer has an answer of each; where one
--- fails, the others stay as they are.
-function commands.register_many(name, shared, own, command)
-  commands.register(name, function(KEYS, ARGV)
-    ARGV[1] = arguments.time_text(arguments.now(ARGV[1]))
-    local answers = {1, 'OK'}
-    for i = 1, (#ARGV - shared) / own do
-      local fine, answer = pcall(command, KEYS[i], ARGV, shared + (i - 1) * own)
-      answers[i + 2] = (fine or type(answer) == 'table') and answer or {err = 'ERR ' .. tostring(answer)}
-    end
-    return answers
-  end)
-end
-
 return commands

@@ -68,8 +68,24 @@ local function publish_end(x)
   }))
 end
 
+-- From here to the end of the call changes are told together: `gathered` has their texts.
+function events.gather()
+  gathered = {}
+end
+
+-- Publishes what was gathered, on the channel of one of the partitions: a process listens to all of them.
+function events.tell_gathered(tag)
+  local event = table.concat(gathered, '\29')
+  gathered = nil
+  if event ~= '' then publish('SPUBLISH', keys.events(tag), event) end
+end
+
 -- Publishes a change whose text is known. Returns it, for the reply.
 function events.tell_text(tag, event)
+  if gathered then
+    gathered[#gathered + 1] = event
+    return event
+  end
   publish('SPUBLISH', keys.events(tag), event)
   return event
 end

@@ -36,13 +36,18 @@ function plain.submit(core_key, ARGV)
     retention_ms, content_type, traceparent, policy_json, capabilities, attempt_timeout_ms, execution_deadline_ms,
     uuid, tag_key = unpack(ARGV, 1, 21)
   if not is_on or delay_until ~= '' or deadline ~= '' or idempotency_key ~= '' or dedup_ms ~= '' or policy_json ~= ''
-    or capabilities ~= '' or execution_deadline_ms ~= '' or tag_key or server.call('EXISTS', core_key) == 1 then
+    or capabilities ~= '' or execution_deadline_ms ~= '' or tag_key then
     return nil
   end
 
   local tag, id = keys.parse_core(core_key)
   local payload_key = payload ~= '=' and keys.of_execution(tag, id, 'payload')
-  if payload == '#' and server.call('PERSIST', payload_key) == 0 then return nil end
+  -- A payload that was set beside a new core still has its expiry.
+  if payload == '#' then
+    if server.call('PERSIST', payload_key) == 0 then return nil end
+  elseif server.call('EXISTS', core_key) == 1 then
+    return nil
+  end
   local now = arguments.now(now_text)
   local created_at = created.next_time(tag, namespace, now)
   local queue = namespace == 'default' and lane or namespace .. '\30' .. lane

@@ -28,7 +28,7 @@ end)
 --   keys   cores
 --   args   now, then of each: origin, lease_id, lease_epoch, attempt_id, has_result (1 or 0), result, content_type
 --   reply  OK and the reply of ff_complete of each
-commands.register_many('ff_complete_many', 1, 7, function(core_key, ARGV, first)
+joined.register('ff_complete_many', 1, 7, function(core_key, ARGV, first)
   local argv = {ARGV[1], unpack(ARGV, first + 1, first + 7)}
   return plain.complete(core_key, argv) or complete(core_key, argv)
 end)

@@ -111,7 +111,7 @@ local fields_first, fields_last = 4, 18
 --   args   now, worker, capabilities (CSV), lease_ttl_ms, then of each: origin, lease_id, attempt_id, admission,
 --          admitted_until
 --   reply  OK and the reply of ff_lease of each, with its values up to the tags joined by byte 31: many values cost much
-commands.register_many('ff_lease_many', 4, 5, function(core_key, ARGV, first)
+joined.register('ff_lease_many', 4, 5, function(core_key, ARGV, first)
   local argv = {
     ARGV[1], ARGV[first + 1], 'ready', ARGV[2], ARGV[3], ARGV[first + 2], ARGV[first + 3], ARGV[4], ARGV[first + 4],
     ARGV[first + 5],

@@ -98,7 +98,7 @@ end)
 --   keys   cores
 --   args   now, namespace, lane, kind, priority, retention_ms, then of each: origin, payload, digest, uuid
 --   reply  OK and the reply of ff_submit of each
-commands.register_many('ff_submit_many', 6, 4, function(core_key, ARGV, first)
+joined.register('ff_submit_many', 6, 4, function(core_key, ARGV, first)
   local argv = {
     ARGV[1], ARGV[first + 1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[first + 2], ARGV[first + 3], '', '', '', '',
     ARGV[6], '', '', '', '', '', '', ARGV[first + 4],
