@@ -1,7 +1,10 @@
 // The straight way of plain cases (lib/plain.lua) against the general one: the same random calls into the library with
 // and without it. Every reply and everything stored must be the same.
+#include <flowfabric/ids.hpp>
+
 #include <fstream>
 #include <random>
+#include <regex>
 #include <sstream>
 
 #include "tests/contract/fixture.hpp"
@@ -62,7 +65,9 @@ class RandomCalls {
   static constexpr unsigned node_count = 3;  // a chain
 
   unsigned upto(unsigned count) { return static_cast<unsigned>(random_() % count); }
-  std::string one_of(const Texts& texts) { return texts[upto(static_cast<unsigned>(texts.size()))]; }
+  std::string one_of(const Texts& texts) {
+    return texts[upto(static_cast<unsigned>(texts.size()))];
+  }
   std::string rarely(const std::string& text) { return upto(4) == 0 ? text : ""; }
   std::string now() const { return std::to_string(now_); }
 
@@ -80,14 +85,20 @@ class RandomCalls {
   }
 
   Call submit(unsigned number) {
-    Texts arguments{now(), "me", one_of({"default", "default", "other"}), one_of({"main", "side"}), "work",
-                    one_of({"0", "0", "7"}), one_of({"=", "=abc", "#"}), "digest"};
+    Texts arguments{now(),
+                    "me",
+                    one_of({"default", "default", "other"}),
+                    one_of({"main", "side"}),
+                    "work",
+                    one_of({"0", "0", "7"}),
+                    one_of({"=", "=abc", "#"}),
+                    "digest"};
     const auto policy = one_of({R"({"max_reclaim_count":1})", R"({"budget_ids":["b1","b2"]})",
                                 R"({"budget_ids":["b1"],"quota_policy_id":"q1"})"});
     for (const auto& optional :
-         {rarely(std::to_string(now_ + 3)), rarely(std::to_string(now_ + 90'000)), rarely("key"), rarely("5000"),
-          rarely("7200000"), rarely("text/plain"), rarely("00-1-1-0"), one_of({"", policy}),
-          rarely("gpu"), rarely("20000"), rarely("60000")})
+         {rarely(std::to_string(now_ + 3)), rarely(std::to_string(now_ + 90'000)), rarely("key"),
+          rarely("5000"), rarely("7200000"), rarely("text/plain"), rarely("00-1-1-0"),
+          one_of({"", policy}), rarely("gpu"), rarely("20000"), rarely("60000")})
       arguments.push_back(upto(3) == 0 ? optional : "");
     arguments.push_back(std::string(15, 'u') + static_cast<char>('0' + number));
     if (upto(6) == 0) arguments.insert(arguments.end(), {"app.key", "value"});
@@ -105,14 +116,34 @@ class RandomCalls {
   }
 
   Call submit_flow() {
-    Texts arguments{now(), "me", "default", "flow", "running", "digest", one_of({"finish", "stop"})};
+    Texts arguments{
+        now(), "me", "default", "flow", "running", "digest", one_of({"finish", "stop"})};
     arguments.insert(arguments.end(), {"", "", "3600000", "", "", "", "", "0"});
     for (unsigned node = 0; node < node_count; ++node) {
       const auto before = node > 0 ? raw_uuid(solo_count + node - 1) + "s" : "";
-      const Texts fields{raw_uuid(solo_count + node), "n" + std::to_string(node), "main", "work",
-                         one_of({"0", "7"}), one_of({"=", "=abc"}), "", "", "3600000", rarely("text/plain"), "",
-                         upto(3) == 0 ? rarely("gpu") : "", rarely("20000"), "", "", "", "", "",
-                         rarely("o"), before, "", "", "0"};
+      const Texts fields{raw_uuid(solo_count + node),
+                         "n" + std::to_string(node),
+                         "main",
+                         "work",
+                         one_of({"0", "7"}),
+                         one_of({"=", "=abc"}),
+                         "",
+                         "",
+                         "3600000",
+                         rarely("text/plain"),
+                         "",
+                         upto(3) == 0 ? rarely("gpu") : "",
+                         rarely("20000"),
+                         "",
+                         "",
+                         "",
+                         "",
+                         "",
+                         rarely("o"),
+                         before,
+                         "",
+                         "",
+                         "0"};
       arguments.insert(arguments.end(), fields.begin(), fields.end());
     }
     return of_flow("ff_flow_create", std::move(arguments));
@@ -128,13 +159,14 @@ class RandomCalls {
     if (upto(6) > 0) ++leases_;
     const auto lease = std::to_string(leases_);
     return of(number, "ff_lease",
-              {now(), "me", one_of({"ready", "ready", "ready", "ready", "grant", "held"}), one_of({"w1", "w1", "w2"}),
-               rarely("gpu"), "L" + lease, "A" + lease, "30000", one_of({"", "T" + lease}),
-               one_of({"", std::to_string(now_ + 2), "4000000000000"})});
+              {now(), "me", one_of({"ready", "ready", "ready", "ready", "grant", "held"}),
+               one_of({"w1", "w1", "w2"}), rarely("gpu"), "L" + lease, "A" + lease, "30000",
+               one_of({"", "T" + lease}), one_of({"", std::to_string(now_ + 2), "4000000000000"})});
   }
 
   Call complete(unsigned number) {
-    return of(number, "ff_complete", fenced(number, {one_of({"0", "1"}), "result", rarely("text/plain")}));
+    return of(number, "ff_complete",
+              fenced(number, {one_of({"0", "1"}), "result", rarely("text/plain")}));
   }
 
   Call ended_otherwise(unsigned number) {
@@ -178,7 +210,8 @@ class PlainCases : public Contract {
       const auto reply = reply_of(call);
       calls.learn(reply);
       const bool shows_flow = call.name.starts_with("ff_flow_");  // as lists in no order
-      for (const auto& part : shows_flow ? Texts(reply.begin(), reply.begin() + 2) : reply) story += ' ' + part;
+      for (const auto& part : shows_flow ? Texts(reply.begin(), reply.begin() + 2) : reply)
+        story += ' ' + part;
       story += '\n';
     }
     for (const auto& [key, fields] : store())
@@ -195,6 +228,143 @@ TEST_F(PlainCases, AreTheSameInBothWays) {
   load(library());
   for (unsigned seed = 1; seed <= seeds; ++seed)
     ASSERT_EQ(story(seed), general[seed - 1]) << "seed " << seed;
+}
+
+// Creations by programs of the contract: changes and replies, with times as the fixture shows them.
+class PlainCreations : public PlainCases {
+ protected:
+  std::string changes() {
+    const Texts policies{"", "{}", R"({"timeout_policy":{"attempt_timeout_ms":1000}})"};
+    std::string changes;
+    const auto add = [&](const Call& call) {
+      command({"FLUSHALL"});
+      changes += change(call) + change(call);
+    };
+    for (const auto& policy : policies) add(create().with(7, policy));
+    for (const auto* priority : {"0", "7", "1.5", "-3", "99999", "nan"})
+      add(create().with(5, priority));
+    for (const auto* payload : {"", "bytes"}) add(create().with(8, payload).with(6, ""));
+    add(create().with(11, R"({"a.b":"c"})"));
+    add(create().with(12, far_future));
+    add(create().with(9, far_future));
+    add(create().with(10, "-1"));
+    add(create().with(2, "").with(3, "a\nb"));
+    add(create().with(13, "").key(6, ""));
+    add(create().cut(8).key(6, ""));
+    add(create().of(tag + ":not-a-uuid"));
+    add(create().of(tag + ":11111111-1111-4111-8111-11111111111A"));
+    return changes;
+  }
+};
+
+TEST_F(PlainCreations, AreTheSameInBothWays) {
+  load(library_without_plain_cases());
+  const auto general = changes();
+  load(library());
+  EXPECT_EQ(changes(), general);
+}
+
+// Several executions in one call: what is stored and answered is the same as of a call for each.
+class SeveralAtOnce : public Contract {
+ protected:
+  static constexpr int count = 3;
+  Texts keys() const {
+    Texts all;
+    for (int i = 1; i <= count; ++i) all.push_back(exec_key("core", numbered(i)));
+    return all;
+  }
+  static Texts own(const std::string& function, int i) {
+    const auto n = std::to_string(i);
+    if (function == "ff_submit") return {"=payload" + n, "", std::string(15, 'u') + n};
+    if (function == "ff_lease") return {"L" + n, "A" + n, "", ""};
+    // The second one has another lease.
+    return {i == 2 ? "L9" : "L" + n, "1", "A" + n, "1", "result" + n, "text/plain"};
+  }
+  // A reply of ff_lease_many has its values in one text.
+  static std::string text_of(const valkey::Reply& reply) {
+    return std::regex_replace(to_text(reply), std::regex("\x1f"), R"(", ")");
+  }
+
+  std::string together(const std::string& now) {
+    command({"FLUSHALL"});
+    std::string story;
+    const auto add = [&](const std::string& function, const Texts& shared) {
+      Texts call{"FCALL", function + "_many", std::to_string(count)};
+      for (const auto& key : keys()) call.push_back(key);
+      call.push_back(now);
+      call.insert(call.end(), shared.begin(), shared.end());
+      for (int i = 1; i <= count; ++i) {
+        call.push_back("me");
+        for (auto& argument : own(function, i)) call.push_back(argument);
+      }
+      const auto reply = command(call);
+      const auto& parts = *reply.as_array();
+      EXPECT_EQ(parts.size(), count + 3U);
+      for (int i = 0; i < count; ++i)
+        story += text_of(parts[static_cast<std::size_t>(i) + 2]) + '\n';
+    };
+    add("ff_submit", {"default", "main", "work", "0", ""});
+    add("ff_lease", {"w1", "", "30000"});
+    add("ff_complete", {});
+    return story + stored();
+  }
+
+  std::string one_by_one(const std::string& now) {
+    command({"FLUSHALL"});
+    std::string story;
+    const auto add = [&](const std::string& function, int i, const Texts& arguments) {
+      Texts call{"FCALL", function, "1", exec_key("core", numbered(i)), now, "me"};
+      call.insert(call.end(), arguments.begin(), arguments.end());
+      auto reply = command(call);
+      reply.as_array()->pop_back();  // the run
+      story += text_of(reply) + '\n';
+    };
+    for (int i = 1; i <= count; ++i) {
+      const auto given = own("ff_submit", i);
+      add("ff_submit", i,
+          {"default", "main", "work", "0", given[0], given[1], "", "", "", "", "", "", "", "", "",
+           "", "", given[2]});
+    }
+    for (int i = 1; i <= count; ++i) {
+      const auto given = own("ff_lease", i);
+      add("ff_lease", i, {"ready", "w1", "", given[0], given[1], "30000", given[2], given[3]});
+    }
+    for (int i = 1; i <= count; ++i) add("ff_complete", i, own("ff_complete", i));
+    return story + stored();
+  }
+
+  std::string stored() {
+    std::string text;
+    for (const auto& [key, fields] : store())
+      for (const auto& [field, value] : fields) text += key + ' ' + field + '=' + value + '\n';
+    return text;
+  }
+};
+
+TEST_F(SeveralAtOnce, AreAsOneByOne) {
+  const std::string now = "1800000000000";
+  const auto together_story = together(now);
+  EXPECT_EQ(together_story, one_by_one(now));
+  EXPECT_NE(together_story.find("stale_lease"), std::string::npos);
+}
+
+// A value that no library writes stops the call for its own execution only.
+TEST_F(SeveralAtOnce, AFailureOfOneLeavesTheOthers) {
+  command({"FLUSHALL"});
+  command({"SET", exec_key("core", numbered(2)), "no hash"});
+  Texts call{"FCALL",
+             "ff_complete_many",
+             "2",
+             exec_key("core", numbered(1)),
+             exec_key("core", numbered(2)),
+             ""};
+  for (int i = 1; i <= 2; ++i)
+    for (const auto* argument : {"me", "L1", "1", "A1", "0", "", ""}) call.emplace_back(argument);
+  const auto reply = command(call);
+  const auto& parts = *reply.as_array();
+  EXPECT_EQ(to_text(parts[2]), R"([0, "execution_not_found"])");
+  ASSERT_TRUE(parts[3].as_error());
+  EXPECT_TRUE(parts[3].as_error()->text.starts_with("WRONGTYPE")) << parts[3].as_error()->text;
 }
 
 }  // namespace

@@ -476,6 +476,11 @@ void Driver::compare(const ExecutionId& id, Said said) {
   const auto reply = must(said.stored->get());
   for (const auto& each : *reply.as_array())
     stored.push_back(each.as_text() ? *each.as_text() : "nothing");
+  // These two may be left out where they go without saying.
+  constexpr std::size_t eligibility = 2, blocking = 3, outcome = 4;
+  if (stored[blocking] == "nothing")
+    stored[blocking] = stored[eligibility] == "eligible_now" ? "waiting_for_worker" : "none";
+  if (stored[outcome] == "nothing") stored[outcome] = "none";
   if (stored != words_of(*info))
     disagree(fmt::format("{} is stored as {}\n  but told as {}", id.str(), fmt::join(stored, "/"),
                          fmt::join(words_of(*info), "/")));

@@ -24,22 +24,23 @@ class SentLease final : public SentCallOf<core::LeaseGrant>,
   SentLease(store::Call<core::LeaseGrant> call, Get get)
       : SentCallOf(std::move(call)), get_(std::move(get)) {}
 
-  void get_payload() {
-    get_([self = shared_from_this()](Result<Reply> payload) {
-      self->take_payload(std::move(payload));
-    });
-  }
-
-  void read(Answer& answer) override {
-    is_leased_ = true;
-    SentCallOf::read(answer);
-  }
   void finish() override {
     is_finished_ = true;
     finish_if_complete();
   }
 
  private:
+  void get_payload() {
+    get_([self = shared_from_this()](Result<Reply> payload) {
+      self->take_payload(std::move(payload));
+    });
+  }
+
+  void on_sent() override { get_payload(); }
+  void read(Answer& answer) override {
+    is_leased_ = true;
+    SentCallOf::read(answer);
+  }
   void take_payload(Result<Reply> payload) {
     was_early_ = !is_leased_;
     payload_ = std::move(payload);
@@ -77,6 +78,11 @@ bool is_not_ready(Errc code) {
          code == Errc::execution_not_found || code == Errc::grant_already_exists;
 }
 
+// Whether an answer tells of a change.
+bool has_event(const Result<std::vector<Reply>>& list) {
+  return list && !is_refusal(*list) && list->size() > 2 && !text_in((*list)[2]).empty();
+}
+
 // Answer of ff_get: the record, and the bytes beside it if some were asked for.
 struct Found {
   Record record;
@@ -101,10 +107,13 @@ Result<Found> read_found(const ExecutionId& id, Result<Reply> reply) {
 
 }  // namespace
 
-void Executions::start(store::AnyCall& any) {
-  any.visit([this]<class Op>(store::Call<Op>& call) {
+void Executions::start(store::AnyCall& any, Joint* joint) {
+  any.visit([this, joint]<class Op>(store::Call<Op>& call) {
     constexpr bool is_listing = std::is_same_v<Op, ListFlowNodes>;
-    if constexpr (Op::row.owner == Owner::execution || (Op::row.owner == Owner::flow && !is_listing))
+    if constexpr (store::OneOf<Op, core::Create, core::LeaseGrant, Complete>)
+      run(call, joint);
+    else if constexpr (Op::row.owner == Owner::execution ||
+                       (Op::row.owner == Owner::flow && !is_listing))
       run(call);
     else
       FF_ASSERT(!"an operation on something else");
@@ -138,9 +147,10 @@ RefusalContext Executions::refusal_context_of(const Op& operation) const {
   else if constexpr (std::is_same_v<Op, core::SubmitNode>)
     return flow_context(subject_of(operation), operation.id, "", {&operation.node, 1});
   else if constexpr (std::is_same_v<Op, core::Grow>)
-    return flow_context(operation.id, operation.flow,
-                        std::holds_alternative<WaitForChildren>(operation.end) ? "children" : "spawn",
-                        operation.nodes);
+    return flow_context(
+        operation.id, operation.flow,
+        std::holds_alternative<WaitForChildren>(operation.end) ? "children" : "spawn",
+        operation.nodes);
   else if constexpr (Op::row.owner == Owner::flow)
     return flow_context(subject_of(operation));
   else
@@ -155,12 +165,11 @@ Executions::Traits Executions::traits_of(const Command& command) const {
   constexpr bool is_lease = std::is_same_v<Command, core::LeaseGrant>;
   Traits traits{.refusal = refusal_context_of(command),
                 .is_lease = is_lease,
-                .in_background = store::OneOf<Command, core::LeaseGrant, core::GrantIssue,
-                                              core::TimerFire, core::Unblock, core::Remove,
-                                              core::AdvanceFlow, core::ResolveEdges,
-                                              core::CancelRest, core::AddItems, core::EndNode,
-                                              core::CheckNode, core::CheckFlow,
-                                              core::CancelOwedMembers, core::CancelSiblings>,
+                .in_background =
+                    store::OneOf<Command, core::LeaseGrant, core::GrantIssue, core::TimerFire,
+                                 core::Unblock, core::Remove, core::AdvanceFlow, core::ResolveEdges,
+                                 core::CancelRest, core::AddItems, core::EndNode, core::CheckNode,
+                                 core::CheckFlow, core::CancelOwedMembers, core::CancelSiblings>,
                 .publishes = !store::OneOf<Command, Renew, PutStep, AppendFrames>,
                 .tells_timer = is_renewal || std::is_same_v<Command, core::TimerFire>,
                 .waits_for_disk = store::waits_for_disk<Command>};
@@ -181,18 +190,24 @@ void Executions::run(store::Call<Command>& call) {
 }
 
 // A payload that is sent ahead goes by itself if the call behind it does not keep it.
-void Executions::run(store::Call<core::Create>& call) {
+void Executions::run(store::Call<core::Create>& call, Joint* joint) {
   const auto id = call.operation.id;
   const bool ahead = sends_payload_ahead(call.operation);
+  const auto make = [this, &id, ahead](store::Call<core::Create> made) {
+    if (ahead) send_payload(id, std::move(made.operation.submit.payload));
+    return std::make_shared<SentCallOf<core::Create>>(std::move(made));
+  };
+  if (join(joint, call, make)) return;
   auto sent = begin(call);
-  if (ahead) {
-    // Should it be sent again, and arrive after the call that keeps it, it must not expire: NX.
-    Request set{.command = {"SET", keys::of_execution(id, "payload"),
-                            std::move(call.operation.submit.payload), "EX", "600", "NX"},
-                .route = parts_.functions.place_of(id).slot};
-    parts_.client.send(std::move(set), [](const Result<Reply>&) {});
-  }
-  send(std::move(sent), std::make_shared<SentCallOf<core::Create>>(std::move(call)));
+  send(std::move(sent), make(std::move(call)));
+}
+
+void Executions::send_payload(const ExecutionId& id, std::string payload) {
+  // Should it be sent again, and arrive after the call that keeps it, it must not expire: NX.
+  Request set{
+      .command = {"SET", keys::of_execution(id, "payload"), std::move(payload), "EX", "600", "NX"},
+      .route = parts_.functions.place_of(id).slot};
+  parts_.client.send(std::move(set), [](const Result<Reply>&) {});
 }
 
 void Executions::run(store::Call<core::CreateFlow>& call) {
@@ -201,34 +216,44 @@ void Executions::run(store::Call<core::CreateFlow>& call) {
   for (auto& node : command.nodes)
     if (sends_payload_ahead(command, node)) ahead.push_back(&node);
   auto sent = begin(call);
-  for (auto* node : ahead) {
-    Request set{.command = {"SET", keys::of_execution(node->id, "payload"),
-                            std::move(node->node.payload), "EX", "600", "NX"},
-                .route = parts_.functions.place_of(node->id).slot};
-    parts_.client.send(std::move(set), [](const Result<Reply>&) {});
-  }
+  for (auto* node : ahead) send_payload(node->id, std::move(node->node.payload));
   send(std::move(sent), std::make_shared<SentCallOf<core::CreateFlow>>(std::move(call)));
 }
 
-void Executions::run(store::Call<core::LeaseGrant>& call) {
+void Executions::run(store::Call<core::LeaseGrant>& call, Joint* joint) {
   const auto id = call.operation.id;
-  auto sent = begin(call);
-  auto get = [this, id](std::move_only_function<void(Result<Reply>)> done) {
+  const auto get = [this, id](std::move_only_function<void(Result<Reply>)> done) {
     Request request{.command = {"GET", keys::of_execution(id, "payload")},
                     .route = parts_.functions.place_of(id).slot};
     parts_.client.send(parts_.functions.unless_down(std::move(request)), std::move(done));
   };
-  auto lease = std::make_shared<SentLease>(std::move(call), std::move(get));
-  send(std::move(sent), lease);
-  lease->get_payload();
+  const auto make = [&get](store::Call<core::LeaseGrant> made) {
+    return std::make_shared<SentLease>(std::move(made), get);
+  };
+  if (join(joint, call, make)) return;
+  auto sent = begin(call);
+  send(std::move(sent), make(std::move(call)));
+}
+
+void Executions::run(store::Call<Complete>& call, Joint* joint) {
+  const auto make = [](store::Call<Complete> made) {
+    return std::make_shared<SentCallOf<Complete>>(std::move(made));
+  };
+  if (!join(joint, call, make)) run(call);
+}
+
+template <class Command>
+Executions::Traits Executions::traits_now(const Command& command) const {
+  auto traits = traits_of(command);
+  if (traits.tells_of_readiness)
+    traits.known_version = parts_.copy.ready().version_of(traits.refusal.id);
+  return traits;
 }
 
 template <class Command>
 Executions::Sent Executions::begin(store::Call<Command>& call) {
   const auto number = parts_.own_events.begin();
-  auto traits = traits_of(call.operation);
-  if (traits.tells_of_readiness)
-    traits.known_version = parts_.copy.ready().version_of(traits.refusal.id);
+  auto traits = traits_now(call.operation);
   auto request = parts_.functions.change(address_of(call.operation), call_for(call.operation),
                                          parts_.own_events.origin_of(number));
   if (traits.in_background) request = parts_.functions.unless_down(std::move(request));
@@ -238,30 +263,116 @@ Executions::Sent Executions::begin(store::Call<Command>& call) {
 void Executions::send(Sent sent, std::shared_ptr<SentCall> call) {
   auto request = std::move(sent.request);
   parts_.functions.call(
-      std::move(request), [this, number = sent.number, traits = std::move(sent.traits),
-                           call = std::move(call)](Result<Reply> reply) {
-        // Not what the server says, that it is full for example: then it is there.
-        if (traits.in_background && !reply && is_unreachable(reply.error()))
-          parts_.copy.note_unreachable(traits.refusal.id.partition());
+      std::move(request),
+      [this, number = sent.number, traits = std::move(sent.traits), call](Result<Reply> reply) {
+        note_unreachable(traits, reply);
         auto list = list_of(std::move(reply));
         const auto server_run = take_run(list);
-        take_in(number, traits, std::move(list), *call);
-        if (!traits.waits_for_disk) return call->finish();
-        finish_when_safe(parts_.confirmations, parts_.functions.place_of(traits.refusal.id),
-                         server_run, call);
+        put_back_if_lost(traits, list);
+        using enum OwnEventFilter::Told;
+        end_call(number, has_event(list) ? all : traits.publishes ? unknown : there_are_none);
+        receive(traits, std::move(list), server_run, call);
       });
+  call->on_sent();
 }
 
+// Before what the channel told of it is learned: that is newer.
+void Executions::put_back_if_lost(const Traits& traits, const Result<std::vector<Reply>>& list) {
+  if (!list && traits.is_lease) parts_.copy.ready().put_back(traits.refusal.id);
+}
+
+void Executions::end_call(std::uint64_t number, OwnEventFilter::Told told) {
+  for (const auto& echo : parts_.own_events.end(number, told)) parts_.copy.learn(echo);
+}
+
+// Not what the server says, that it is full for example: then it is there.
+void Executions::note_unreachable(const Traits& traits, const Result<Reply>& reply) {
+  if (traits.in_background && !reply && is_unreachable(reply.error()))
+    parts_.copy.note_unreachable(traits.refusal.id.partition());
+}
+
+void Executions::receive(const Traits& traits, Result<std::vector<Reply>> list,
+                         const std::string& server_run, const std::shared_ptr<SentCall>& call) {
+  take_in(traits, std::move(list), *call);
+  if (!traits.waits_for_disk) return call->finish();
+  finish_when_safe(parts_.confirmations, parts_.functions.place_of(traits.refusal.id), server_run,
+                   call);
+}
+
+// ---- Several at once -----------------------------------------------------------------------------
+
+void Executions::Joint::add(std::uint16_t slot, Joined joined) {
+  const auto bytes = joined.part.bytes();
+  const auto [place, is_new] =
+      open_.try_emplace({joined.part.function, slot, joined.part.shared}, groups_.size(), 0);
+  auto& open = place->second;
+  const bool is_full = !is_new && (groups_[open.group].size() == joined_max ||
+                                   open.bytes + bytes > joined_bytes_max);
+  if (is_full) open = {.group = groups_.size(), .bytes = 0};
+  if (open.group == groups_.size()) groups_.emplace_back();
+  open.bytes += bytes;
+  groups_[open.group].push_back(std::move(joined));
+}
+
+template <class Command, class Make>
+bool Executions::join(Joint* joint, store::Call<Command>& call, Make make) {
+  if (!joint) return false;
+  auto part = joinable_call_for(call.operation);
+  if (!part) return false;
+  auto traits = traits_now(call.operation);
+  auto address = address_of(call.operation);
+  const auto slot = parts_.functions.slot_of_calls(address.place);
+  joint->add(slot, {.part = std::move(*part),
+                    .address = std::move(address),
+                    .traits = std::move(traits),
+                    .call = make(std::move(call))});
+  return true;
+}
+
+void Executions::send(Joint joint) {
+  for (auto& group : joint.take()) send_joined(std::move(group));
+}
+
+// They are one call of this process: one message tells of all changes.
+void Executions::send_joined(std::vector<Joined> joined) {
+  const auto number = parts_.own_events.begin();
+  const auto origin = parts_.own_events.origin_of(number);
+  FunctionCall function{joined.front().part.function, std::move(joined.front().part.shared)};
+  std::vector<keys::Address> addresses;
+  for (auto& [part, address, traits, call] : joined) {
+    addresses.push_back(std::move(address));
+    function.arguments.push_back(origin);
+    std::ranges::move(part.own, std::back_inserter(function.arguments));
+  }
+  auto request = parts_.functions.change(addresses, std::move(function));
+  if (joined.front().traits.in_background)
+    request = parts_.functions.unless_down(std::move(request));
+  const auto shared = std::make_shared<std::vector<Joined>>(std::move(joined));
+  parts_.functions.call(std::move(request), [this, number, shared](Result<Reply> reply) {
+    note_unreachable(shared->front().traits, reply);
+    auto list = list_of(std::move(reply));
+    const auto server_run = take_run(list);
+    auto answers = answers_of_joined(std::move(list), shared->size());
+    for (std::size_t i = 0; i < answers.size(); ++i)
+      put_back_if_lost((*shared)[i].traits, answers[i]);
+    using enum OwnEventFilter::Told;
+    end_call(number, std::ranges::all_of(answers, has_event) ? all : unknown);
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      const auto& traits = (*shared)[i].traits;
+      if (answers[i] && traits.is_lease) *answers[i] = lease_answer(std::move(*answers[i]));
+      receive(traits, std::move(answers[i]), server_run, (*shared)[i].call);
+    }
+  });
+  for (const auto& each : *shared) each.call->on_sent();
+}
+
+// ---- Answers -------------------------------------------------------------------------------------
+
 // Applies the answer to the call and to the caches of this process.
-void Executions::take_in(std::uint64_t number, const Traits& traits,
-                         Result<std::vector<Reply>> list, SentCall& call) {
+void Executions::take_in(const Traits& traits, Result<std::vector<Reply>> list, SentCall& call) {
   const auto& id = traits.refusal.id;
   const bool answered = list && !is_refusal(*list);
   auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
-  if (!list && traits.is_lease) parts_.copy.ready().put_back(id);
-  using enum OwnEventFilter::Told;
-  const auto told = !event.empty() ? all : traits.publishes ? unknown : there_are_none;
-  for (const auto& echo : parts_.own_events.end(number, told)) parts_.copy.learn(echo);
   if (!list) return call.fail(std::move(list.error()));
   if (!answered) {
     auto refusal = refused(traits.refusal, *list);
@@ -308,9 +419,9 @@ void Executions::read(store::Call<Query>& call, std::vector<std::string> argumen
 
 template <class Query>
 void Executions::ask(store::Call<Query>& call) {
-  auto request = parts_.functions.at(address_of(call.operation),
-                                     call_for(std::as_const(call.operation)),
-                                     Functions::Access::reads);
+  auto request =
+      parts_.functions.at(address_of(call.operation), call_for(std::as_const(call.operation)),
+                          Functions::Access::reads);
   parts_.functions.call(std::move(request), [context = refusal_context_of(call.operation),
                                              call = std::move(call)](Result<Reply> reply) mutable {
     auto list = list_of(std::move(reply));

@@ -1,11 +1,14 @@
 // Operations on one execution or one flow of a store on Valkey: each is one function call.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <tuple>
 
 #include "store/store.hpp"
 #include "store/valkey/caches/local_copy.hpp"
 #include "store/valkey/calls/functions.hpp"
+#include "store/valkey/calls/joined_calls.hpp"
 #include "store/valkey/calls/sent_call.hpp"
 #include "store/valkey/confirmations.hpp"
 
@@ -22,8 +25,12 @@ class Executions {
   };
   explicit Executions(Parts parts) : parts_(parts) {}
 
-  // An operation whose owner is an execution or a flow.
-  void start(store::AnyCall& any);
+  class Joint;
+
+  // An operation whose owner is an execution or a flow. With a joint, it may wait for others to be sent together with
+  // them, by send().
+  void start(store::AnyCall& any, Joint* joint);
+  void send(Joint joint);
 
  private:
   // Properties of a command that determine how its answer updates the local copy.
@@ -44,6 +51,13 @@ class Executions {
     Traits traits;
     Request request;
   };
+  // One that is sent together with others.
+  struct Joined {
+    JoinableCall part;
+    keys::Address address;
+    Traits traits;
+    std::shared_ptr<SentCall> call;
+  };
 
   // The execution that it is about, or the one that stands for its flow.
   template <class Op>
@@ -55,17 +69,31 @@ class Executions {
 
   template <class Command>
   Traits traits_of(const Command& command) const;
+  // The same, with what is known of the execution at this moment.
+  template <class Command>
+  Traits traits_now(const Command& command) const;
   template <class Command>
   Sent begin(store::Call<Command>& call);
   void send(Sent sent, std::shared_ptr<SentCall> call);
-  void take_in(std::uint64_t number, const Traits& traits, Result<std::vector<Reply>> list,
-               SentCall& call);
+  // True if the call waits in the joint; `make` makes a SentCall of it.
+  template <class Command, class Make>
+  bool join(Joint* joint, store::Call<Command>& call, Make make);
+  void send_joined(std::vector<Joined> joined);
+  void receive(const Traits& traits, Result<std::vector<Reply>> list, const std::string& server_run,
+               const std::shared_ptr<SentCall>& call);
+  void put_back_if_lost(const Traits& traits, const Result<std::vector<Reply>>& list);
+  // The answer to a call of this process is there, or will not come.
+  void end_call(std::uint64_t number, OwnEventFilter::Told told);
+  void note_unreachable(const Traits& traits, const Result<Reply>& reply);
+  void take_in(const Traits& traits, Result<std::vector<Reply>> list, SentCall& call);
 
   template <class Command>
   void run(store::Call<Command>& call);
-  void run(store::Call<core::Create>& call);
   void run(store::Call<core::CreateFlow>& call);
-  void run(store::Call<core::LeaseGrant>& call);
+  void run(store::Call<core::Create>& call, Joint* joint);
+  void run(store::Call<core::LeaseGrant>& call, Joint* joint);
+  void run(store::Call<Complete>& call, Joint* joint);
+  void send_payload(const ExecutionId& id, std::string payload);
   void run(store::Call<store::PutBack>& call);
   void run(store::Call<GetExecution>& call);
   void run(store::Call<GetPayload>& call);
@@ -93,6 +121,27 @@ class Executions {
   void read(store::Call<Query>& call, std::vector<std::string> arguments, Tell tell);
 
   Parts parts_;
+};
+
+// Commands that are sent together, in groups that one function call takes.
+class Executions::Joint {
+ public:
+  using Group = std::vector<Joined>;
+
+  // `slot` is that of Functions::slot_of_calls.
+  void add(std::uint16_t slot, Joined joined);
+  std::vector<Group> take() { return std::move(groups_); }
+
+ private:
+  // Function, slot and shared arguments.
+  using Key = std::tuple<std::string_view, std::uint16_t, std::vector<std::string>>;
+
+  struct Open {
+    std::size_t group;  // that the next one joins
+    std::size_t bytes;
+  };
+  std::map<Key, Open> open_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace ff::valkey_store

@@ -151,6 +151,8 @@ std::string ValkeyStore::list_cursor(TimePoint created_at, const ExecutionId& id
 }
 
 void ValkeyStore::start(std::vector<store::AnyCall> calls) {
+  Executions::Joint joint;
+  auto* joint_of_calls = calls.size() > 1 ? &joint : nullptr;
   for (auto& any : calls)
     any.visit([&]<class Op>(store::Call<Op>& call) {
       if constexpr (store::OfResource<Op>)
@@ -160,12 +162,13 @@ void ValkeyStore::start(std::vector<store::AnyCall> calls) {
       else if constexpr (std::is_same_v<Op, ListFlowNodes>)
         sweeps_.start(any);
       else if constexpr (Op::row.owner == Owner::execution || Op::row.owner == Owner::flow)
-        executions_.start(any);
+        executions_.start(any, joint_of_calls);
       else if constexpr (requires { copy_.start(call); })
         copy_.start(call);
       else
         sweeps_.start(any);
     });
+  executions_.send(std::move(joint));
 }
 
 }  // namespace ff::valkey_store

@@ -39,11 +39,21 @@ bool sends_payload_ahead(const core::Create& command) {
          command.submit.payload.size() >= worth_it;
 }
 
+std::string stored_retention(const core::Create& command) {
+  const auto retention = command.submit.policy.retention.value_or(command.retention_default);
+  return retention == limits::retention_default ? "" : text_of(retention);
+}
+
+// Only a call that is sent again can meet a minted id: it is the same request.
+std::string stored_digest(const core::Create& command) {
+  if (command.minted && !command.submit.idempotency_key) return {};
+  return raw_bytes(core::request_digest(command.submit));
+}
+
 FunctionCall call_for(core::Create& command) {
   auto& submit = command.submit;
-  auto digest = raw_bytes(core::request_digest(submit));
+  auto digest = stored_digest(command);
   const auto& policy = submit.policy;
-  const auto retention = policy.retention.value_or(command.retention_default);
   const bool usual_window = policy.dedup_window == Policy{}.dedup_window;
   std::vector<std::string> arguments{
       submit.ns.str(),
@@ -56,7 +66,7 @@ FunctionCall call_for(core::Create& command) {
       text_or_none(submit.deadline),
       text_or_none(submit.idempotency_key),
       submit.idempotency_key && !usual_window ? text_of(policy.dedup_window) : "",
-      retention == limits::retention_default ? "" : text_of(retention),
+      stored_retention(command),
       text_or_none(submit.content_type),
       text_or_none(submit.traceparent),
       to_policy_json(policy),

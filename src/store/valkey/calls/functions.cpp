@@ -75,6 +75,19 @@ Request Functions::change(const keys::Address& address, FunctionCall function,
   return {.command = std::move(command), .route = place.slot};
 }
 
+Request Functions::change(const std::vector<keys::Address>& addresses,
+                          FunctionCall function) const {
+  const auto& place = addresses.front().place;
+  const auto count = addresses.size() + (options_.cluster ? 1 : 0);
+  std::vector<std::string> command{"FCALL", std::string(function.function), std::to_string(count)};
+  command.reserve(command.size() + count + 1 + function.arguments.size());
+  for (const auto& address : addresses) command.push_back(address.key);
+  if (options_.cluster) command.push_back(keys::never(place.tag));
+  command.push_back(clock_.argument());
+  std::ranges::move(function.arguments, std::back_inserter(command));
+  return {.command = std::move(command), .route = place.slot};
+}
+
 Request Functions::read(const ExecutionId& id, std::vector<std::string> arguments) const {
   const auto& place = place_of(id);
   auto command = with_keys({"FCALL_RO", "ff_get"}, place.tag, keys::core(id));

@@ -59,6 +59,11 @@ class Functions {
   }
   std::vector<PartitionIndex> all_partitions() const;
 
+  // Executions of places with the same slot can be changed in one call; without a cluster all have one.
+  std::uint16_t slot_of_calls(const keys::Partition& place) const {
+    return options_.cluster ? place.slot : 0;
+  }
+
   // The partitions of executions at the node that serves this one.
   std::vector<PartitionIndex> neighbours_of(PartitionIndex partition) const;
 
@@ -69,6 +74,8 @@ class Functions {
   // Changes an execution, or what has this key in its partition.
   Request change(const ExecutionId& id, FunctionCall function, std::string origin) const;
   Request change(const keys::Address& address, FunctionCall function, std::string origin) const;
+  // Changes several executions, which in a cluster have one slot.
+  Request change(const std::vector<keys::Address>& addresses, FunctionCall function) const;
   // Reads an execution: ff_get.
   Request read(const ExecutionId& id, std::vector<std::string> arguments) const;
   // The arguments of a function at an address begin with the time.

@@ -23,6 +23,9 @@ class SentCall {
 
   // Answers the caller; the last thing that is done with it.
   virtual void finish() = 0;
+
+  // Its request is on its way.
+  virtual void on_sent() {}
 };
 
 template <class Op>

@@ -5,6 +5,9 @@ local bit, cjson, cmsgpack, error, ipairs, math, next, os, pairs, pcall, setmeta
 local tonumber, tostring, type, unpack
 local are_found = false
 
+-- Of lib/events.lua. Each call begins without: one that was killed may have left it.
+local gathered
+
 local function find_globals()
   local all = _G
   bit, cjson, cmsgpack, struct = all.bit, all.cjson, all.cmsgpack, all.struct
@@ -19,6 +22,7 @@ end
 local function with_globals(callback)
   return function(KEYS, ARGV)
     if not are_found then find_globals() end
+    gathered = nil
     return callback(KEYS, ARGV)
   end
 end

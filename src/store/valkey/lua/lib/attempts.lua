@@ -4,8 +4,35 @@ local attempts = {}
 
 local past_leases_max = 32
 
+-- Of an attempt that is not folded.
 function attempts.key(x)
   return keys.attempt(x.tag, x.id, x.f.current_attempt_index)
+end
+
+-- Fields of the newest attempt, as HMGET has them.
+function attempts.values(x, ...)
+  if not folded.is(x.f) then return server.call('HMGET', attempts.key(x), ...) end
+  local record, values = folded.record(x.f), {}
+  for i, field in ipairs({...}) do
+    values[i] = false
+    for j = 1, #record, 2 do
+      if record[j] == field then values[i] = record[j + 1] end
+    end
+  end
+  return values
+end
+
+-- The newest attempt as it is stored, or would be; empty if there was none.
+function attempts.newest(x)
+  if folded.is(x.f) then return folded.record(x.f) end
+  return x.f.current_attempt_index and server.call('HGETALL', attempts.key(x)) or {}
+end
+
+-- Gives a folded attempt a hash of its own.
+function attempts.unfold(x)
+  if not folded.is(x.f) then return end
+  server.call('HSET', keys.attempt(x.tag, x.id, '0'), unpack(folded.record(x.f)))
+  execution.put(x, {current_attempt_index = '0'})
 end
 
 -- Type of the attempt that the next claim begins. nil: the claim resumes the newest attempt.
@@ -55,6 +82,10 @@ local of_the_attempt_before = {
 function attempts.start(x, kind, want, epoch)
   local f = x.f
   local index = execution.count(x, 'total_attempt_count')
+  local changed = x.changed
+  f.current_attempt_id, changed.current_attempt_id = want.attempt_id, true
+  f.total_attempt_count, changed.total_attempt_count = index + 1, true
+  if kind == 'initial' and not x.by_contract then return end  -- folded
   local record = {
     'attempt_id', want.attempt_id, 'attempt_index', index, 'attempt_type', kind,
     'attempt_state', 'started', 'started_at', x.at, 'lease_id', want.lease_id,
@@ -67,10 +98,7 @@ function attempts.start(x, kind, want, epoch)
   add_lineage(record, f, kind)
   server.call('HSET', keys.attempt(x.tag, x.id, index), unpack(record))
   if x.by_contract then server.call('ZADD', keys.of_execution(x.tag, x.id, 'attempts'), x.at, index) end
-  local changed = x.changed
   f.current_attempt_index, changed.current_attempt_index = index, true
-  f.current_attempt_id, changed.current_attempt_id = want.attempt_id, true
-  f.total_attempt_count, changed.total_attempt_count = index + 1, true
   execution.drop_all(x, of_the_attempt_before)
 end
 
@@ -94,6 +122,7 @@ function attempts.resume(x, want, epoch)
 end
 
 function attempts.pause(x, how, reason)
+  attempts.unfold(x)
   local record = {'attempt_state', 'suspended', 'suspended_at', x.at, 'suspension_id', how}
   if reason and reason ~= '' then
     record[#record + 1] = 'suspension_reason'
@@ -105,7 +134,7 @@ end
 -- Closes the contract's stream of the newest attempt, if programs of the contract wrote to it.
 function attempts.close_stream(x, reason)
   if not (x.by_contract or x.f.has_attempt_streams) then return end
-  local meta = keys.stream_meta(x.tag, x.id, x.f.current_attempt_index)
+  local meta = keys.stream_meta(x.tag, x.id, folded.index(x.f))
   if server.call('EXISTS', meta) == 1 then
     server.call('HSET', meta, 'closed_at', x.at, 'closed_reason', reason)
   end
@@ -119,7 +148,8 @@ local ending_fields = {
 -- Ends the newest attempt if it is open. `ending` has state and stream (why its stream is closed), and
 -- maybe lease_end (how the lease ended, if the state does not say it), reason, category, retry_at.
 function attempts.finish(x, ending)
-  if not x.f.current_attempt_index then return end
+  if not folded.index(x.f) then return end
+  attempts.unfold(x)
   local record, n = {'attempt_state', ending.state, 'ended_at', x.at}, 4
   for i = 1, #ending_fields, 2 do
     local value = ending[ending_fields[i]]
@@ -133,7 +163,7 @@ function attempts.finish(x, ending)
 end
 
 function attempts.is_open(x)
-  return x.f.current_attempt_index ~= nil
+  return folded.index(x.f) ~= nil
     and (x.f.attempt_state == 'running_attempt'
       or x.f.attempt_state == 'attempt_interrupted' and x.f.lifecycle_phase ~= 'active')
 end

@@ -75,8 +75,8 @@ end
 function claiming.taken(x, kind)
   local f = x.f
   return reply.ok(f.current_lease_id, tostring(f.current_lease_epoch),
-    tostring(f.lease_expires_at), f.current_attempt_id, tostring(f.current_attempt_index),
-    kind or server.call('HGET', attempts.key(x), 'attempt_type'))
+    tostring(f.lease_expires_at), f.current_attempt_id, tostring(folded.index(f)),
+    kind or attempts.values(x, 'attempt_type')[1])
 end
 
 return claiming

@@ -6,22 +6,23 @@ local created = {}
 local record_bytes = 24
 created.record_bytes = record_bytes
 
-local function to_raw(uuid)
-  return (string.gsub(string.gsub(uuid, '-', ''), '%x%x', function(pair)
-    return string.char(tonumber(pair, 16))
-  end))
-end
-
--- The UUID in an execution id, as a record has it.
-function created.raw_of(tag, id)
-  return to_raw(string.sub(id, #tag + 2))
-end
-
-local hex_of_byte
+local hex_of_byte, byte_of_hex
 
 local function make_hex()
-  hex_of_byte = {}
-  for byte = 0, 255 do hex_of_byte[byte] = string.format('%02x', byte) end
+  hex_of_byte, byte_of_hex = {}, {}
+  for byte = 0, 255 do
+    local hex = string.format('%02x', byte)
+    hex_of_byte[byte], byte_of_hex[hex] = hex, string.char(byte)
+  end
+end
+
+-- The UUID in an execution id, as a record has it; nil if the id does not end in one in lower case.
+function created.raw_of(tag, id)
+  if not byte_of_hex then make_hex() end
+  local uuid = string.sub(id, #tag + 2)
+  if not string.find(uuid, '^........%-....%-....%-....%-............$') then return nil end
+  local raw = string.gsub(string.gsub(uuid, '-', ''), '..', byte_of_hex)
+  return #raw == 16 and raw or nil
 end
 
 function created.id_of(tag, raw)

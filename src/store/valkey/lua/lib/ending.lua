@@ -6,19 +6,20 @@ local function announce(x, outcome)
   if x.f.flow_id then x.flow_outcome = outcome end
 end
 
--- `closing`: why a suspension is closed by that. Our own programs see it by the execution's state.
-local function finish(x, outcome, closing)
+-- `keeps_lease`: its fields stay, as those of a folded attempt do. `closing`: why a suspension is closed by that. Our own programs see it by the execution's state.
+local function finish(x, outcome, closing, keeps_lease)
   if x.by_contract and closing then suspending.close_all(x, closing) end
   if x.f.grant_expires_at then server.call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant')) end
-  leases.clear(x)
+  if not keeps_lease then leases.clear(x) end
   execution.become_ended(x, outcome)
 end
 
 local of_a_failure = {'failure_reason', 'failure_category'}
 
 function ending.complete(x, result, content_type)
-  attempts.finish(x, {state = 'ended_success', stream = 'attempt_success'})
-  finish(x, 'success')
+  local stays_folded = folded.is(x.f) and not x.by_contract and not x.f.has_attempt_streams
+  if not stays_folded then attempts.finish(x, {state = 'ended_success', stream = 'attempt_success'}) end
+  finish(x, 'success', nil, stays_folded)
   execution.drop_all(x, of_a_failure)
   if content_type then execution.put(x, {result_content_type = content_type}) end
   if result then server.call('SET', keys.of_execution(x.tag, x.id, 'result'), result) end
@@ -56,7 +57,7 @@ function ending.retry(x, reason, category, at, lease_end)
     state = 'ended_failure', reason = reason, category = category, retry_at = at,
     lease_end = lease_end, stream = lease_end == 'timed_out' and 'expired' or 'attempt_failure',
   })
-  local failed_index = x.f.current_attempt_index
+  local failed_index = folded.index(x.f)
   leases.clear(x)
   execution.put(x, {retry_count = execution.count(x, 'retry_count') + 1})
   if at > x.now then

@@ -16,8 +16,8 @@ local function event_of(x, what, origin)
   local offered = execution.is_claimable(x) and not f.grant_expires_at
   local event = (origin or '') .. '\31' .. what .. '\31' .. x.at .. '\31' .. x.id .. '\31' .. f.namespace
     .. '\31' .. f.lane_id .. '\31' .. f.execution_kind .. '\31' .. f.public_state .. '\31'
-    .. (f.total_attempt_count or '0') .. (offered and '\0311\31' or '\0310\31') .. (f.priority or '0') .. '\31'
-    .. (f.queued_at or f.created_at) .. '\31' .. (f.required_capabilities or '') .. '\31' .. (timer or '') .. '\31'
+    .. (f.total_attempt_count or '0') .. (offered and '\0311\31' or '\0310\31')
+    .. (offered and f.priority or '0') .. '\31' .. (offered and (f.queued_at or f.created_at) or '0') .. '\31' .. (f.required_capabilities or '') .. '\31' .. (timer or '') .. '\31'
     .. (due or '')
   local blocked = offered and blocking.is_blocked(x)
   -- Older programs take only 15 or 19 parts, and do not read the last one.
@@ -68,8 +68,24 @@ local function publish_end(x)
   }))
 end
 
+-- From here to the end of the call changes are told together: `gathered` has their texts.
+function events.gather()
+  gathered = {}
+end
+
+-- Publishes what was gathered, on the channel of one of the partitions: a process listens to all of them.
+function events.tell_gathered(tag)
+  local event = table.concat(gathered, '\29')
+  gathered = nil
+  if event ~= '' then publish('SPUBLISH', keys.events(tag), event) end
+end
+
 -- Publishes a change whose text is known. Returns it, for the reply.
 function events.tell_text(tag, event)
+  if gathered then
+    gathered[#gathered + 1] = event
+    return event
+  end
   publish('SPUBLISH', keys.events(tag), event)
   return event
 end

@@ -22,9 +22,31 @@ function execution.read(core_key)
   return fields
 end
 
+-- What goes without saying: an execution of our own engine has two fields of the state vector only once they have said
+-- something else, and a version only once that does not follow from its state.
+local usual_outcome = 'none'
+local function usual_blocking(f)
+  return f.eligibility_state == 'eligible_now' and 'waiting_for_worker' or 'none'
+end
+
+local function leave_out_usual(x)
+  local f, changed = x.f, x.changed
+  x.shows_version = x.shows_version or f.v ~= folded.version(f)
+  if not x.shows_version then changed.v = nil end
+  x.shows_blocking = x.shows_blocking or x.by_contract or f.blocking_reason ~= usual_blocking(f)
+  x.shows_outcome = x.shows_outcome or x.by_contract or f.terminal_outcome ~= usual_outcome
+  if not x.shows_blocking then changed.blocking_reason = nil end
+  if not x.shows_outcome then changed.terminal_outcome = nil end
+end
+
 function execution.of_fields(core_key, fields, now)
   local tag, id = keys.parse_core(core_key)
   local x = object(core_key, tag, id, fields, now)
+  x.shows_blocking, x.shows_outcome = fields.blocking_reason ~= nil, fields.terminal_outcome ~= nil
+  x.shows_version = fields.v ~= nil
+  fields.v = fields.v or folded.version(fields)
+  fields.blocking_reason = fields.blocking_reason or usual_blocking(fields)
+  fields.terminal_outcome = fields.terminal_outcome or usual_outcome
   x.places, x.holder = placement.of(fields), placement.holder(fields)
   x.held, x.is_stored = fields.admission, true
   if fields.lifecycle_phase == 'terminal' then x.ended_as = fields.public_state end
@@ -133,6 +155,10 @@ function execution.write(x)
   local f = x.f
   if x.is_stored then f.v, x.changed.v = (f.v or 0) + 1, true end
   if x.held or f.admission then settle_admission(x) end
+  leave_out_usual(x)
+  local plain = plainness.of(f, x.shows_blocking or f.v and x.shows_version)
+  if plain and f.lifecycle_phase == 'terminal' then plain = f.plain end  -- nothing reads it
+  if f.plain ~= plain then f.plain, x.changed.plain = plain, true end
   execution.write_fields(x.key, f, x.changed)
 
   local places, holder = placement.of(x.f), placement.holder(x.f)
@@ -165,6 +191,18 @@ end
 
 -- ---- The state vector ---------------------------------------------------------------------------
 
+-- `is_shown`: the start or the end of the execution is at the same time, and says it.
+local function note_transition(x, is_shown)
+  if is_shown and not x.f.last_transition_at and not x.by_contract then return end
+  x.f.last_transition_at, x.changed.last_transition_at = x.at, true
+end
+
+-- Of an execution that is being created: its last transition and change are its creation.
+function execution.forget_times(x)
+  x.f.last_transition_at, x.changed.last_transition_at = nil, nil
+  x.f.last_mutation_at, x.changed.last_mutation_at = nil, nil
+end
+
 local function become(x, phase, ownership, eligibility, blocking, outcome, attempt, public)
   local f, changed = x.f, x.changed
   if f.lifecycle_phase ~= phase then f.lifecycle_phase, changed.lifecycle_phase = phase, true end
@@ -174,7 +212,7 @@ local function become(x, phase, ownership, eligibility, blocking, outcome, attem
   end
   if f.blocking_reason ~= blocking then f.blocking_reason, changed.blocking_reason = blocking, true end
   if f.public_state ~= public then f.public_state, changed.public_state = public, true end
-  f.last_transition_at, changed.last_transition_at = x.at, true
+  note_transition(x, phase == 'terminal' or phase == 'active' and not f.started_at)
   -- Without it, the last change is the last transition.
   if x.by_contract or f.last_mutation_at then
     f.last_mutation_at, changed.last_mutation_at = x.by_contract and x.at or nil, true
@@ -239,7 +277,7 @@ local of_what_has_not_ended = {
 }
 
 function execution.become_ended(x, outcome)
-  local attempted = x.f.current_attempt_index ~= nil
+  local attempted = folded.index(x.f) ~= nil
   become(x, 'terminal', 'unowned', 'not_applicable', 'none', outcome,
     attempted and 'attempt_terminal' or nil, public_outcome[outcome] or outcome)
   x.f.completed_at, x.changed.completed_at = x.at, true

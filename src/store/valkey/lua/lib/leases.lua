@@ -8,6 +8,7 @@ local lease_fields = {
 }
 
 function leases.clear(x)
+  attempts.unfold(x)  -- which needs them
   execution.drop_all(x, lease_fields)
 end
 
@@ -37,10 +38,10 @@ end
 -- for, or nil. A call that is repeated because its reply was lost finds here what it did.
 function leases.attempt_of(x, lease_id, epoch, attempt_id, ...)
   local f = x.f
-  if f.current_lease_epoch ~= epoch or not f.current_attempt_index or f.pending_replay_at then
+  if f.current_lease_epoch ~= epoch or not folded.index(f) or f.pending_replay_at then
     return nil
   end
-  local stored = server.call('HMGET', attempts.key(x), 'lease_id', 'lease_epoch', 'attempt_id', ...)
+  local stored = attempts.values(x, 'lease_id', 'lease_epoch', 'attempt_id', ...)
   if stored[1] ~= lease_id or stored[2] ~= epoch or stored[3] ~= attempt_id then return nil end
   return {unpack(stored, 4)}
 end
@@ -66,7 +67,7 @@ function leases.begin(x, want)
     attempts.resume(x, want, epoch)
   end
   if f.grant_expires_at then server.call('DEL', keys.of_execution(x.tag, x.id, 'claim_grant')) end
-  leases.clear(x)
+  execution.drop_all(x, lease_fields)
   execution.drop_all(x, of_the_queue)
   execution.become_active(x)
   local changed = x.changed

@@ -81,7 +81,7 @@ function placement.of(f)
     end
   elseif phase == 'active' then
     local expires_at = tonumber(f.lease_expires_at)
-    places = {lane = 'active', score = expires_at}
+    places = folded.is(f) and {} or {lane = 'active', score = expires_at}
     if f.ownership_state == 'leased' then
       places.lease_expiry = expires_at
       if f.attempt_deadline_at then places.attempt_timeout = tonumber(f.attempt_deadline_at) end

@@ -9,6 +9,7 @@ local of_a_run = {
 -- A new run: it queues behind what waits already, and has as much time as the first one had.
 function replaying.start(x, reason, requested_by)
   local f = x.f
+  leases.clear(x)
   execution.put(x, {
     replay_count = execution.count(x, 'replay_count') + 1,
     pending_replay_reason = reason,

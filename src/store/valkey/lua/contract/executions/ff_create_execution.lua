@@ -44,7 +44,7 @@ local function remember(x, remembered, dedup_ms)
   creation.remember(x, remembered, dedup_ms)
 end
 
-server.register_function('ff_create_execution', function(KEYS, ARGV)
+local function create(KEYS, ARGV)
   local core_key, remembered = KEYS[1], idempotency_key(KEYS[6])
   local id, namespace, lane, kind, priority, creator, policy_json, payload, delay_text, dedup_text,
     tags_json, deadline_text, partition_id = unpack(ARGV)
@@ -57,7 +57,7 @@ server.register_function('ff_create_execution', function(KEYS, ARGV)
   local tag, refused = contract.identify(core_key, id)
   if read.refused or not tag then return read.refused or refused end
   local raw = created.raw_of(tag, id)
-  if #raw ~= 16 or created.id_of(tag, raw) ~= id then
+  if not raw then
     return reply.refuse('invalid_input', 'execution_id must end in a UUID in lower case, got: ' .. id)
   end
   local x = execution.new(core_key, arguments.now())
@@ -92,4 +92,8 @@ server.register_function('ff_create_execution', function(KEYS, ARGV)
   creation.set_tags(x, tags, 1)
   events.tell(x, 'submitted')
   return reply.ok(x.id, x.f.public_state)
+end
+
+server.register_function('ff_create_execution', function(KEYS, ARGV)
+  return not idempotency_key(KEYS[6]) and plain.create(KEYS[1], ARGV) or create(KEYS, ARGV)
 end)

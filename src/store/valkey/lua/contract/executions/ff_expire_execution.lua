@@ -14,7 +14,7 @@ end
 local function is_stale(x, reason)
   local f = x.f
   if reason == 'execution_deadline' then return f.deadline and tonumber(f.deadline) > x.now end
-  if reason ~= 'attempt_timeout' or not f.current_attempt_index then return false end
+  if reason ~= 'attempt_timeout' or not folded.index(f) then return false end
   return f.ownership_state ~= 'leased'
     or f.attempt_deadline_at and tonumber(f.attempt_deadline_at) > x.now
 end

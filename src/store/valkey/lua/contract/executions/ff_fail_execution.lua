@@ -33,7 +33,7 @@ server.register_function('ff_fail_execution', function(KEYS, ARGV)
     contract.save(x, 'failed')
     return reply.ok('terminal_failed')
   end
-  local index = x.f.current_attempt_index
+  local index = folded.index(x.f)
   ending.retry(x, reason, category, at)
   execution.become_delayed(x, at, 'waiting_for_retry_backoff', 'pending_retry_attempt')
   execution.put(x, {

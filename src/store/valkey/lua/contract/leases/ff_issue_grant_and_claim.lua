@@ -23,7 +23,7 @@ end
 local function taken(x)
   local f = x.f
   return reply.ok(f.current_lease_id, tostring(f.current_lease_epoch),
-    tostring(f.current_attempt_index))
+    tostring(folded.index(f)))
 end
 
 server.register_function('ff_issue_grant_and_claim', function(KEYS, ARGV)

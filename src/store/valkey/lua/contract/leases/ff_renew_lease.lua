@@ -17,7 +17,7 @@ server.register_function('ff_renew_lease', function(KEYS, ARGV)
   if not x then return refused end
   refused = fencing.check(x, fence)
   if refused then return refused end
-  if x.f.current_attempt_index ~= attempt_index then return reply.refuse('stale_lease') end
+  if folded.index(x.f) ~= attempt_index then return reply.refuse('stale_lease') end
 
   execution.put(x, {
     lease_expires_at = x.now + ttl, lease_last_renewed_at = x.now, last_mutation_at = x.now,

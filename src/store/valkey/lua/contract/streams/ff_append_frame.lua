@@ -8,7 +8,7 @@
 -- repetition: repeated after a lost reply, it appends once more.
 local lease_fields = {
   'lifecycle_phase', 'ownership_state', 'lease_expires_at', 'current_attempt_index', 'current_lease_id',
-  'current_lease_epoch', 'has_streams', 'has_attempt_streams',
+  'current_lease_epoch', 'total_attempt_count', 'has_streams', 'has_attempt_streams',
 }
 
 -- The execution with no more than it takes to append.
@@ -28,7 +28,7 @@ local function check_owner(x, attempt_index, lease_id, lease_epoch)
     stale = 'lease_revoked'
   elseif f.ownership_state == 'lease_expired_reclaimable' or (tonumber(f.lease_expires_at) or 0) <= x.now then
     stale = 'lease_expired'
-  elseif f.current_attempt_index ~= attempt_index or f.current_lease_id ~= lease_id
+  elseif folded.index(f) ~= attempt_index or f.current_lease_id ~= lease_id
     or f.current_lease_epoch ~= lease_epoch then
     stale = 'stale_lease'
   end

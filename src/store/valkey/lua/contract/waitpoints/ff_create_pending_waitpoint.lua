@@ -6,7 +6,7 @@ local function refusal(x, attempt_index)
   local f = x.f
   if f.lifecycle_phase ~= 'active' then return contract.not_active(x) end
   if f.ownership_state ~= 'leased' then return reply.refuse('no_active_lease') end
-  if f.current_attempt_index ~= attempt_index then return reply.refuse('stale_lease') end
+  if folded.index(f) ~= attempt_index then return reply.refuse('stale_lease') end
   if fencing.is_due(x) then
     fencing.expire(x)
     return reply.refuse('lease_expired')

@@ -68,7 +68,7 @@ end
 local function refusal(x, waits, want)
   local refused = fencing.check(x, want.fence)
   if refused then return refused end
-  if x.f.current_attempt_index ~= want.attempt_index then
+  if folded.index(x.f) ~= want.attempt_index then
     return reply.refuse('invalid_lease_for_suspend')
   end
   if suspending.is_suspension_open(waits) then return reply.refuse('already_suspended') end

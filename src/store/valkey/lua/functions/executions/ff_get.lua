@@ -16,7 +16,8 @@ server.register_function{
     local first = which == 'all' and 0 or which == 'newest' and math.max(count - 1, 0) or count
     local records = {}
     for index = first, count - 1 do
-      records[#records + 1] = server.call('HGETALL', keys.attempt(tag, id, index))
+      local record = server.call('HGETALL', keys.attempt(tag, id, index))
+      records[#records + 1] = #record > 0 and record or folded.record(execution.read(core_key))
     end
     local answer = reply.ok(core, server.call('HGETALL', keys.of_execution(tag, id, 'tags')),
       server.call('GET', keys.of_execution(tag, id, 'policy')) or '', records)

@@ -39,11 +39,11 @@ end
 local function claimed(x, event, with_budgets, kind)
   local f, resumed = x.f, '0'
   if not kind then
-    local attempt = server.call('HMGET', attempts.key(x), 'attempt_type', 'past_leases')
+    local attempt = attempts.values(x, 'attempt_type', 'past_leases')
     kind, resumed = attempt[1], attempt[2] and '1' or '0'
   end
   local answer = reply.ok(event, f.namespace, f.lane_id, f.execution_kind, f.content_type or '',
-    f.traceparent or '', tostring(f.current_attempt_index), kind, resumed, f.current_lease_id,
+    f.traceparent or '', tostring(folded.index(f)), kind, resumed, f.current_lease_id,
     tostring(f.current_lease_epoch), f.current_attempt_id, f.lease_expires_at,
     tostring(f.attempt_deadline_at or ''), tostring(f.deadline or ''))
   if with_budgets then answer[#answer + 1] = f.budget_ids or '' end
@@ -63,17 +63,14 @@ local function claimed(x, event, with_budgets, kind)
   return answer
 end
 
-commands.register('ff_lease', function(KEYS, ARGV)
-  local core_key = KEYS[1]
+local function lease(core_key, ARGV)
   local origin, source, worker, capabilities = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
   local lease_id, attempt_id, ttl_ms = ARGV[6], ARGV[7], ARGV[8]
   local admission, admitted_until = ARGV[9], ARGV[10]
 
-  local f, now = execution.read(core_key), arguments.now(ARGV[1])
-  if not f then return reply.refuse('execution_not_found') end
-  local answer = plain.lease(core_key, f, now, ARGV)
-  if answer then return answer end
-  local x = execution.of_fields(core_key, f, now)
+  local x = execution.load(core_key, arguments.now(ARGV[1]))
+  if not x then return reply.refuse('execution_not_found') end
+  local f = x.f
   if f.ownership_state == 'leased' and f.current_lease_id == lease_id
     and f.current_worker_id == worker and tonumber(f.lease_expires_at) > x.now then
     return claimed(x, '', admission)
@@ -100,4 +97,27 @@ commands.register('ff_lease', function(KEYS, ARGV)
   })
   execution.save(x)
   return claimed(x, events.tell(x, 'claimed', origin), admission, kind)
+end
+
+commands.register('ff_lease', function(KEYS, ARGV)
+  return plain.lease(KEYS[1], ARGV) or lease(KEYS[1], ARGV)
+end)
+
+-- What follows the event in the reply of ff_lease, up to its tags.
+local fields_first, fields_last = 4, 18
+
+-- Gives several executions to a worker.
+--   keys   cores
+--   args   now, worker, capabilities (CSV), lease_ttl_ms, then of each: origin, lease_id, attempt_id, admission,
+--          admitted_until
+--   reply  OK and the reply of ff_lease of each, with its values up to the tags joined by byte 31: many values cost much
+joined.register('ff_lease_many', 4, 5, function(core_key, ARGV, first)
+  local argv = {
+    ARGV[1], ARGV[first + 1], 'ready', ARGV[2], ARGV[3], ARGV[first + 2], ARGV[first + 3], ARGV[4], ARGV[first + 4],
+    ARGV[first + 5],
+  }
+  local answer = plain.lease(core_key, argv) or lease(core_key, argv)
+  if answer[1] == 0 then return answer end
+  return {answer[1], answer[2], answer[3], table.concat(answer, '\31', fields_first, fields_last),
+    unpack(answer, fields_last + 1)}
 end)

@@ -71,7 +71,7 @@ local function submit(core_key, ARGV)
     namespace = namespace, lane_id = lane, execution_kind = kind,
     -- Tenants do not block each other: each has its own queue for a lane.
     queue = namespace ~= 'default' and namespace .. '\30' .. lane or nil,
-    priority = priority ~= '0' and priority or nil, digest = digest,
+    priority = priority ~= '0' and priority or nil, digest = given(digest),
     deadline = deadline_of(now, tonumber(deadline), tonumber(execution_deadline_ms)),
     idempotency_key = idempotency_key, dedup_ms = dedup_ms, retention_ms = given(retention_ms),
     content_type = given(content_type), traceparent = given(traceparent),
@@ -79,7 +79,7 @@ local function submit(core_key, ARGV)
     budget_ids = budget_ids, quota_policy_id = quota_policy_id, max_signals = max_signals,
     has_tags = ARGV[first_tag] and 1,
   }, tonumber(delay_until))
-  x.changed.last_transition_at, x.changed.last_mutation_at = nil, nil  -- the same as created_at
+  execution.forget_times(x)
   if payload_key then server.call('PERSIST', payload_key) end
   creation.write(x, string.sub(payload, 2), policy_json, uuid)
   creation.set_tags(x, ARGV, first_tag)
@@ -92,4 +92,16 @@ end
 
 commands.register('ff_submit', function(KEYS, ARGV)
   return plain.submit(KEYS[1], ARGV) or submit(KEYS[1], ARGV)
+end)
+
+-- Creates several that need nothing.
+--   keys   cores
+--   args   now, namespace, lane, kind, priority, retention_ms, then of each: origin, payload, digest, uuid
+--   reply  OK and the reply of ff_submit of each
+joined.register('ff_submit_many', 6, 4, function(core_key, ARGV, first)
+  local argv = {
+    ARGV[1], ARGV[first + 1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[first + 2], ARGV[first + 3], '', '', '', '',
+    ARGV[6], '', '', '', '', '', '', ARGV[first + 4],
+  }
+  return plain.submit(core_key, argv) or submit(core_key, argv)
 end)

@@ -32,7 +32,7 @@ local function add_node(found, x, first_edge, count, records)
   for field, value in pairs(f) do core[#core + 1], core[#core + 2] = field, value end
   local n = #found
   found[n + 1], found[n + 2] = x.id, core
-  found[n + 3] = f.current_attempt_index and server.call('HGETALL', attempts.key(x)) or {}
+  found[n + 3] = attempts.newest(x)
   found[n + 4], found[n + 5] = records, before
   found[n + 6] = inputs_of(x, first_edge, #before)
 end

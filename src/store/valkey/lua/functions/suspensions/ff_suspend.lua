@@ -59,7 +59,7 @@ commands.register('ff_suspend', function(KEYS, ARGV)
 
   suspending.start(waits, {
     suspension_id = suspension_id, lease_id = lease_id, lease_epoch = lease_epoch,
-    attempt_index = x.f.current_attempt_index,
+    attempt_index = folded.index(x.f),
     reason_code = reason, condition = condition, timeout_behavior = on_timeout,
     timeout_at = timeout_ms ~= '' and string.format('%.0f', x.now + timeout_ms) or nil,
     resume_delay_ms = resume_delay_ms ~= '0' and resume_delay_ms or nil,

@@ -5,7 +5,7 @@
 --          `reclaimable` instead of a state: how many of the active ones no worker holds
 local live = {
   waiting = 'eligible', delayed = 'delayed', waiting_children = 'blocked:dependencies',
-  active = 'active', suspended = 'suspended', reclaimable = 'reclaimable',
+  suspended = 'suspended',
 }
 local blocked = {
   ['blocked:budget'] = 'rate_limited', ['blocked:quota'] = 'rate_limited',
@@ -19,22 +19,27 @@ local function count_partition(tag, counts)
     counts[#counts + 1] = state
     counts[#counts + 1] = tostring(count)
   end
-  local function add_live(queue)
-    for state, index in pairs(live) do
-      add(queue, state, server.call('ZCARD', keys.lane_index(tag, queue, index)))
+  -- Those that are in no other index are active: the index `active` has not all of them.
+  local function add_live(queue, all, ended)
+    local others = ended
+    local function add_those_in(index, state)
+      local count = server.call('ZCARD', keys.lane_index(tag, queue, index))
+      others = others + count
+      add(queue, state, count)
     end
-    for index, state in pairs(blocked) do
-      add(queue, state, server.call('ZCARD', keys.lane_index(tag, queue, index)))
-    end
+    for state, index in pairs(live) do add_those_in(index, state) end
+    for index, state in pairs(blocked) do add_those_in(index, state) end
+    add(queue, 'active', math.max(all - others, 0))
+    add(queue, 'reclaimable', server.call('ZCARD', keys.lane_index(tag, queue, 'reclaimable')))
   end
   local completed, fields = {}, server.call('HGETALL', keys.index(tag, 'totals'))
   for i = 1, #fields, 2 do
     local queue, what = string.match(fields[i], '^(.*)\31(.*)$')
     local count = tonumber(fields[i + 1])
     if what == 'all' then
-      completed[queue] = (completed[queue] or 0)
-        + server.call('ZCARD', keys.lane_index(tag, queue, 'terminal'))
-      add_live(queue)
+      local ended = server.call('ZCARD', keys.lane_index(tag, queue, 'terminal'))
+      completed[queue] = (completed[queue] or 0) + ended
+      add_live(queue, count, ended)
     else
       completed[queue] = (completed[queue] or 0) - count
       add(queue, what, count)

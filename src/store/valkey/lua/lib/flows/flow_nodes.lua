@@ -343,8 +343,7 @@ function flow_nodes.add(draft, list)
     if some_have_ended then flow_draft.align_new(draft, x) end
     flow_draft.settle(draft, x)
     if not flows.has_ended(x) then x.event = 'submitted' end
-    -- The same as created_at.
-    x.changed.last_transition_at, x.changed.last_mutation_at = nil, nil
+    execution.forget_times(x)
   end
   write_lists(flow, list, created_at)
 end

@@ -343,7 +343,7 @@ end
 -- Prepares to append a frame to the stream of the running attempt: `append` for attempt_streams.append, or nil and the
 -- refusal. Writes nothing.
 function attempt_streams.prepare(x, frame)
-  local index = tonumber(x.f.current_attempt_index)
+  local index = tonumber(folded.index(x.f))
   local append = {
     key = keys.stream(x.tag, x.id, index), meta_key = keys.stream_meta(x.tag, x.id, index), index = index,
     frame = frame, bytes = #frame.payload + #frame.frame_type + #frame.correlation_id + 32,

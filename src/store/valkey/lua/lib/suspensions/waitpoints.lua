@@ -24,7 +24,7 @@ function waitpoints.make(x, ring_key, id, key)
   local token, refused = tokens.mint(arguments.given(ring_key) and waitpoints.ring(x), id, key, x.at)
   if not token then return nil, refused end
   return {
-    waitpoint_id = id, execution_id = x.id, attempt_index = x.f.current_attempt_index,
+    waitpoint_id = id, execution_id = x.id, attempt_index = folded.index(x.f),
     waitpoint_key = key, waitpoint_token = token, created_at = x.at, signal_count = '0',
     matched_signal_count = '0',
   }
