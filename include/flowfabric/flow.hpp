@@ -111,6 +111,8 @@ class Flow {
   Flow& deadline(TimePoint time);
   Flow& tag(std::string key, std::string value);
   Flow& budget(BudgetId id);  // that every node spends from
+  // Of its nodes that name none.
+  Flow& fairness(FairnessKey key, std::uint32_t weight = 1);
   Flow& retention(Millis time);
 
   std::size_t size() const { return nodes_.size(); }

@@ -90,6 +90,9 @@ struct SubmitFlow {
   std::optional<TimePoint> deadline = {};
   Tags tags = {};
   std::vector<BudgetId> budgets = {};  // that every node spends from
+  // Of its nodes that name none in their policy; those that are added later have the key of the node that adds them.
+  std::optional<FairnessKey> fairness_key = {};
+  std::optional<std::uint32_t> fairness_weight = {};
   std::optional<Millis> retention = {};
   bool building = false;  // more nodes follow (ExtendFlow), and then SealFlow
   bool dry_run = false;   // checks the graph; nothing is submitted

@@ -104,6 +104,7 @@ class TextId {
 
 inline constexpr TextRule namespace_rule{"namespace", 64, TextAlphabet::name};
 inline constexpr TextRule lane_rule{"lane", 64, TextAlphabet::printable_ascii};
+inline constexpr TextRule fairness_rule{"fairness_key", 128, TextAlphabet::visible_text};
 inline constexpr TextRule kind_rule{"kind", 128, TextAlphabet::printable_ascii};
 inline constexpr TextRule worker_rule{"worker", 256, TextAlphabet::visible_text};
 inline constexpr TextRule idempotency_rule{"idempotency_key", 256, TextAlphabet::visible_text};
@@ -121,6 +122,7 @@ inline constexpr TextRule backup_rule{"name", 64, TextAlphabet::name};
 
 using Namespace = TextId<namespace_rule>;  // a tenant: workers see only their own
 using LaneId = TextId<lane_rule>;          // a queue inside a namespace
+using FairnessKey = TextId<fairness_rule>;  // of those who share a lane, such as the customers of a tenant
 using Kind = TextId<kind_rule>;            // the type of an execution; selects its handler
 using WorkerId = TextId<worker_rule>;
 using IdempotencyKey = TextId<idempotency_rule>;  // of a submit, inside a namespace

@@ -135,4 +135,7 @@ inline constexpr std::size_t leases_per_attempt_max = 32;
 // waits for ever behind more urgent work.
 inline constexpr std::uint32_t oldest_first_every = 16;
 
+// A key of this weight starts as often as so many keys of weight 1.
+inline constexpr std::uint32_t fairness_weight_max = 1'000;
+
 }  // namespace ff::limits

@@ -1,4 +1,4 @@
-// The policy of an execution: retries, time limits, capabilities, budgets, quota and retention.
+// The policy of an execution: retries, time limits, capabilities, budgets, quota, fairness and retention.
 #pragma once
 
 #include <flowfabric/capabilities.hpp>
@@ -48,6 +48,11 @@ struct Policy {
   CapabilitySet required_capabilities = {};      // a worker must have all of them
   std::vector<BudgetId> budgets = {};            // it starts only while each of them has room
   std::optional<QuotaId> quota = {};             // it starts only when this one lets it
+  // Within a lane and a priority, keys share the starts by weight; work without a key shares as one key.
+  std::optional<FairnessKey> fairness_key = {};
+  std::optional<std::uint32_t> fairness_weight = {};  // of the key; absent: 1. See limits::fairness_weight_max
+  // It starts only while fewer executions with such a limit run of its key and lane; takes the place of a quota.
+  std::optional<std::uint64_t> max_running = {};
   Millis dedup_window = std::chrono::hours{24};  // how long an idempotency key is remembered
   std::optional<Millis> retention = {};          // after its end; absent: as the engine is set
   bool operator==(const Policy&) const = default;

@@ -102,6 +102,25 @@ void add_attachments(const std::vector<FlowNode>& nodes, std::set<BudgetId>& bud
   }
 }
 
+// Nodes that name no fairness key, also those of flows within the flow, get this one.
+void share_as(const std::optional<core::FairShare>& share, std::vector<FlowNode>& nodes) {
+  for (auto& node : nodes) {
+    auto& policy = node.policy;
+    if (share && !policy.fairness_key) {
+      policy.fairness_key = share->key;
+      policy.fairness_weight = share->weight;
+    }
+    if (node.flow) share_as(core::needs_of(policy).share, node.flow->nodes);
+  }
+}
+
+void add_limited(std::vector<FlowNode>& nodes, std::vector<FlowNode*>& limited) {
+  for (auto& node : nodes) {
+    if (node.policy.max_running) limited.push_back(&node);
+    if (node.flow) add_limited(node.flow->nodes, limited);
+  }
+}
+
 }  // namespace
 
 Result<void> pack_subflows(std::string_view field, std::vector<FlowNode>& nodes) {
@@ -131,10 +150,11 @@ std::vector<core::NewNode> with_ids(std::vector<FlowNode> nodes, const FlowId& f
   return made;
 }
 
-// Budgets and quotas of all nodes exist and belong to the namespace; each is asked for once.
+// Budgets and quotas of all nodes exist and belong to the namespace; each is asked for once. The limits of fairness keys
+// are made.
 Async<void> LocalEngine::check_attachments(const Namespace& ns,
                                            const std::vector<BudgetId>& budgets,
-                                           const std::vector<FlowNode>& nodes) {
+                                           std::vector<FlowNode>& nodes) {
   std::set<BudgetId> all(budgets.begin(), budgets.end());
   std::set<QuotaId> quotas;
   add_attachments(nodes, all, quotas);
@@ -148,10 +168,19 @@ Async<void> LocalEngine::check_attachments(const Namespace& ns,
     policy.quota = quota;
     FF_CO_TRY(co_await gate_.attachable(ns, policy));
   }
+  std::vector<FlowNode*> limited;
+  add_limited(nodes, limited);
+  for (auto* node : limited) FF_CO_TRY(co_await gate_.keep_limit(ns, node->lane, node->policy));
   co_return Result<void>{};
 }
 
 Async<FlowReply> LocalEngine::handle(SubmitFlow operation) {
+  if (operation.fairness_key)
+    share_as(core::FairShare{.key = *operation.fairness_key,
+                             .weight = operation.fairness_weight.value_or(1)},
+             operation.nodes);
+  else
+    share_as(std::nullopt, operation.nodes);
   FF_CO_TRY(co_await check_attachments(operation.ns, operation.budgets, operation.nodes));
   FF_CO_TRY(pack_subflows("nodes", operation.nodes));
   const bool minted = !operation.id && !operation.idempotency_key;
@@ -195,6 +224,7 @@ Async<FlowInfo> LocalEngine::handle(ExtendFlow operation) {
   core::ReadFlow read{operation.id};
   const auto flow = co_await store_->run(read);
   FF_CO_TRY(flow);
+  share_as(std::nullopt, operation.nodes);
   FF_CO_TRY(co_await check_attachments(flow->ns, {}, operation.nodes));
   FF_CO_TRY(pack_subflows("nodes", operation.nodes));
   const auto partition = core::partition_of(operation.id.uuid(), store_->partition_count());
@@ -253,6 +283,7 @@ Async<EndReply> LocalEngine::grow(End end, std::vector<FlowNode> nodes, std::str
     if (itself != nodes.end())
       co_return core::refusals::adds_itself(*execution->node, {field, place});
   }
+  share_as(core::needs_of(execution->policy).share, nodes);
   FF_CO_TRY(co_await check_attachments(execution->ns, {}, nodes));
   FF_CO_TRY(pack_subflows(std::is_same_v<End, Complete> ? "spawn" : "children", nodes));
   core::Grow grow{.id = end.id,

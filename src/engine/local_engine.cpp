@@ -241,6 +241,7 @@ core::Create LocalEngine::to_create(Submit operation) {
 
 Async<SubmitReply> LocalEngine::handle(Submit operation) {
   FF_CO_TRY(co_await gate_.attachable(operation.ns, operation.policy));
+  FF_CO_TRY(co_await gate_.keep_limit(operation.ns, operation.lane, operation.policy));
   if (operation.flow) co_return co_await submit_node(std::move(operation));
   co_return co_await store_->run(to_create(std::move(operation)));
 }
@@ -256,10 +257,11 @@ asio::awaitable<std::vector<Result<typename Command::Reply>>> LocalEngine::run_e
   for (std::size_t i = 0; i < operations.size(); ++i) {
     auto valid = core::validate(operations[i], store_->partition_count());
     if constexpr (std::same_as<Op, Submit>) {
-      const auto& policy = operations[i].policy;
-      const bool attaches = !policy.budgets.empty() || policy.quota;
+      auto& policy = operations[i].policy;
+      const bool attaches = !policy.budgets.empty() || policy.quota || policy.max_running;
       if (valid && attaches && unreachable) valid = std::unexpected(*unreachable);
       if (valid) valid = co_await gate_.attachable(operations[i].ns, policy);
+      if (valid) valid = co_await gate_.keep_limit(operations[i].ns, operations[i].lane, policy);
       if (!valid && valid.error().code == Errc::store_unavailable) unreachable = valid.error();
     }
     if (!valid) {

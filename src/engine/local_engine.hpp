@@ -163,7 +163,7 @@ class LocalEngine final : public Engine {
   Async<std::vector<FlowNodeInfo>> all_nodes(FlowId id);
   Async<std::optional<ExecutionId>> parent_of(ExecutionId id);
   Async<void> check_attachments(const Namespace& ns, const std::vector<BudgetId>& budgets,
-                                const std::vector<FlowNode>& nodes);
+                                std::vector<FlowNode>& nodes);
   template <class End>
   Async<EndReply> grow(End end, std::vector<FlowNode> nodes, std::string_view field);
   Async<void> probe_store();

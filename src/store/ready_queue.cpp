@@ -2,7 +2,30 @@
 
 #include <algorithm>
 
+#include "base/text/hash.hpp"
+
 namespace ff::store {
+namespace {
+
+// Kinds of claims that are counted apart; if there are more, all begin to count anew.
+constexpr std::size_t claimers_max = 65'536;
+
+std::uint64_t claimer_of(const TakeReady& query) {
+  std::string text = query.ns.str();
+  for (const auto& lane : query.lanes) text += '\x1f' + lane.str();
+  text += '\x1e' + query.capabilities.csv();
+  for (const auto& kind : query.kinds) text += '\x1f' + kind.str();
+  return fnv1a(text);
+}
+
+bool needs_one_of(const core::Needs& needs,
+                  const std::set<std::variant<BudgetId, QuotaId>>& needing) {
+  return (needs.quota && needing.contains(*needs.quota)) ||
+         std::ranges::any_of(needs.budgets,
+                             [&](const BudgetId& id) { return needing.contains(id); });
+}
+
+}  // namespace
 
 bool Closed::holds_back(const core::Needs& needs) const {
   return (needs.quota && quotas.contains(*needs.quota)) ||
@@ -10,174 +33,142 @@ bool Closed::holds_back(const core::Needs& needs) const {
                              [this](const BudgetId& id) { return budgets.contains(id); });
 }
 
+bool PeekReady::concerns(const core::Needs& needs) const { return needs_one_of(needs, needing); }
+
 void ReadyQueue::add(const Ready& ready) {
   const std::lock_guard lock(mutex_);
-  taken_.erase(ready.id);
-  auto& queue = queues_[{ready.ns, ready.lane}];
-  auto& group = queue[{ready.kind, ready.needs}];
-  size_ += group.levels[ready.priority].emplace(ready.queued_at, ready.id).second ? 1 : 0;
+  auto& lane = lanes_[{ready.ns, ready.lane}];
+  if (lane.add(ready)) ++size_;
+  const auto taken = taken_.find(ready.id);
+  if (taken == taken_.end()) return;
+  lane.give_back(ready, taken->second);
+  taken_.erase(taken);
 }
 
 void ReadyQueue::remove(const Ready& ready) {
   const std::lock_guard lock(mutex_);
   if (taken_.erase(ready.id) > 0) return;
-  const auto queue = queues_.find({ready.ns, ready.lane});
-  if (queue == queues_.end()) return;
-  auto& groups = queue->second;
-  const auto group = groups.find({ready.kind, ready.needs});
-  if (group == groups.end()) return;
-  auto& levels = group->second.levels;
-  const auto level = levels.find(ready.priority);
-  if (level == levels.end()) return;
-  size_ -= level->second.erase({ready.queued_at, ready.id});
-  if (level->second.empty()) levels.erase(level);
-  if (levels.empty()) groups.erase(group);
-  if (groups.empty()) queues_.erase(queue);
+  const auto lane = lanes_.find({ready.ns, ready.lane});
+  if (lane == lanes_.end()) return;
+  if (lane->second.remove(ready)) --size_;
+  if (lane->second.empty()) lanes_.erase(lane);
 }
 
 std::vector<Candidate> ReadyQueue::take(const TakeReady& query) {
   const std::lock_guard lock(mutex_);
-  std::vector<Candidate> taken;
-  const auto open = open_to(query);
-  while (taken.size() < query.max) {
-    const bool oldest_is_due = std::ranges::any_of(open, [](const Open* each) {
-      return each->second.since_oldest + 1 >= limits::oldest_first_every;
-    });
-    const auto spot = oldest_is_due ? oldest_of(open) : best_of(open);
-    if (!spot) break;
-    for (Open* each : open)
-      each->second.since_oldest = oldest_is_due ? 0 : each->second.since_oldest + 1;
-    taken.push_back({take_head(*spot), spot->open->first.needs});
-    taken_.insert(taken.back().id);
+  std::vector<Candidate> candidates;
+  const auto lanes = lanes_of(query);
+  if (lanes.empty()) return candidates;
+  for (auto* lane : lanes) lane->reopen(query.closed);
+  if (since_oldest_.size() >= claimers_max) since_oldest_.clear();
+  auto& since_oldest = since_oldest_[claimer_of(query)];
+  while (candidates.size() < query.max) {
+    const bool in_turn = since_oldest + 1 < limits::oldest_first_every;
+    const auto found = in_turn ? best_of(lanes, query) : oldest_of(lanes, query);
+    if (!found) break;
+    since_oldest = in_turn ? since_oldest + 1 : 0;
+    auto taken = found->lane->take(found->spot, in_turn);
+    taken_[taken.candidate.id] = taken.price;
+    candidates.push_back(std::move(taken.candidate));
     --size_;
   }
-  if (!taken.empty()) drop_empty(query);
-  return taken;
-}
-
-bool PeekReady::concerns(const core::Needs& needs) const {
-  return (needs.quota && needing.contains(*needs.quota)) ||
-         std::ranges::any_of(needs.budgets,
-                             [this](const BudgetId& id) { return needing.contains(id); });
+  erase_empty(query);
+  return candidates;
 }
 
 std::vector<ReadyGroup> ReadyQueue::peek(const PeekReady& query) const {
   const std::lock_guard lock(mutex_);
-  std::vector<ReadyGroup> groups;
-  for (const auto& [place, queue] : queues_)
-    for (const auto& [key, group] : queue) {
-      if (!query.concerns(key.needs)) continue;
-      auto& told = groups.emplace_back(ReadyGroup{
-          .ns = place.first, .lane = place.second, .kind = key.kind, .needs = key.needs});
-      for (const auto& [priority, ages] : group.levels)
-        for (const auto& [queued_at, id] : ages) {
-          if (told.best.size() == query.members_max) break;
-          told.best.push_back(id);
-        }
-    }
-  return groups;
-}
-
-// Visits the groups that the query may take from, each once, until `visit` returns false. Groups of kinds
-// that it does not name are not even looked at.
-template <class Queues, class Visit>
-void ReadyQueue::visit_open(Queues& queues, const TakeReady& query, Visit visit) {
-  const auto is_open = [&](const core::Needs& needs) {
-    return query.capabilities.covers(needs.capabilities) && !query.closed.holds_back(needs);
-  };
-  std::vector<const LaneId*> seen;
-  for (const auto& lane : query.lanes) {
-    if (std::ranges::any_of(seen, [&](const LaneId* each) { return *each == lane; })) continue;
-    seen.push_back(&lane);
-    const auto queue = queues.find({query.ns, lane});
-    if (queue == queues.end()) continue;
-    auto& groups = queue->second;
-    if (query.kinds.empty())
-      for (auto& each : groups)
-        if (is_open(each.first.needs) && !visit(each)) return;
-    for (const auto& kind : query.kinds)
-      for (auto each = groups.lower_bound({kind, {}});
-           each != groups.end() && each->first.kind == kind; ++each)
-        if (is_open(each->first.needs) && !visit(*each)) return;
+  // Whose share it is makes no difference to what holds it back.
+  std::map<std::tuple<Namespace, LaneId, Kind, core::Needs>, std::vector<ExecutionId>> groups;
+  for (const auto& [place, lane] : lanes_)
+    lane.each_needing(
+        query.needing, query.members_max,
+        [&](const Kind& kind, const core::Needs& needs, std::vector<ExecutionId> best) {
+          auto& all = groups[{place.first, place.second, kind, core::held_back_by(needs)}];
+          for (auto& id : best)
+            if (all.size() < query.members_max) all.push_back(std::move(id));
+        });
+  std::vector<ReadyGroup> told;
+  for (auto& [group, best] : groups) {
+    const auto& [ns, lane, kind, needs] = group;
+    told.push_back({.ns = ns, .lane = lane, .kind = kind, .needs = needs, .best = std::move(best)});
   }
+  return told;
 }
 
-std::vector<ReadyQueue::Open*> ReadyQueue::open_to(const TakeReady& query) {
-  std::vector<Open*> open;
-  visit_open(queues_, query, [&](Open& each) {
-    open.push_back(&each);
-    return true;
-  });
-  return open;
+// Each once, however often the query names it.
+std::vector<ReadyLane*> ReadyQueue::lanes_of(const TakeReady& query) const {
+  std::vector<ReadyLane*> found;
+  for (const auto& name : query.lanes) {
+    const auto lane = lanes_.find({query.ns, name});
+    if (lane != lanes_.end() && std::ranges::find(found, &lane->second) == found.end())
+      found.push_back(&lane->second);
+  }
+  return found;
 }
 
 bool ReadyQueue::offers(const TakeReady& query) const {
   const std::lock_guard lock(mutex_);
-  bool any = false;
-  visit_open(queues_, query, [&](const Open&) {
-    any = true;
-    return false;
-  });
-  return any;
+  const auto lanes = lanes_of(query);
+  for (auto* lane : lanes) lane->reopen(query.closed);
+  return best_of(lanes, query).has_value();
 }
 
-std::optional<ReadyQueue::Spot> ReadyQueue::best_of(const std::vector<Open*>& open) {
-  std::optional<Spot> best;
-  for (Open* each : open) {
-    auto& levels = each->second.levels;
-    const auto level = levels.begin();
-    if (level == levels.end()) continue;
-    const auto is_better = [&] {
-      if (level->first != best->level->first) return level->first > best->level->first;
-      return *level->second.begin() < *best->level->second.begin();
-    };
-    if (!best || is_better()) best = Spot{each, level};
+bool ReadyQueue::oldest_is_due(const TakeReady& query) const {
+  const std::lock_guard lock(mutex_);
+  const auto since = since_oldest_.find(claimer_of(query));
+  const auto taken = since == since_oldest_.end() ? 0 : since->second;
+  return taken + query.max >= limits::oldest_first_every;
+}
+
+// Turns are taken within a lane: between lanes, those whose work has waited longer come first.
+std::optional<ReadyQueue::Found> ReadyQueue::best_of(const std::vector<ReadyLane*>& lanes,
+                                                     const TakeReady& query) {
+  std::optional<Found> best;
+  for (auto* lane : lanes) {
+    const auto spot = lane->best(query);
+    if (!spot) continue;
+    const bool is_better =
+        !best || spot->priority > best->spot.priority ||
+        (spot->priority == best->spot.priority && spot->oldest < best->spot.oldest);
+    if (is_better) best = Found{lane, *spot};
   }
   return best;
 }
 
-std::optional<ReadyQueue::Spot> ReadyQueue::oldest_of(const std::vector<Open*>& open) {
-  std::optional<Spot> oldest;
-  for (Open* each : open) {
-    auto& levels = each->second.levels;
-    for (auto level = levels.begin(); level != levels.end(); ++level)
-      if (!oldest || *level->second.begin() < *oldest->level->second.begin())
-        oldest = Spot{each, level};
-  }
+std::optional<ReadyQueue::Found> ReadyQueue::oldest_of(const std::vector<ReadyLane*>& lanes,
+                                                       const TakeReady& query) {
+  std::optional<Found> oldest;
+  for (auto* lane : lanes)
+    if (const auto spot = lane->oldest(query); spot && (!oldest || spot->age < oldest->spot.age))
+      oldest = Found{lane, *spot};
   return oldest;
 }
 
-ExecutionId ReadyQueue::take_head(const Spot& spot) {
-  auto& ages = spot.level->second;
-  const ExecutionId id = ages.begin()->second;
-  ages.erase(ages.begin());
-  if (ages.empty()) spot.open->second.levels.erase(spot.level);
-  return id;
-}
-
-void ReadyQueue::drop_empty(const TakeReady& query) {
-  for (const auto& lane : query.lanes) {
-    const auto queue = queues_.find({query.ns, lane});
-    if (queue == queues_.end()) continue;
-    std::erase_if(queue->second, [](const auto& each) { return each.second.levels.empty(); });
-    if (queue->second.empty()) queues_.erase(queue);
-  }
+void ReadyQueue::erase_empty(const TakeReady& query) {
+  for (const auto& name : query.lanes)
+    if (const auto lane = lanes_.find({query.ns, name});
+        lane != lanes_.end() && lane->second.empty())
+      lanes_.erase(lane);
 }
 
 bool ReadyQueue::has(const Ready& ready) const {
   const std::lock_guard lock(mutex_);
   if (taken_.contains(ready.id)) return true;
-  const auto queue = queues_.find({ready.ns, ready.lane});
-  if (queue == queues_.end()) return false;
-  const auto group = queue->second.find({ready.kind, ready.needs});
-  if (group == queue->second.end()) return false;
-  const auto level = group->second.levels.find(ready.priority);
-  return level != group->second.levels.end() && level->second.contains({ready.queued_at, ready.id});
+  const auto lane = lanes_.find({ready.ns, ready.lane});
+  return lane != lanes_.end() && lane->second.has(ready);
 }
 
 std::size_t ReadyQueue::size() const {
   const std::lock_guard lock(mutex_);
   return size_;
+}
+
+std::uint64_t ReadyQueue::looks() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t looks = 0;
+  for (const auto& [place, lane] : lanes_) looks += lane.looks();
+  return looks;
 }
 
 }  // namespace ff::store

@@ -1,80 +1,56 @@
 // Executions that wait for a worker, in the order in which they are to be claimed.
 #pragma once
 
-#include <map>
 #include <mutex>
-#include <set>
-#include <unordered_set>
+#include <unordered_map>
 
-#include "store/store.hpp"
+#include "store/ready_lane.hpp"
 
 namespace ff::store {
 
-// A ready execution, with the attributes by which it is chosen.
-struct Ready {
-  ExecutionId id;
-  Namespace ns;
-  LaneId lane;
-  Kind kind = {};
-  std::int32_t priority = 0;
-  TimePoint queued_at;
-  core::Needs needs = {};
-  bool operator==(const Ready&) const = default;
-};
-
-// One place knows the best of all partitions, and what one worker takes no other is offered. Executions
-// of one kind with equal needs stand together, so those that a worker cannot run, or that a budget holds
-// back, are passed over without a look. Thread-safe.
+// One place knows the best of all partitions, and what one worker takes no other is offered. What a claim looks at does not
+// grow with what waits, nor with the groups that budgets and quotas hold back. Thread-safe.
 class ReadyQueue {
  public:
   // Both may be repeated.
   void add(const Ready& ready);
   void remove(const Ready& ready);
 
-  // The best first; every so often (limits::oldest_first_every) the oldest. What is taken stays known
-  // until it is removed or added again.
+  // The best first; every so often (limits::oldest_first_every) the oldest. What is taken stays known until it is removed or
+  // added again.
   std::vector<Candidate> take(const TakeReady& query);
   // Whether `take` would find anything.
   bool offers(const TakeReady& query) const;
+  // Whether the oldest is due within the next `query.max` that such a claim takes.
+  bool oldest_is_due(const TakeReady& query) const;
   std::vector<ReadyGroup> peek(const PeekReady& query) const;
 
   // In its place, or taken.
   bool has(const Ready& ready) const;
   std::size_t size() const;
 
+  // How many heads of groups and orders claims have looked at: what they cost.
+  std::uint64_t looks() const;
+
  private:
-  using Age = std::pair<TimePoint, ExecutionId>;
-  using ByPriority = std::map<std::int32_t, std::set<Age>, std::greater<>>;
-  using QueueKey = std::pair<Namespace, LaneId>;
-  struct GroupKey {
-    Kind kind;
-    core::Needs needs;
-    auto operator<=>(const GroupKey&) const = default;
-  };
-  struct Group {  // executions of one lane and kind with equal needs
-    ByPriority levels;
-    // Of those who could take from here, how many took the best, since one of them took the oldest.
-    // Each group counts for itself: what others take must not use up its turns.
-    std::uint32_t since_oldest = 0;
-  };
-  using Queue = std::map<GroupKey, Group>;
-  using Open = Queue::value_type;
-  struct Spot {  // a head in one of the groups
-    Open* open;
-    ByPriority::iterator level;
+  using LaneKey = std::pair<Namespace, LaneId>;
+  struct Found {
+    ReadyLane* lane = nullptr;
+    ReadyLane::Spot spot;
   };
 
-  template <class Queues, class Visit>
-  static void visit_open(Queues& queues, const TakeReady& query, Visit visit);
-  std::vector<Open*> open_to(const TakeReady& query);
-  static std::optional<Spot> best_of(const std::vector<Open*>& open);
-  static std::optional<Spot> oldest_of(const std::vector<Open*>& open);
-  static ExecutionId take_head(const Spot& spot);
-  void drop_empty(const TakeReady& query);
+  std::vector<ReadyLane*> lanes_of(const TakeReady& query) const;
+  static std::optional<Found> best_of(const std::vector<ReadyLane*>& lanes, const TakeReady& query);
+  static std::optional<Found> oldest_of(const std::vector<ReadyLane*>& lanes,
+                                        const TakeReady& query);
+  void erase_empty(const TakeReady& query);
 
   mutable std::mutex mutex_;
-  std::map<QueueKey, Queue> queues_;
-  std::unordered_set<ExecutionId> taken_;
+  mutable std::map<LaneKey, ReadyLane> lanes_;             // looking at them may put them in order
+  std::unordered_map<ExecutionId, FairTurns::Tag> taken_;  // with what their keys paid
+  // How many of the best were taken since the oldest. Claims for the same lanes, capabilities and kinds count together, and
+  // no others: what others take must not use up their turns.
+  std::unordered_map<std::uint64_t, std::uint32_t> since_oldest_;
   std::size_t size_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "store/ready_queue.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,6 +45,10 @@ Ready spending(std::vector<BudgetId> budgets, Ready execution) {
 }
 Ready under(QuotaId quota, Ready execution) {
   execution.needs.quota = quota;
+  return execution;
+}
+Ready of_key(const char* key, Ready execution, std::uint32_t weight = 1) {
+  execution.needs.share = core::FairShare{.key = *FairnessKey::parse(key), .weight = weight};
   return execution;
 }
 struct Worker {
@@ -281,6 +286,150 @@ TEST_F(ReadyQueueTest, ShowsNothingOfWhatIsTakenOrRemoved) {
   take(queue_, 1);
   queue_.remove(spending({budget(1)}, ready(2)));
   EXPECT_THAT(queue_.peek({.members_max = 10, .needing = {budget(1)}}), IsEmpty());
+}
+
+// ---- Fairness keys -------------------------------------------------------------------------------
+
+// Many of one key, with numbers of their own beyond those of `ready`.
+Ready ready_number(std::uint32_t number, std::int32_t priority = 0) {
+  Uuid::Bytes bytes{};
+  for (std::size_t i = 0; i < 4; ++i) bytes[15 - i] = static_cast<std::uint8_t>(number >> 8 * i);
+  return {.id = ExecutionId{0, Uuid{bytes}},
+          .ns = default_namespace(),
+          .lane = default_lane(),
+          .priority = priority,
+          .queued_at = t0 + Millis{number}};
+}
+
+// How many of each key are among the next `count` that are taken, one after the other.
+std::map<std::string, int> take_by_key(ReadyQueue& queue, int count) {
+  std::map<std::string, int> taken;
+  TakeReady query{
+      .ns = default_namespace(), .lanes = {default_lane()}, .capabilities = {}, .max = 1};
+  for (int i = 0; i < count; ++i)
+    for (const auto& each : queue.take(query))
+      ++taken[each.needs.share ? each.needs.share->key.str() : ""];
+  return taken;
+}
+
+TEST_F(ReadyQueueTest, ABacklogOfOneKeyDoesNotDelayTheFirstOfAnother) {
+  for (std::uint32_t number = 0; number < 1'000; ++number)
+    queue_.add(of_key("big", ready_number(number)));
+  take_by_key(queue_, 100);
+  queue_.add(of_key("small", ready_number(5'000)));
+  EXPECT_EQ(take_by_key(queue_, 2)["small"], 1);
+}
+
+TEST_F(ReadyQueueTest, KeysShareTheStartsOfALaneByWeight) {
+  for (std::uint32_t number = 0; number < 3'000; number += 3) {
+    queue_.add(of_key("a", ready_number(number)));
+    queue_.add(of_key("b", ready_number(number + 1), 3));
+    queue_.add(ready_number(number + 2));
+  }
+  auto taken = take_by_key(queue_, 500);
+  EXPECT_NEAR(taken["a"], 100, 3);
+  EXPECT_NEAR(taken["b"], 300, 3);
+  EXPECT_NEAR(taken[""], 100, 3);
+}
+
+TEST_F(ReadyQueueTest, KeysShareOverKindsNeedsAndCapabilities) {
+  for (std::uint32_t number = 0; number < 1'200; number += 4) {
+    queue_.add(of_key("a", of_kind("x", ready_number(number))));
+    queue_.add(of_key("a", of_kind("y", ready_number(number + 1))));
+    queue_.add(of_key("a", spending({budget(1)}, ready_number(number + 2))));
+    queue_.add(of_key("b", ready_number(number + 3)));
+  }
+  auto taken = take_by_key(queue_, 200);
+  EXPECT_NEAR(taken["a"], 100, 2);
+  EXPECT_NEAR(taken["b"], 100, 2);
+}
+
+TEST_F(ReadyQueueTest, PriorityGoesBeforeTurns) {
+  for (std::uint32_t number = 0; number < 20; ++number)
+    queue_.add(of_key("urgent", ready_number(number, 5)));
+  queue_.add(of_key("other", ready_number(100)));
+  EXPECT_EQ(take_by_key(queue_, 10)["other"], 0);
+}
+
+TEST_F(ReadyQueueTest, AKeyIsOrderedByAge) {
+  add({of_key("a", ready(3)), of_key("a", ready(1), 2), of_key("a", of_kind("x", ready(2)))});
+  EXPECT_THAT(take(queue_, 10), ElementsAre(1, 2, 3));
+}
+
+TEST_F(ReadyQueueTest, AKeyPaysOnlyForWhatStarts) {
+  for (std::uint32_t number = 0; number < 200; number += 2) {
+    queue_.add(of_key("a", ready_number(number)));
+    queue_.add(of_key("b", ready_number(number + 1)));
+  }
+  TakeReady query{
+      .ns = default_namespace(), .lanes = {default_lane()}, .capabilities = {}, .max = 1};
+  for (int i = 0; i < 10; ++i) {  // taken, and put back
+    const auto taken = queue_.take(query);
+    ASSERT_EQ(taken.size(), 1u);
+    Ready back = ready_number(taken[0].id.uuid().bytes()[15]);
+    back.needs = taken[0].needs;
+    queue_.add(back);
+  }
+  auto taken = take_by_key(queue_, 20);
+  EXPECT_NEAR(taken["a"], 10, 1);
+}
+
+// ---- Cost ----------------------------------------------------------------------------------------
+
+constexpr std::uint32_t many = 10'000;
+
+// What a take of one looks at, in the middle of many.
+std::uint64_t looks_per_take(ReadyQueue& queue, Closed closed = {}) {
+  const TakeReady query{.ns = default_namespace(),
+                        .lanes = {default_lane()},
+                        .capabilities = {},
+                        .max = 1,
+                        .closed = std::move(closed)};
+  constexpr std::uint64_t takes = 160;
+  queue.take(query);
+  const auto before = queue.looks();
+  for (std::uint64_t i = 0; i < takes; ++i) EXPECT_EQ(queue.take(query).size(), 1u);
+  return (queue.looks() - before) / takes;
+}
+
+BudgetId budget_number(std::uint32_t number) { return BudgetId{ready_number(number).id.uuid()}; }
+
+TEST_F(ReadyQueueTest, ATakeDoesNotLookAtEveryBudget) {
+  for (std::uint32_t number = 0; number < many; ++number)
+    queue_.add(spending({budget_number(number)}, ready_number(number)));
+  EXPECT_LE(looks_per_take(queue_), 4u);
+}
+
+TEST_F(ReadyQueueTest, ATakeDoesNotLookAtEveryKind) {
+  for (std::uint32_t number = 0; number < many; ++number)
+    queue_.add(of_kind(fmt::format("kind-{}", number).c_str(), ready_number(number)));
+  EXPECT_LE(looks_per_take(queue_), 4u);
+}
+
+TEST_F(ReadyQueueTest, ATakeDoesNotLookAtEveryKey) {
+  for (std::uint32_t number = 0; number < many; ++number)
+    queue_.add(of_key(fmt::format("key-{}", number % 1'000).c_str(), ready_number(number)));
+  EXPECT_LE(looks_per_take(queue_), 4u);
+}
+
+TEST_F(ReadyQueueTest, ATakeMeetsWhatIsHeldBackOnce) {
+  Closed closed;
+  for (std::uint32_t number = 0; number < 1'000; ++number) {
+    closed.budgets.insert(budget_number(number));
+    queue_.add(spending({budget_number(number)}, ready_number(number, 9)));
+  }
+  for (std::uint32_t number = 0; number < 200; ++number) queue_.add(ready_number(many + number));
+  EXPECT_LE(looks_per_take(queue_, closed), 4u);
+}
+
+TEST_F(ReadyQueueTest, WhatWasHeldBackComesInItsPlaceWhenItMayStart) {
+  add({spending({budget(1)}, ready(1, 9)), spending({budget(1)}, ready(2, 3)), ready(3, 5),
+       spending({budget(2)}, ready(4, 9)), ready(5)});
+  EXPECT_THAT(take(queue_, 1, {.closed = {.budgets = {budget(1), budget(2)}}}), ElementsAre(3));
+  add({spending({budget(1)}, ready(6, 8))});  // joins those that are put aside
+  queue_.remove(spending({budget(2)}, ready(4, 9)));
+  EXPECT_THAT(take(queue_, 10), ElementsAre(1, 6, 2, 5));
+  EXPECT_EQ(queue_.size(), 0u);
 }
 
 TEST_F(ReadyQueueTest, GivesEachToOneOfManyTakers) {

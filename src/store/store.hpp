@@ -293,7 +293,7 @@ using StoreOperations = Joined<
                   FindEffects, SettleEffects, TakeReady, PutBack, TimersDue, RetentionDue, Reconcile, CountAll,
                   Probe, PeekReady, CountWaiting, FindHeld, FindBlocked, FindOpenFlows, FindOwedCancels,
                   CountBlocked,
-                  core::LiveWorkers, core::Admit, core::ReleaseToken, core::HeldTokens,
+                  core::LiveWorkers, core::KeepQuota, core::Admit, core::ReleaseToken, core::HeldTokens,
                   core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,
                   core::ForgetSpending, core::ReconcileBudgets, core::ReconcileQuotas,
                   core::AllBudgets, core::AllQuotas, core::ReadKeyRing, core::RotateKeyRing,

@@ -170,5 +170,23 @@ TEST_F(QuotaContract, ReleasedTokenThatIsStillInTheWindowTakesNoSecondSlot) {
   EXPECT_EQ(counter(), "0");
 }
 
+// ---- The limit of a fairness key -----------------------------------------------------------------
+
+TEST_F(QuotaContract, ALimitOfAKeyIsMadeAndChanged) {
+  const auto keep = [](const std::string& has_room, const std::string& max) {
+    return Call{"ff_quota_keep", {quota}, {"1000", has_room, "default", max}};
+  };
+  expect_refused(keep("0", "2"), "0 resource_exhausted");
+  EXPECT_EQ(run(keep("1", "2")), "1 OK");
+  EXPECT_EQ(store()[quota]["active_concurrency_cap"], "2");
+  EXPECT_EQ(store()[quota]["namespace"], "default");
+  const Call admit_one{"ff_quota_admit", {quota}, {"1000", "t1", E}};
+  EXPECT_EQ(run(admit_one).substr(0, 13), "1 OK admitted");
+  EXPECT_EQ(run(keep("0", "5")), "1 OK") << "one that is there needs no room";
+  EXPECT_EQ(store()[quota]["active_concurrency_cap"], "5");
+  EXPECT_EQ(counter(), "1") << "what runs still counts";
+  expect_refused(keep("0", "5"), "1 OK");
+}
+
 }  // namespace
 }  // namespace ff::test

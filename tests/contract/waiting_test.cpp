@@ -171,5 +171,58 @@ TEST_F(WaitingCounts, AreCountedAgainAFewQueuesAtATime) {
   EXPECT_EQ(*command({"HGET", other_key, "gpu\x1f\x1f"}).as_text(), "1");
 }
 
+// ---- Fairness keys -------------------------------------------------------------------------------
+
+Call create_for_key(const std::string& more = "") {
+  return create().with(7, R"({"fairness_key":"acme")" + more + "}");
+}
+
+TEST_F(WaitingCounts, AreByFairnessKey) {
+  ok(create_for_key());
+  EXPECT_EQ(core("fairness"), "1 acme");
+  ok(create_for_key(R"(,"fairness_weight":3)").of(numbered(1)));
+  EXPECT_EQ(core("fairness", numbered(1)), "3 acme");
+  EXPECT_EQ(count("", "", "\x1f" "1 acme"), "1");
+  EXPECT_EQ(count("", "", "\x1f" "3 acme"), "1");
+  ok(grant_and_claim());
+  EXPECT_EQ(count("", "", "\x1f" "1 acme"), "");
+}
+
+TEST_F(WaitingCounts, WrongFairnessKeysAreRefused) {
+  const auto refuse = [&](const std::string& policy, const std::string& detail) {
+    expect_refused(create().with(7, policy), "0 invalid_policy_json " + detail);
+  };
+  refuse(R"({"fairness_key":7})", "fairness_key:not_text");
+  refuse(R"({"fairness_key":""})", "fairness_key:empty");
+  refuse(R"({"fairness_key":"a b"})", "fairness_key:control_or_whitespace");
+  refuse(R"({"fairness_key":")" + std::string(129, 'k') + "\"}", "fairness_key:too_long");
+  refuse(R"({"fairness_weight":2})", "fairness_weight:without_fairness_key");
+  refuse(R"({"fairness_key":"a","fairness_weight":0})", "fairness_weight:out_of_range");
+  refuse(R"({"fairness_key":"a","fairness_weight":1001})", "fairness_weight:out_of_range");
+  refuse(R"({"fairness_key":"a","fairness_weight":"2"})", "fairness_weight:out_of_range");
+}
+
+// ---- The oldest ----------------------------------------------------------------------------------
+
+TEST_F(WaitingCounts, TheOldestOfEachPriorityAreFound) {
+  const auto submit = [&](int number, int priority) {
+    ok(create().of(numbered(number)).with(5, std::to_string(priority)));
+  };
+  submit(1, 0);
+  for (int i = 2; i < 8; ++i) submit(i, 9000);
+  for (int i = 8; i < 12; ++i) submit(i, 10);
+  const auto reply =
+      run({"ff_look_oldest", {index_key("any")}, {std::to_string(now()), "main", "2", "1"}});
+  EXPECT_NE(reply.find(numbered(1)), std::string::npos) << reply;
+  EXPECT_NE(reply.find(numbered(8)), std::string::npos) << reply;
+  EXPECT_EQ(reply.find(numbered(9)), std::string::npos) << reply;
+  EXPECT_EQ(reply.find(numbered(2)), std::string::npos) << reply;
+}
+
+TEST_F(WaitingCounts, AnEmptyQueueHasNoOldest) {
+  EXPECT_EQ(run({"ff_look_oldest", {index_key("any")}, {std::to_string(now()), "main", "2", "1"}}),
+            "1 OK main eligible \"\" \"\" 0 0");
+}
+
 }  // namespace
 }  // namespace ff::test

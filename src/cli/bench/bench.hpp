@@ -61,6 +61,10 @@ Result<Figures> waiting(const Settings& settings);
 // half of them, late for some.
 Result<Figures> routing(const Settings& settings);
 
+// The queue of waiting work alone, of the embedded store and of a process's copy of Valkey: what a take costs if every
+// waiting execution differs from all others in its budget, its kind, its fairness key or its capabilities.
+Result<Figures> queue(const Settings& settings);
+
 // As the lifecycle, with two budgets and a quota for every execution; and claims beside many that wait
 // for a budget.
 Result<Figures> admission(const Settings& settings);

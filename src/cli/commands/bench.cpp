@@ -68,6 +68,7 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"memory", 100'000, 16, bench::memory},
                            Mode{"waiting", 1, 16, bench::waiting},
                            Mode{"routing", 1'000, 100, bench::routing},
+                           Mode{"queue", 10'000, 16, bench::queue},
                            Mode{"admission", 50'000, 16, bench::admission},
                            Mode{"events", 50'000, 16, bench::events},
                            Mode{"retention", 100'000, 16, bench::retention},
@@ -135,7 +136,7 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
     return fail(
         Errc::invalid_input,
         fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory, waiting, "
-                    "routing, admission, events, retention, signal, flow and stream",
+                    "routing, queue, admission, events, retention, signal, flow and stream",
                     given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
@@ -174,11 +175,11 @@ Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
   arguments.positional(
       "mode", given->mode, "What to measure", Arguments::Need::required,
-      "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal|flow|stream");
+      "lifecycle|latency|memory|waiting|routing|queue|admission|events|retention|signal|flow|stream");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,
-                   "How many executions (default: 50000, 1000 for latency and routing, "
+                   "How many executions (default: 50000, 1000 for latency and routing, 10000 for queue, "
                    "100000 for memory and retention), or frames (1000000 for stream)");
   arguments.option("--workers", given->workers,
                    "How many workers, or handlers at a time (default: 16, 100 for routing)");
@@ -200,6 +201,7 @@ Run setup_bench(Arguments& arguments) {
       "  ff bench latency --tasks 2000 --json\n"
       "  ff bench memory --tasks 1000000 --payload-bytes 100\n"
       "  ff bench routing --json\n"
+      "  ff bench queue --tasks 10000\n"
       "  ff bench events --followers 1000\n"
       "  ff bench retention --tasks 1000000 --payload-bytes 100\n"
       "  ff bench signal --tasks 1000000 --payload-bytes 100\n"

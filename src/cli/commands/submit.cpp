@@ -176,6 +176,12 @@ void add_policy(Arguments& arguments, Request& request) {
                         "A budget that it spends from; repeatable");
   arguments.text_field("--quota", request, "policy.quota_policy_id", "ID",
                        "The quota that lets it start");
+  arguments.text_field("--fairness-key", request, "policy.fairness_key", "KEY",
+                       "Whose work it is: keys share the starts of a lane");
+  arguments.number_field("--fairness-weight", request, "policy.fairness_weight",
+                         "The share of its key, from 1 to 1000 (default: 1)");
+  arguments.number_field("--max-running", request, "policy.max_running",
+                         "How many of its key and lane may run at the same time");
   arguments.duration_field("--retention", request, "policy.retention_ms",
                            "How long it is kept after its end");
 }

@@ -27,6 +27,19 @@ struct AdmitReply {
 std::string rate_detail(const QuotaId& quota, const QuotaSpec& spec);
 std::string concurrency_detail(const QuotaId& quota, const QuotaSpec& spec);
 
+// The quota that counts what runs of a fairness key in a lane.
+QuotaId quota_of_key(const Namespace& ns, const LaneId& lane, const FairnessKey& key);
+
+// Makes sure that a quota exists and that it lets so many run at once. A limit that is changed applies to the next starts.
+struct KeepQuota {
+  using Reply = Done;
+  static constexpr OperationRow row{.owner = Owner::quota, .writes = Writes::durable};
+  QuotaId id;
+  Namespace ns;
+  std::uint64_t max_concurrent = 0;
+  bool is_known = false;  // it was there a moment ago: the quotas of the namespace are not counted
+};
+
 // Asks a quota to let one start in. Repeated with the same token id it answers as the first time.
 // Fails with quota_not_found.
 struct Admit {

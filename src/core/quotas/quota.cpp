@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "base/assert.hpp"
+#include "base/text/named_uuid.hpp"
 
 namespace ff::core {
 
@@ -79,6 +80,18 @@ AdmitReply admitted(const QuotaTokenId& token, TimePoint at) {
 }
 
 }  // namespace
+
+QuotaId quota_of_key(const Namespace& ns, const LaneId& lane, const FairnessKey& key) {
+  // Only a lane may have blanks.
+  return QuotaId{named_uuid(Uuid{}, fmt::format("max_running {} {} {}", ns.str(), key.str(), lane.str()))};
+}
+
+Quota make_quota(const KeepQuota& command, TimePoint now) {
+  return {.id = command.id,
+          .ns = command.ns,
+          .spec = {.max_concurrent = command.max_concurrent},
+          .created_at = now};
+}
 
 Quota make_quota(const CreateQuota& command, TimePoint now) {
   FF_ASSERT(command.id);

@@ -47,6 +47,7 @@ struct Quota {
 
 // `command` has an id.
 Quota make_quota(const CreateQuota& command, TimePoint now);
+Quota make_quota(const KeepQuota& command, TimePoint now);
 QuotaInfo info_of(const Quota& quota, TimePoint now);
 
 // Places in the window that no longer count. An entry exactly one window old is past.

@@ -55,6 +55,9 @@ std::uint64_t request_digest(const Submit& submit) {
   for (const auto& budget : policy.budgets) digest.add(budget.str());
   if (policy.quota) digest.add(policy.quota->str());
   if (policy.max_signals != Policy{}.max_signals) digest.add(policy.max_signals);
+  if (policy.fairness_key) digest.add(policy.fairness_key->str());
+  if (policy.fairness_weight) digest.add(*policy.fairness_weight);
+  if (policy.max_running) digest.add(*policy.max_running);
   return digest.value();
 }
 

@@ -81,6 +81,8 @@ Result<void> validate(const RotateWaitpointSecret& operation, PartitionIndex par
 Result<void> present_namespace(const Namespace& ns);
 Result<void> worker_named(const WorkerId& worker, const Namespace& ns);
 Result<void> attachments_valid(const Policy& policy);
+// The fairness key with its weight and its limit.
+Result<void> share_valid(const Policy& policy);
 Result<void> lanes_valid(const std::vector<LaneId>& lanes);
 Result<void> validate_id(const ExecutionId& id, PartitionIndex partition_count);
 Result<void> tag_condition_valid(const std::optional<std::string>& tag);  // of a filter

@@ -249,6 +249,8 @@ Result<void> validate(const SubmitFlow& operation, PartitionIndex) {
                  tags_valid("tags", operation.tags),
                  in_range("budgets", operation.budgets.size(), std::size_t{0},
                           limits::budgets_per_execution_max),
+                 share_valid({.fairness_key = operation.fairness_key,
+                              .fairness_weight = operation.fairness_weight}),
                  nodes_valid({"nodes", operation.nodes}, operation.budgets.size(), false)}));
   return operation.building ? Result<void>{}
                             : result_known("result", operation.result, operation.nodes);

@@ -145,6 +145,22 @@ Result<void> worker_named(const WorkerId& worker, const Namespace& ns) {
   return all_of({present("worker", worker), present("namespace", ns)});
 }
 
+Result<void> share_valid(const Policy& policy) {
+  const auto only_of_key = [](std::string_view field) {
+    return fail_field(Errc::invalid_input, field,
+                      fmt::format("{} is of a fairness key: give a fairness_key, too", field));
+  };
+  if (policy.fairness_weight && !policy.fairness_key) return only_of_key("fairness_weight");
+  if (policy.max_running && !policy.fairness_key) return only_of_key("max_running");
+  if (policy.max_running && policy.quota)
+    return fail_field(Errc::invalid_input, "max_running",
+                      "give a quota or max_running, not both: an execution starts under one limit");
+  return all_of({present("fairness_key", policy.fairness_key),
+                 in_range("fairness_weight", policy.fairness_weight.value_or(1), 1u,
+                          limits::fairness_weight_max),
+                 starts_valid("max_running", policy.max_running)});
+}
+
 Result<void> attachments_valid(const Policy& policy) {
   if (policy.budgets.size() > limits::budgets_per_execution_max)
     return fail_field(Errc::invalid_input, "budget_ids",
@@ -155,7 +171,7 @@ Result<void> attachments_valid(const Policy& policy) {
   if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end())
     return fail_field(Errc::invalid_input, "budget_ids",
                       fmt::format("budget {} is named twice", twice->str()));
-  return {};
+  return share_valid(policy);
 }
 
 }  // namespace ff::core

@@ -87,7 +87,17 @@ Async<void> add_budgets(store::Store& store, const Policy& policy, std::vector<O
   co_return Result<void>{};
 }
 
-Async<void> add_quota(store::Store& store, const QuotaId& quota, std::vector<Obstacle>& found) {
+// The quota that counts what runs of a fairness key.
+Obstacle key_is_full(const ExecutionInfo& info, const QuotaInfo& quota) {
+  return {.reason = BlockingReason::waiting_for_quota,
+          .detail = fmt::format("{} of fairness key {} run in lane {}, and its max_running is {}",
+                                quota.running, info.policy.fairness_key->str(), info.lane.str(),
+                                quota.spec.max_concurrent.value_or(0)),
+          .remedy = "one of them has to end first; a submit with a higher max_running raises the limit"};
+}
+
+Async<void> add_quota(store::Store& store, const ExecutionInfo& of, const QuotaId& quota,
+                      std::vector<Obstacle>& found) {
   const auto info = co_await store.run(GetQuota{quota});
   if (!info && info.error().code != Errc::quota_not_found) co_return std::unexpected(info.error());
   constexpr auto reason = BlockingReason::waiting_for_quota;
@@ -102,6 +112,11 @@ Async<void> add_quota(store::Store& store, const QuotaId& quota, std::vector<Obs
     co_return Result<void>{};
   }
   const auto& spec = info->spec;
+  const bool is_of_key = of.policy.max_running && of.policy.fairness_key;
+  if (is_of_key && spec.max_concurrent && info->running >= *spec.max_concurrent) {
+    found.push_back(key_is_full(of, *info));
+    co_return Result<void>{};
+  }
   if (spec.max_per_window && info->in_window >= *spec.max_per_window)
     found.push_back(
         {.reason = reason,
@@ -145,6 +160,12 @@ Async<void> add_pause(store::Store& store, const ExecutionInfo& info,
   co_return Result<void>{};
 }
 
+std::string turn_text(const Policy& policy) {
+  if (!policy.fairness_key) return {};
+  return fmt::format(" (fairness key {}, weight {})", policy.fairness_key->str(),
+                     policy.fairness_weight.value_or(1));
+}
+
 // Of one that nobody has and that is not kept back by itself.
 Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const ExecutionInfo& info,
                             Why& why) {
@@ -160,13 +181,13 @@ Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const Exe
                                                : missing_worker(info, *live));
   if (auto added = co_await add_budgets(store, info.policy, why.obstacles); !added) co_return added;
   if (info.policy.quota)
-    if (auto added = co_await add_quota(store, *info.policy.quota, why.obstacles); !added)
+    if (auto added = co_await add_quota(store, info, *info.policy.quota, why.obstacles); !added)
       co_return added;
   if (auto added = co_await add_pause(store, info, why.obstacles); !added) co_return added;
   if (why.obstacles.empty())
     why.summary =
-        fmt::format("nothing is in its way: it waits for its turn, and {} live {} can run it", able,
-                    able == 1 ? "worker" : "workers");
+        fmt::format("nothing is in its way: it waits for its turn{}, and {} live {} can run it",
+                    turn_text(info.policy), able, able == 1 ? "worker" : "workers");
   else
     why.summary = fmt::format("it waits: {}", why.obstacles.front().detail);
   if (const auto lost = lost_lease(info.state_vector.ownership_state); !lost.empty())

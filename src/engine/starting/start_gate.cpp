@@ -366,8 +366,31 @@ Async<void> StartGate::attachable(const Namespace& ns, const Policy& policy) {
   co_return Result<void>{};
 }
 
+Async<void> StartGate::keep_limit(const Namespace& ns, const LaneId& lane, Policy& policy) {
+  if (!policy.max_running || !policy.fairness_key) co_return Result<void>{};
+  const auto id = core::quota_of_key(ns, lane, *policy.fairness_key);
+  const auto max = *policy.max_running;
+  policy.quota = id;
+  core::KeepQuota keep{.id = id, .ns = ns, .max_concurrent = max};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto kept = kept_limits_.find(id);
+    keep.is_known = kept != kept_limits_.end();
+    if (keep.is_known && kept->second.max == max &&
+        store_.now() - kept->second.at <= attachable_for)
+      co_return Result<void>{};
+  }
+  const auto kept = co_await store_.run(std::move(keep));
+  FF_CO_TRY(kept);
+  const std::lock_guard lock(mutex_);
+  if (kept_limits_.size() >= attachable_max) kept_limits_.clear();
+  kept_limits_[id] = {.max = max, .at = store_.now()};
+  co_return Result<void>{};
+}
+
 void StartGate::forget(const Resource& attached) {
   const std::lock_guard lock(mutex_);
+  if (const auto* quota = std::get_if<QuotaId>(&attached)) kept_limits_.erase(*quota);
   std::erase_if(attachable_, [&](const auto& each) { return each.first.second == attached; });
 }
 

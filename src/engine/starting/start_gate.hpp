@@ -91,6 +91,9 @@ class StartGate {
   Async<void> attachable(const Namespace& ns, const Policy& policy);
   void forget(const Resource& attached);
 
+  // An execution with max_running starts under the quota of its key, which is made if it is not there.
+  Async<void> keep_limit(const Namespace& ns, const LaneId& lane, Policy& policy);
+
  private:
   struct Refusal {  // the last one by a resource
     Namespace ns;
@@ -146,6 +149,11 @@ class StartGate {
   std::map<Resource, Refusal> refusals_;
   std::map<Resource, Questions> questions_;
   std::map<std::pair<Namespace, Resource>, TimePoint> attachable_;
+  struct KeptLimit {
+    std::uint64_t max = 0;
+    TimePoint at;
+  };
+  std::map<QuotaId, KeptLimit> kept_limits_;  // of fairness keys
 };
 
 }  // namespace ff

@@ -180,6 +180,8 @@ constexpr std::array rows{
     Row{"now", "Accepted, and without effect: the engine's clock decides."},
     Row{"unsatisfied_count", "Edges that the member waits for."},
     Row{"budget_ids", "Every node spends from them, beside its own.", "", "SubmitFlow"},
+    Row{"fairness_key", "Of the nodes that name none.", "", "SubmitFlow"},
+    Row{"fairness_weight", "Of that key; 1 to 1000, 1 if left out.", "", "SubmitFlow"},
     Row{"building", "More nodes follow; none starts before the flow is sealed."},
     Row{"count", "Nodes that run again.", "integer", "RedriveReply"},
     Row{"counts", "How many nodes there are, and how many of them have ended how."},
@@ -306,6 +308,9 @@ constexpr std::array rows{
 
     Row{"budget_ids", "What it spends from; it starts only while each of them has room."},
     Row{"quota_policy_id", "It starts only when this quota lets it."},
+    Row{"fairness_key", "Whose work it is: within a lane and a priority, keys share the starts."},
+    Row{"fairness_weight", "The share of its key; 1 to 1000, 1 if left out."},
+    Row{"max_running", "How many of its key may run in the lane; takes the place of a quota."},
 
     // Of budgets
     Row{"action", "Of a hard breach by a running execution: what became of it."},

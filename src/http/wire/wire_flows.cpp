@@ -193,6 +193,8 @@ void describe(Fields& fields, SubmitFlow& submit) {
   fields.optional("deadline_ms", submit.deadline);
   fields.defaulted("tags", submit.tags);
   fields.defaulted("budget_ids", submit.budgets);
+  fields.optional("fairness_key", submit.fairness_key);
+  fields.optional("fairness_weight", submit.fairness_weight);
   fields.optional("retention_ms", submit.retention);
   fields.defaulted("building", submit.building);
   fields.defaulted("dry_run", submit.dry_run);

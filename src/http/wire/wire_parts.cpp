@@ -72,6 +72,9 @@ void describe(Fields& fields, Policy& policy) {
   });
   fields.defaulted("budget_ids", policy.budgets);
   fields.optional("quota_policy_id", policy.quota);
+  fields.optional("fairness_key", policy.fairness_key);
+  fields.optional("fairness_weight", policy.fairness_weight);
+  fields.optional("max_running", policy.max_running);
   fields.defaulted("dedup_window_ms", policy.dedup_window);
   fields.optional("retention_ms", policy.retention);
 }

@@ -107,6 +107,7 @@ Result<void> Flow::Node::add_subflow(FlowNode& node) const {
   FF_TRY(flow);
   const bool is_only_graph = !flow->id && !flow->idempotency_key && !flow->deadline &&
                              !flow->retention && flow->tags.empty() && flow->budgets.empty() &&
+                             !flow->fairness_key &&
                              flow->ns == default_namespace();
   if (!is_only_graph)
     return fail_field(Errc::invalid_input, "flow",
@@ -184,6 +185,11 @@ Flow& Flow::tag(std::string key, std::string value) {
 }
 Flow& Flow::budget(BudgetId id) {
   rest_.budgets.push_back(id);
+  return *this;
+}
+Flow& Flow::fairness(FairnessKey key, std::uint32_t weight) {
+  rest_.fairness_key = std::move(key);
+  rest_.fairness_weight = weight;
   return *this;
 }
 Flow& Flow::retention(Millis time) {

@@ -109,7 +109,7 @@ void Resources::send(Sent sent, Request request, std::shared_ptr<SentCall> call)
 // A namespace may have only so many; they are in all partitions.
 template <class Create>
 void Resources::send_if_there_is_room(store::Call<Create>& call) {
-  using Id = typename decltype(Create::id)::value_type;
+  using Id = std::conditional_t<Create::row.owner == Owner::budget, BudgetId, QuotaId>;
   constexpr auto most = std::is_same_v<Id, BudgetId> ? limits::budgets_max : limits::quotas_max;
   auto shared = std::make_shared<store::Call<Create>>(std::move(call));
   parts_.background.spawn([this, shared]() -> asio::awaitable<void> {
@@ -346,6 +346,10 @@ template <class Op>
 void Resources::run(store::Call<Op>& call) {
   if constexpr (store::OneOf<Op, CreateBudget, CreateQuota>) {
     send_if_there_is_room(call);
+  } else if constexpr (std::is_same_v<Op, core::KeepQuota>) {
+    if (!call.operation.is_known) return send_if_there_is_room(call);
+    auto function = call_for(call.operation, true);
+    send_to_owner(std::move(call), std::move(function));
   } else if constexpr (requires { answer(std::move(call.operation)); }) {
     parts_.background.answer(call, [this](Op query) { return answer(std::move(query)); });
   } else {

@@ -100,7 +100,8 @@ Async<std::vector<store::WaitingCount>> Sweeps::answer(store::CountWaiting query
       const auto queue = parse_queue(text_in(answer[i]));
       const auto number = parse_number<std::uint64_t>(text_in(answer[i + 2]));
       if (!queue || !number || (query.ns && queue->first != *query.ns)) continue;
-      sums[{queue->first, queue->second, needs_in(text_in(answer[i + 1]))}] += *number;
+      auto needs = core::held_back_by(needs_in(text_in(answer[i + 1])));
+      if (!needs.empty()) sums[{queue->first, queue->second, std::move(needs)}] += *number;
     }
   std::vector<store::WaitingCount> counts;
   for (const auto& [key, number] : sums) {

@@ -99,6 +99,9 @@ Policy RecordReader::policy(const proto::Policy& stored) {
   for (const auto& budget : stored.budgets()) policy.budgets.emplace_back(uuid(budget));
   if (stored.has_quota()) policy.quota = QuotaId{uuid(stored.quota())};
   if (stored.has_max_signals()) policy.max_signals = stored.max_signals();
+  if (stored.has_fairness_key()) policy.fairness_key = text<FairnessKey>(stored.fairness_key());
+  if (stored.has_fairness_weight()) policy.fairness_weight = stored.fairness_weight();
+  if (stored.has_max_running()) policy.max_running = stored.max_running();
   return policy;
 }
 

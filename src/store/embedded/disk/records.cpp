@@ -88,6 +88,9 @@ void write(const Policy& policy, proto::Policy& out) {
   for (const auto& budget : policy.budgets) write_uuid(budget, *out.add_budgets());
   if (policy.quota) write_uuid(*policy.quota, *out.mutable_quota());
   if (policy.max_signals != Policy{}.max_signals) out.set_max_signals(policy.max_signals);
+  if (policy.fairness_key) out.set_fairness_key(policy.fairness_key->str());
+  if (policy.fairness_weight) out.set_fairness_weight(*policy.fairness_weight);
+  if (policy.max_running) out.set_max_running(*policy.max_running);
 }
 
 namespace {

@@ -36,6 +36,9 @@ core::Execution full() {
       .required_capabilities = core::capabilities({"gpu", "region=eu"}),
       .budgets = {BudgetId{core::uuid_of(31)}, BudgetId{core::uuid_of(32)}},
       .quota = QuotaId{core::uuid_of(33)},
+      .fairness_key = *FairnessKey::parse("acme"),
+      .fairness_weight = 6,
+      .max_running = 7,
       .dedup_window = 9s,
       .retention = 77s,
   };

@@ -105,6 +105,21 @@ Result<Done> Quotas::execute(const DeleteQuota& command, Turn& turn) {
   return Done{};
 }
 
+Result<Done> Quotas::execute(const core::KeepQuota& command, Turn& turn) {
+  auto* entry = shelf_.find(command.id, turn);
+  if (entry && entry->thing.spec.max_concurrent == command.max_concurrent) return Done{};
+  if (!entry) {
+    if (shelf_.count(command.ns) >= limits::quotas_max)
+      return core::refusals::too_many_quotas(command.ns);
+    entry = &shelf_.add(core::make_quota(command, turn.now()));
+  }
+  entry->thing.spec.max_concurrent = command.max_concurrent;
+  turn.put(keys::quota(command.id), encode(entry->thing));
+  entry->changed_by(turn);
+  turn.tell(opening_of(entry->thing));
+  return Done{};
+}
+
 Result<core::AdmitReply> Quotas::execute(const core::Admit& command, Turn& turn) {
   const auto entry = load(command.quota, turn);
   FF_TRY(entry);

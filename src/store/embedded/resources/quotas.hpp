@@ -19,6 +19,7 @@ class Quotas {
   Result<QuotaInfo> execute(const GetQuota& query, Turn& turn);
   Result<QuotaList> execute(const ListQuotas& query, Turn& turn);
   Result<Done> execute(const DeleteQuota& command, Turn& turn);
+  Result<Done> execute(const core::KeepQuota& command, Turn& turn);
   Result<core::AdmitReply> execute(const core::Admit& command, Turn& turn);
   Result<Done> execute(const core::ReleaseToken& command, Turn& turn);
   Result<std::vector<core::HeldToken>> execute(const core::HeldTokens& query, Turn& turn);

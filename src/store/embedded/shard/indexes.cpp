@@ -35,7 +35,7 @@ store::Ready ready_of(const core::Execution& execution) {
 void Indexes::add(const core::Execution& execution) {
   const QueueKey queue{execution.ns, execution.lane};
   ++counts_[queue][state_index(execution)];
-  if (core::waits_for_needs(execution)) ++waiting_[queue][core::needs_of(execution.policy)];
+  if (core::waits_for_needs(execution)) ++waiting_[queue][core::held_back_by(core::needs_of(execution.policy))];
   if (core::is_reclaimable(execution)) ++reclaimable_[queue];
   add_holder(execution);
   place(execution);
@@ -88,7 +88,7 @@ void Indexes::remove(const core::Execution& execution) {
 void Indexes::remove_waiting(const core::Execution& execution) {
   const auto queue = waiting_.find({execution.ns, execution.lane});
   FF_ASSERT(queue != waiting_.end());
-  const auto group = queue->second.find(core::needs_of(execution.policy));
+  const auto group = queue->second.find(core::held_back_by(core::needs_of(execution.policy)));
   FF_ASSERT(group != queue->second.end());
   if (--group->second == 0) queue->second.erase(group);
   if (queue->second.empty()) waiting_.erase(queue);

@@ -31,6 +31,10 @@ constexpr Millis look_again_interval{100};  // at a partition with more timers t
 constexpr std::size_t entries_min = 64;
 constexpr std::size_t entries_max = 1'024;
 
+// How many priorities are asked for their oldest executions, the lowest first, and for how many: some may be for other workers.
+constexpr std::size_t oldest_priorities_max = 16;
+constexpr std::size_t oldest_each_max = 8;
+
 // So that a claim that waits is told of what it may not have heard of.
 core::ExecutionChange reminder_of(const store::Ready& ready, TimePoint now) {
   return {.event = {.type = EventType::promoted,
@@ -48,7 +52,7 @@ FunctionCall look_at(const ReadyCache::Gap& gap, std::size_t entries, std::strin
   return {"ff_look_waiting",
           {index.queue, std::string(name_of(index.index)), after.second.str(),
            std::to_string(after.first), std::to_string(entries), std::to_string(found_max),
-           std::move(kinds)}};
+           std::move(kinds), "shares"}};
 }
 
 std::string joined(const std::vector<Kind>& kinds) {
@@ -166,7 +170,7 @@ Async<void> LocalCopy::look_for_ready(std::vector<PartitionIndex> partitions) {
   for (int pass = 0; pass < passes_max && !partitions.empty(); ++pass) {
     Question question{
         .function = "ff_sweep_waiting",
-        .arguments = {std::to_string(entries_min), std::to_string(found_max), "kinds"},
+        .arguments = {std::to_string(entries_min), std::to_string(found_max), "shares"},
         .moving = Moving::skip};
     ReadyCache::Look look(ready_);
     const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
@@ -201,14 +205,30 @@ Async<void> LocalCopy::look_further(const std::vector<ReadyCache::Gap>& gaps,
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     if (!replies[i] && is_unreachable(replies[i].error()))
       note_unreachable(gaps[i].index.partition);
-    auto read = read_look_at(gaps[i], std::move(replies[i]));
-    if (read)
-      looks.push_back(std::move(*read));
-    else
+    auto read = read_look_at(gaps[i].index, std::move(replies[i]));
+    if (!read) {
       looked = std::unexpected(read.error());
+      continue;
+    }
+    read->after = gaps[i].after;
+    looks.push_back(std::move(*read));
   }
   take_in(look, looks);
   co_return looked;
+}
+
+// Without an answer the claim gets what is known.
+asio::awaitable<void> LocalCopy::look_for_oldest(IndexName index) {
+  FunctionCall function{"ff_look_oldest",
+                        {std::to_string(parts_.clock.now().time_since_epoch().count()), index.queue,
+                         std::to_string(oldest_priorities_max), std::to_string(oldest_each_max)}};
+  auto request = parts_.functions.at_partition(index.partition, std::move(function),
+                                               Functions::Access::reads);
+  ReadyCache::Look look(ready_, false);
+  std::vector<Request> requests;
+  requests.push_back(std::move(request));
+  auto replies = co_await parts_.functions.call_all(std::move(requests));
+  if (const auto found = read_look_at(index, std::move(replies.front()))) look.take_in_oldest(*found);
 }
 
 void LocalCopy::take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks) {
@@ -238,9 +258,12 @@ Async<std::size_t> LocalCopy::recount(PartitionIndex partition) {
 }
 
 void LocalCopy::start(store::Call<store::TakeReady>& call) {
-  if (ready_.gaps(call.operation).empty()) return call.done(ready_.take(call.operation));
-  parts_.background.answer(call,
-                           [this](store::TakeReady query) { return take_ready(std::move(query)); });
+  auto oldest = ready_.index_of_oldest(call.operation);
+  if (!oldest && ready_.gaps(call.operation).empty())
+    return call.done(ready_.take(call.operation));
+  parts_.background.answer(call, [this, oldest = std::move(oldest)](store::TakeReady query) {
+    return take_ready(std::move(query), oldest);
+  });
 }
 
 void LocalCopy::start(store::Call<store::PeekReady>& call) {
@@ -249,7 +272,9 @@ void LocalCopy::start(store::Call<store::PeekReady>& call) {
 
 // Work for this worker can stand behind much that it may not have. Every look comes further, or to the end;
 // one claim looks at a time, as what it finds is for all.
-Async<std::vector<store::Candidate>> LocalCopy::take_ready(store::TakeReady query) {
+Async<std::vector<store::Candidate>> LocalCopy::take_ready(store::TakeReady query,
+                                                           std::optional<IndexName> oldest) {
+  if (oldest) co_await look_for_oldest(std::move(*oldest));
   while (!parts_.background.is_stopping()) {
     while (looking_) {
       boost::system::error_code ended;

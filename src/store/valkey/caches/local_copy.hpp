@@ -65,7 +65,10 @@ class LocalCopy {
   void start(store::Call<store::TimersDue>& call);
 
  private:
-  Async<std::vector<store::Candidate>> take_ready(store::TakeReady query);
+  // `oldest`: an index that is asked for its oldest first.
+  Async<std::vector<store::Candidate>> take_ready(store::TakeReady query,
+                                                  std::optional<IndexName> oldest);
+  asio::awaitable<void> look_for_oldest(IndexName index);
   Async<void> look_further(const std::vector<ReadyCache::Gap>& gaps,
                            const std::vector<Kind>& kinds);
   void take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks);

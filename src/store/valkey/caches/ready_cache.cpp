@@ -21,14 +21,58 @@ ReadyCache::Group& ReadyCache::group_at(const GroupKey& key) {
   const auto [at, is_new] = groups_.try_emplace(key);
   if (is_new && !unseen_.empty())
     if (const auto unseen = unseen_.find(unseen_key(key)); unseen != unseen_.end())
-      at->second.frontier = unseen->second;
+      set_frontier(at->second, unseen->second);
   return at->second;
+}
+
+void ReadyCache::set_frontier(Group& group, const std::optional<IndexEntry>& frontier) {
+  cut_ += frontier.has_value();
+  cut_ -= group.frontier.has_value();
+  group.frontier = frontier;
 }
 
 std::optional<IndexEntry> ReadyCache::frontier_of(const GroupKey& key) const {
   if (const auto group = groups_.find(key); group != groups_.end()) return group->second.frontier;
   const auto unseen = unseen_.find(unseen_key(key));
   return unseen == unseen_.end() ? std::nullopt : std::optional(unseen->second);
+}
+
+// Keeps `hungry_` as it should be after a change of what is known of a key.
+template <class Change>
+void ReadyCache::count_key(const std::string& queue, const core::Needs& needs, Change change) {
+  if (!needs.share) return;
+  const auto at = keys_.try_emplace({queue, needs.share->key}).first;
+  change(at->second);
+  if (at->second.is_hungry())
+    hungry_.insert(at->first);
+  else
+    hungry_.erase(at->first);
+  if (at->second.offered == 0 && at->second.unseen == 0) keys_.erase(at);
+}
+
+void ReadyCache::note_unseen(const UnseenKey& key, const IndexEntry& behind) {
+  if (unseen_.insert_or_assign(key, behind).second)
+    count_key(key.index.queue, key.needs, [](KeyCounts& counts) { ++counts.unseen; });
+}
+
+ReadyCache::Unseen::iterator ReadyCache::erase_unseen(Unseen::iterator unseen) {
+  count_key(unseen->first.index.queue, unseen->first.needs,
+            [](KeyCounts& counts) { --counts.unseen; });
+  return unseen_.erase(unseen);
+}
+
+void ReadyCache::offer(Known& known) {
+  queue_.add(known.indexed.ready);
+  if (std::exchange(known.is_offered, true)) return;
+  count_key(known.indexed.index.queue, known.indexed.ready.needs,
+            [](KeyCounts& counts) { ++counts.offered; });
+}
+
+// Taken out of the queue, or taken by a claim.
+void ReadyCache::withdraw(Known& known) {
+  if (!std::exchange(known.is_offered, false)) return;
+  count_key(known.indexed.index.queue, known.indexed.ready.needs,
+            [](KeyCounts& counts) { --counts.offered; });
 }
 
 // ---- Changes -------------------------------------------------------------------------------------
@@ -47,15 +91,23 @@ Version ReadyCache::version_of(const ExecutionId& id) const {
 void ReadyCache::forget(const std::set<PartitionIndex>& partitions) {
   const std::lock_guard lock(mutex_);
   const auto is_of = [&](const auto& key) { return partitions.contains(key.index.partition); };
-  std::erase_if(known_, [&](const auto& each) {
-    const auto& ready = each.second.indexed.ready;
-    if (!partitions.contains(each.first.partition())) return false;
-    queue_.remove(ready);
+  for (auto each = known_.begin(); each != known_.end();) {
+    if (!partitions.contains(each->first.partition())) {
+      ++each;
+      continue;
+    }
+    queue_.remove(each->second.indexed.ready);
+    withdraw(each->second);
+    each = known_.erase(each);
+  }
+  std::erase_if(groups_, [&](auto& each) {
+    if (!is_of(each.first)) return false;
+    if (each.second.frontier) --cut_;
     return true;
   });
-  std::erase_if(groups_, [&](const auto& each) { return is_of(each.first); });
   std::erase_if(dry_, is_of);
-  std::erase_if(unseen_, [&](const auto& each) { return is_of(each.first); });
+  for (auto each = unseen_.begin(); each != unseen_.end();)
+    each = is_of(each->first) ? erase_unseen(each) : std::next(each);
   std::erase_if(looked_at_,
                 [&](const auto& each) { return partitions.contains(each.first.partition); });
 }
@@ -77,7 +129,7 @@ void ReadyCache::put(const IndexedReady& ready, std::optional<Version> version) 
   if (looks_ > 0) heard_meanwhile_.insert(ready.ready.id);
   // One that stands behind others is found when those are gone. But a look that is under way may have
   // passed its place before it came.
-  if (looks_ == 0 && is_beyond(ready))
+  if (further_looks_ == 0 && is_beyond(ready))
     forget(ready.ready.id);
   else
     remember(ready, version.value_or(0));
@@ -95,8 +147,7 @@ void ReadyCache::remember(const IndexedReady& ready, Version version) {
   forget(id);
   const auto key = key_of(ready);
   auto& group = group_at(key);
-  known_.insert_or_assign(id, Known{ready, version});
-  queue_.add(ready.ready);
+  offer(known_.insert_or_assign(id, Known{.indexed = ready, .version = version}).first->second);
   group.offered.emplace(ready.score, id);
   if (group.offered.size() > group_max_) shorten(group);
   settle(key, group);
@@ -110,9 +161,10 @@ bool ReadyCache::is_beyond(const IndexedReady& ready) const {
 void ReadyCache::shorten(Group& group) {
   const auto worst = std::prev(group.offered.end());
   const auto before = *std::prev(worst);
-  group.frontier = std::min(group.frontier.value_or(before), before);
+  set_frontier(group, std::min(group.frontier.value_or(before), before));
   const auto known = known_.find(worst->second);
   queue_.remove(known->second.indexed.ready);
+  withdraw(known->second);
   known_.erase(known);
   group.offered.erase(worst);
 }
@@ -121,6 +173,7 @@ void ReadyCache::forget(const ExecutionId& id) {
   const auto known = known_.find(id);
   if (known == known_.end()) return;
   queue_.remove(known->second.indexed.ready);
+  withdraw(known->second);
   const auto group = groups_.find(key_of(known->second.indexed));
   if (group != groups_.end()) {
     group->second.offered.erase({known->second.indexed.score, id});
@@ -147,6 +200,7 @@ std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
   const std::lock_guard lock(mutex_);
   auto taken = queue_.take(query);
   for (const auto& [id, needs] : taken) {
+    withdraw(known_.at(id));
     const auto& known = known_.at(id).indexed;
     const auto group = groups_.find(key_of(known));
     if (group == groups_.end()) continue;
@@ -192,7 +246,8 @@ void ReadyCache::put_back(const ExecutionId& id) {
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(id);
   if (known == known_.end()) return;
-  queue_.add(known->second.indexed.ready);
+  offer(known->second);
+  if (known->second.is_apart) return;
   const auto key = key_of(known->second.indexed);
   auto& group = group_at(key);
   group.offered.emplace(known->second.indexed.score, id);
@@ -202,7 +257,8 @@ void ReadyCache::put_back(const ExecutionId& id) {
 std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) const {
   const std::lock_guard lock(mutex_);
   const bool is_tenant = query.ns != default_namespace();
-  if (dry_.empty() && unseen_.empty() && (!is_tenant || looked_at_.empty())) return {};
+  if (dry_.empty() && unseen_.empty() && hungry_.empty() && (!is_tenant || looked_at_.empty()))
+    return {};
   std::map<IndexName, IndexEntry> behind;
   const auto add = [&](const IndexName& index, const IndexEntry& frontier) {
     const auto [at, first] = behind.try_emplace(index, frontier);
@@ -221,12 +277,13 @@ std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) con
   };
   // A claim that names kinds looks for them even while a budget or quota holds them back: so their opening
   // wakes the right claims.
-  const auto add_unseen = [&](const std::string& queue) {
+  const auto add_unseen = [&](const std::string& queue, bool only_hungry) {
     for (auto each =
              unseen_.lower_bound(UnseenKey{.index = {.queue = queue}, .ns = {}, .needs = {}});
          each != unseen_.end() && each->first.index.queue == queue; ++each) {
       const auto& [index, ns, needs] = each->first;
       if (!may_have(ns, needs)) continue;
+      if (only_hungry && (!needs.share || !hungry_.contains({queue, needs.share->key}))) continue;
       if (!query.kinds.empty() || !query.closed.holds_back(needs)) add(index, each->second);
     }
   };
@@ -235,12 +292,15 @@ std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) con
          each != looked_at_.end() && each->first.queue == queue; ++each)
       if (each->second) add(each->first, *each->second);
   };
-  // Groups that nobody saw yet stand behind those that are known: they matter when those have nothing.
+  // Groups that nobody saw yet stand behind those that are known: they matter when those have nothing, or if it is the turn
+  // of their fairness key.
   const bool wants_unseen = !unseen_.empty() && !queue_.offers(query);
   for (const auto& lane : query.lanes) {
     const auto queue = keys::queue(query.ns, lane);
     add_dry(queue);
-    if (wants_unseen) add_unseen(queue);
+    const auto hungry = hungry_.lower_bound({.queue = queue, .key = {}});
+    const bool has_hungry = hungry != hungry_.end() && hungry->queue == queue;
+    if (wants_unseen || has_hungry) add_unseen(queue, !wants_unseen);
     if (!is_tenant) continue;
     // Programs of the contract put executions of all namespaces there; nobody counts them.
     add_dry(lane.str());
@@ -251,15 +311,36 @@ std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) con
   return found;
 }
 
+std::optional<IndexName> ReadyCache::index_of_oldest(const store::TakeReady& query) {
+  const std::lock_guard lock(mutex_);
+  if (cut_ == 0 || !queue_.oldest_is_due(query)) return std::nullopt;
+  std::set<std::string> queues;
+  for (const auto& lane : query.lanes) queues.insert(keys::queue(query.ns, lane));
+  // All indexes come in turn, those of the queue after the last one first.
+  std::optional<IndexName> first;
+  for (const auto& queue : queues)
+    for (auto each = groups_.lower_bound(GroupKey{.index = {.queue = queue}, .traits = {}});
+         each != groups_.end() && each->first.index.queue == queue; ++each) {
+      const auto& index = each->first.index;
+      if (index.index != ReadyIndex::eligible || !each->second.frontier) continue;
+      if (!first) first = index;
+      if (!asked_for_oldest_ || index > *asked_for_oldest_) return asked_for_oldest_ = index;
+    }
+  return asked_for_oldest_ = first;
+}
+
 // ---- Looks ----------------------------------------------------------------------------------------
 
-ReadyCache::Look::Look(ReadyCache& cache) : cache_(cache) {
+ReadyCache::Look::Look(ReadyCache& cache, bool comes_further)
+    : cache_(cache), comes_further_(comes_further) {
   const std::lock_guard lock(cache_.mutex_);
   ++cache_.looks_;
+  if (comes_further_) ++cache_.further_looks_;
 }
 
 ReadyCache::Look::~Look() {
   const std::lock_guard lock(cache_.mutex_);
+  if (comes_further_) --cache_.further_looks_;
   if (--cache_.looks_ == 0) cache_.heard_meanwhile_.clear();
 }
 
@@ -277,6 +358,17 @@ std::vector<store::Ready> ReadyCache::Look::take_in(const IndexLook& look) {
     news.push_back(each.ready);
   }
   return news;
+}
+
+void ReadyCache::Look::take_in_oldest(const IndexLook& look) {
+  const std::lock_guard lock(cache_.mutex_);
+  for (const auto& each : look.found) {
+    const auto& id = each.ready.id;
+    if (cache_.heard_meanwhile_.contains(id) || cache_.known_.contains(id)) continue;
+    if (!cache_.is_beyond(each)) continue;  // one that is not known there is being claimed
+    auto& known = cache_.known_.emplace(id, Known{.indexed = each, .is_apart = true}).first->second;
+    cache_.offer(known);
+  }
 }
 
 // The groups whose extent a look can change. From the start these are all of the index; from further on
@@ -336,7 +428,7 @@ void ReadyCache::note_extent(const IndexLook& look) {
     auto stop = is_cut ? std::optional(cut->second) : look.stopped_at;
     if (stop && !has_more_than_found(key.traits.ns, key.traits.needs)) stop.reset();
     if (stop && look.after && !is_cut) stop = std::max(stop, group.frontier);
-    group.frontier = stop;
+    set_frontier(group, stop);
     settle(key, group);
   }
   if (!says_little) note_unseen(look, has_more_than_found);
@@ -356,14 +448,14 @@ void ReadyCache::note_unseen(
       each->second = std::max(each->second, *look.stopped_at);
       ++each;
     } else {
-      each = unseen_.erase(each);
+      each = erase_unseen(each);
     }
   }
   const auto queue = parse_queue(look.index.queue);
   if (look.after || !look.stopped_at || !queue) return;
   const auto add = [&](const core::Needs& needs) {
     if (has_more(queue->first, needs))
-      unseen_[{.index = look.index, .ns = queue->first, .needs = needs}] = *look.stopped_at;
+      note_unseen({.index = look.index, .ns = queue->first, .needs = needs}, *look.stopped_at);
   };
   if (!look.totals) return add({});  // for all that it did not come to
   for (const auto& [needs, total] : *look.totals) add(needs);

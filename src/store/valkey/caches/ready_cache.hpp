@@ -82,16 +82,20 @@ class ReadyCache {
   // While Valkey is asked what waits: changes that are heard of meanwhile are newer than the answer.
   class Look {
    public:
-    explicit Look(ReadyCache& cache);
+    // `comes_further`: than what is known, so arrivals behind that may escape it, and are kept.
+    explicit Look(ReadyCache& cache, bool comes_further = true);
     ~Look();
     Look(const Look&) = delete;
     Look& operator=(const Look&) = delete;
 
     // Returns what was not known before.
     std::vector<store::Ready> take_in(const IndexLook& look);
+    // Of the oldest in an index, whatever their priority: those that stand behind what is known are offered, too.
+    void take_in_oldest(const IndexLook& look);
 
    private:
     ReadyCache& cache_;
+    bool comes_further_;
   };
 
   // As ReadyQueue::take.
@@ -107,6 +111,10 @@ class ReadyCache {
     IndexEntry after;
   };
   std::vector<Gap> gaps(const store::TakeReady& query) const;
+
+  // The oldest may stand so far behind more urgent work that it is not known here. When such a claim is to get the oldest:
+  // an index of its lanes to ask for them, of those that have more than is known one after the other.
+  std::optional<IndexName> index_of_oldest(const store::TakeReady& query);
 
  private:
   struct GroupKey {
@@ -129,13 +137,18 @@ class ReadyCache {
   static GroupKey key_of(const IndexedReady& ready);
   static UnseenKey unseen_key(const GroupKey& key);
   Group& group_at(const GroupKey& key);
+  void set_frontier(Group& group, const std::optional<IndexEntry>& frontier);
   std::optional<IndexEntry> frontier_of(const GroupKey& key) const;
   struct Known {
     IndexedReady indexed;
     Version version = 0;  // 0: from a look, which does not say
+    bool is_apart = false;  // it is among the oldest, behind what is known of its group
+    bool is_offered = false;
   };
   bool is_outdated(const ExecutionId& id, std::optional<Version> version) const;
   void remember(const IndexedReady& ready, Version version = 0);
+  void offer(Known& known);
+  void withdraw(Known& known);
   bool is_beyond(const IndexedReady& ready) const;
   void forget(const ExecutionId& id);
   void shorten(Group& group);
@@ -147,18 +160,40 @@ class ReadyCache {
                    const std::function<bool(const Namespace&, const core::Needs&)>& has_more);
   std::set<GroupKey> concerned(const IndexLook& look) const;
 
+  // A fairness key of a queue, whose turn must come although work of others is known.
+  struct KeyName {
+    std::string queue;
+    FairnessKey key;
+    auto operator<=>(const KeyName&) const = default;
+  };
+  struct KeyCounts {
+    std::size_t offered = 0;  // executions
+    std::size_t unseen = 0;   // groups
+    bool is_hungry() const { return offered == 0 && unseen > 0; }
+  };
+  template <class Change>
+  void count_key(const std::string& queue, const core::Needs& needs, Change change);
+  using Unseen = std::map<UnseenKey, IndexEntry>;
+  void note_unseen(const UnseenKey& key, const IndexEntry& behind);
+  Unseen::iterator erase_unseen(Unseen::iterator unseen);
+
   std::size_t group_max_;
   mutable std::mutex mutex_;
   store::ReadyQueue queue_;
   std::unordered_map<ExecutionId, Known> known_;
   std::map<GroupKey, Group> groups_;
+  std::size_t cut_ = 0;     // groups with a frontier
   std::set<GroupKey> dry_;  // groups with a frontier, and nothing offered
   // Behind these entries groups may begin that are not known: only needs are counted, not kinds.
-  std::map<UnseenKey, IndexEntry> unseen_;
+  Unseen unseen_;
+  std::map<KeyName, KeyCounts> keys_;
+  std::set<KeyName> hungry_;  // keys of which work may wait, and none is offered
+  std::optional<IndexName> asked_for_oldest_;  // the last one
   // How far looks came in an index, one from where another stopped. None: to its end. Up to there every
   // group is known, and later executions are heard of.
   std::map<IndexName, std::optional<IndexEntry>> looked_at_;
   std::size_t looks_ = 0;
+  std::size_t further_looks_ = 0;
   std::unordered_set<ExecutionId> heard_meanwhile_;
 };
 

@@ -1,5 +1,7 @@
 #include "store/valkey/caches/ready_cache.hpp"
 
+#include <flowfabric/limits.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -392,6 +394,97 @@ TEST(ReadyCache, WorkOfOtherNamespacesInAQueueIsFoundThere) {
   ASSERT_THAT(gaps, SizeIs(1));
   EXPECT_EQ(gaps[0].index, eligible);
   EXPECT_EQ(gaps[0].after, entry(other));
+}
+
+// ---- The oldest ----------------------------------------------------------------------------------
+
+// A cache that knows two of an index and has dropped others, up to the turn of the oldest.
+void claim_until_the_oldest_is_due(ReadyCache& cache) {
+  std::uint8_t number = 100;
+  for (std::uint32_t i = 1; i < limits::oldest_first_every; ++i) {
+    cache.put(waiting(number, 9));
+    take(cache, 1);
+    cache.erase(waiting(number, 9).ready.id);
+    ++number;
+  }
+}
+
+TEST(ReadyCache, AsksForTheOldestWhenItIsDueAndMoreWaitsThanIsKnown) {
+  ReadyCache cache(2);
+  claim_until_the_oldest_is_due(cache);
+  EXPECT_FALSE(cache.index_of_oldest(up_to(1))) << "nothing else waits";
+  for (const auto& ready : {waiting(1), waiting(2, 5), waiting(3, 5)}) cache.put(ready);
+  EXPECT_EQ(cache.index_of_oldest(up_to(1)), eligible);
+  take(cache, 1);
+  EXPECT_FALSE(cache.index_of_oldest(up_to(1))) << "it had its turn";
+}
+
+TEST(ReadyCache, TheOldestBehindTheKnownGetItsTurn) {
+  ReadyCache cache(2);
+  claim_until_the_oldest_is_due(cache);
+  for (const auto& ready : {waiting(1), waiting(2, 5), waiting(3, 5)}) cache.put(ready);
+  {
+    ReadyCache::Look looking(cache, false);
+    looking.take_in_oldest({.index = eligible, .found = {waiting(1)}});
+  }
+  EXPECT_THAT(take(cache, 1), ElementsAre(1));
+  cache.put_back(waiting(1).ready.id);
+  EXPECT_THAT(take(cache, 3), ElementsAre(2, 3, 1));
+}
+
+TEST(ReadyCache, AnArrivalWhileTheOldestAreAskedForIsLeftToALook) {
+  ReadyCache cache(2);
+  for (std::uint8_t i = 1; i < 4; ++i) cache.put(waiting(i));
+  const ReadyCache::Look looking(cache, false);
+  cache.put(waiting(9));
+  EXPECT_THAT(take(cache, 3), ElementsAre(1, 2));
+}
+
+TEST(ReadyCache, TheOldestThatAreBeingClaimedAreNotOfferedAgain) {
+  ReadyCache cache(2);
+  cache.put(waiting(1));
+  ReadyCache::Look looking(cache, false);
+  take(cache, 1);
+  cache.erase(waiting(1).ready.id);
+  looking.take_in_oldest({.index = eligible, .found = {waiting(1)}});
+  EXPECT_THAT(take(cache, 1), IsEmpty());
+}
+
+// ---- Fairness keys -------------------------------------------------------------------------------
+
+core::Needs share(const char* key) {
+  return {.share = core::FairShare{.key = *FairnessKey::parse(key)}};
+}
+
+TEST(ReadyCache, ABacklogOfOneKeyDoesNotFillIt) {
+  ReadyCache cache(2);
+  for (std::uint8_t i = 1; i < 10; ++i) cache.put(of(share("big"), waiting(i)));
+  cache.put(of(share("small"), waiting(20)));
+  EXPECT_THAT(take(cache, 2), ElementsAre(1, 20));
+}
+
+TEST(ReadyCache, AKeyThatNobodySawYetIsLookedForAlthoughOthersAreKnown) {
+  ReadyCache cache;
+  const auto big = of(share("big"), waiting(1));
+  look(cache, {.index = eligible,
+               .stopped_at = entry(big),
+               .found = {big},
+               .totals = {{{share("big"), 1}, {share("small"), 1}}}});
+  EXPECT_THAT(cache.gaps(up_to(1)), SizeIs(1));
+  const auto small = of(share("small"), waiting(9));
+  look(cache, {.index = eligible, .after = entry(big), .found = {small}});
+  EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty());
+  EXPECT_THAT(take(cache, 2), ElementsAre(1, 9));
+}
+
+TEST(ReadyCache, AKeyOfWhichSomethingIsKnownCausesNoLook) {
+  ReadyCache cache;
+  const auto big = of(share("big"), waiting(1));
+  look(cache, {.index = eligible,
+               .stopped_at = entry(big),
+               .found = {big},
+               .totals = {{{share("big"), 5}}}});
+  EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty());
 }
 
 }  // namespace

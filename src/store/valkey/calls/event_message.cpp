@@ -12,7 +12,7 @@ namespace {
 constexpr char separator = '\x1f';         // of the parts of a change
 constexpr char change_separator = '\x1d';  // of the changes of a message
 constexpr std::size_t parts_always = 15;
-constexpr std::size_t parts_known = 20;  // with budgets and quotas, the version, and the flow
+constexpr std::size_t parts_known = 21;  // with budgets and quotas, the version, the flow, and the fairness
 
 constexpr char effect_separator = '\x1e';
 constexpr std::string_view effects_word = "effects";  // in the place of an event's type
@@ -70,22 +70,40 @@ CapabilitySet capabilities_in(std::string_view csv) {
   return set ? std::move(*set) : CapabilitySet{};
 }
 
+// Weight, blank, key.
+std::optional<core::FairShare> share_in(std::string_view text) {
+  const auto blank = text.find(' ');
+  if (blank == std::string_view::npos) return std::nullopt;
+  const auto weight = parse_number<std::uint32_t>(text.substr(0, blank));
+  auto key = FairnessKey::parse(std::string(text.substr(blank + 1)));
+  if (!weight || !key) return std::nullopt;
+  return core::FairShare{.key = std::move(*key), .weight = *weight};
+}
+
 core::Needs needs_in(std::string_view capabilities, std::string_view budgets,
-                     std::string_view quota) {
+                     std::string_view quota, std::string_view fairness) {
   core::Needs needs{.capabilities = capabilities_in(capabilities),
                     .budgets = ids_in<BudgetId>(budgets)};
   std::ranges::sort(needs.budgets);
   if (const auto id = QuotaId::parse(quota)) needs.quota = *id;
+  needs.share = share_in(fairness);
   return needs;
 }
 
 core::Needs needs_in(std::string_view joined) {
+  // Only a share has a blank in the last part.
+  std::string_view fairness;
+  if (const auto last = joined.rfind(separator);
+      last != std::string_view::npos && joined.find(' ', last) != std::string_view::npos) {
+    fairness = joined.substr(last + 1);
+    joined = joined.substr(0, last);
+  }
   const auto quota = joined.rfind(separator);
   if (quota == std::string_view::npos || quota == 0) return {};
   const auto budgets = joined.rfind(separator, quota - 1);
   if (budgets == std::string_view::npos) return {};
   return needs_in(joined.substr(0, budgets), joined.substr(budgets + 1, quota - budgets - 1),
-                  joined.substr(quota + 1));
+                  joined.substr(quota + 1), fairness);
 }
 
 std::int32_t priority_in(const std::string& text) {
@@ -157,7 +175,7 @@ std::optional<EventMessage> parse_change(std::string_view text) {
                   .attempts = *attempts};
   if (const auto flow = FlowId::parse(parts[19])) change.event.flow = *flow;
   change.claimable = parts[9] == "1";
-  auto needs = needs_in(parts[12], parts[15], parts[16]);
+  auto needs = needs_in(parts[12], parts[15], parts[16], parts[20]);
   change.required = needs.capabilities;
   if (const auto freed = QuotaTokenId::parse(parts[17]); freed && needs.quota)
     change.effects.emplace_back(core::ReleaseToken{.quota = *needs.quota, .token = *freed});

@@ -24,8 +24,8 @@ std::optional<ExecutionId> parse_frames(std::string_view text);
 
 CapabilitySet capabilities_in(std::string_view csv);
 core::Needs needs_in(std::string_view capabilities, std::string_view budgets,
-                     std::string_view quota);
-// The three, joined by byte 31.
+                     std::string_view quota, std::string_view fairness = {});
+// The three, joined by byte 31, and weight and key of the fourth if it has one.
 core::Needs needs_in(std::string_view joined);
 
 std::vector<std::string> split_csv(std::string_view csv);

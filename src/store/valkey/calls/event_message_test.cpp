@@ -73,6 +73,26 @@ TEST(EventMessage, TellsOfBudgetsAndQuotaIfThereAreAny) {
               ElementsAre(core::ReleaseToken{*QuotaId::parse(quota), *QuotaTokenId::parse(token)}));
 }
 
+TEST(EventMessage, TellsWhoseShareItIs) {
+  const auto message =
+      parse_event(fmt::format("{}\x1f\x1f\x1f\x1f"
+                              "0 1\x1f\x1f"
+                              "3 acme",
+                              sample));
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->indexed.ready.needs.share,
+            (core::FairShare{.key = *FairnessKey::parse("acme"), .weight = 3}));
+  EXPECT_FALSE(parse_event(sample)->indexed.ready.needs.share);
+}
+
+TEST(EventMessage, NeedsAreCountedByTheirShareToo) {
+  const auto needs = needs_in("gpu\x1f\x1f\x1f"
+                              "3 acme");
+  EXPECT_EQ(needs.capabilities.csv(), "gpu");
+  EXPECT_EQ(needs.share, (core::FairShare{.key = *FairnessKey::parse("acme"), .weight = 3}));
+  EXPECT_EQ(needs_in(fmt::format("gpu\x1f{}\x1f{}", budget_a, quota)).quota, *QuotaId::parse(quota));
+}
+
 TEST(EventMessage, OfARemovalForgetsItsSpending) {
   std::string removed = sample;
   removed.replace(removed.find("claimed"), std::string_view("claimed").size(), "removed");

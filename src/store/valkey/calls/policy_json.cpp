@@ -109,6 +109,9 @@ std::string to_policy_json(const Policy& policy) {
     object["budget_ids"] = std::move(budgets);
   }
   if (policy.quota) object["quota_policy_id"] = policy.quota->str();
+  if (policy.fairness_key) object["fairness_key"] = policy.fairness_key->str();
+  if (policy.fairness_weight) object["fairness_weight"] = *policy.fairness_weight;
+  if (policy.max_running) object["max_running"] = *policy.max_running;
   if (policy.dedup_window != usual.dedup_window)
     object["dedup_window_ms"] = policy.dedup_window.count();
   if (policy.retention)
@@ -141,6 +144,10 @@ Policy from_policy_json(std::string_view text) {
     if (auto id = BudgetId::parse(each)) policy.budgets.push_back(*id);
   if (const auto* quota = object->if_contains("quota_policy_id"); quota && quota->is_string())
     if (auto id = QuotaId::parse(std::string_view(quota->get_string()))) policy.quota = *id;
+  if (const auto* key = object->if_contains("fairness_key"); key && key->is_string())
+    if (auto parsed = FairnessKey::parse(std::string(key->get_string()))) policy.fairness_key = *parsed;
+  policy.fairness_weight = number<std::uint32_t>(object, "fairness_weight");
+  policy.max_running = number<std::uint64_t>(object, "max_running");
   policy.dedup_window = millis(object, "dedup_window_ms").value_or(policy.dedup_window);
   policy.retention = millis(member(*object, "stream_policy"), "retention_ttl_ms");
   return policy;

@@ -21,6 +21,9 @@ TEST(PolicyJson, ComesBackAsItWent) {
       .budgets = {*BudgetId::parse("bbbbbbbb-0000-4000-8000-000000000000"),
                   *BudgetId::parse("aaaaaaaa-0000-4000-8000-000000000000")},
       .quota = *QuotaId::parse("cccccccc-0000-4000-8000-000000000000"),
+      .fairness_key = *FairnessKey::parse("acme"),
+      .fairness_weight = 6,
+      .max_running = 7,
       .dedup_window = Millis{5},
       .retention = Millis{0}};
   EXPECT_EQ(from_policy_json(to_policy_json(policy)), policy);

@@ -92,6 +92,10 @@ FunctionCall call_for(const CreateQuota& op, bool room) {
            number_text(spec.max_concurrent.value_or(0)), number_text(spec.jitter)}};
 }
 
+FunctionCall call_for(const core::KeepQuota& op, bool room) {
+  return {"ff_quota_keep", {flag_text(room), op.ns.str(), number_text(op.max_concurrent)}};
+}
+
 FunctionCall call_for(const GetQuota&) { return {"ff_quota_get"}; }
 FunctionCall call_for(const DeleteQuota&) { return {"ff_quota_delete"}; }
 FunctionCall call_for(const core::Admit& op) {
@@ -307,6 +311,7 @@ QuotaInfo read_answer(const GetQuota& op, Answer& answer) {
 }
 
 Done read_answer(const DeleteQuota&, Answer&) { return {}; }
+Done read_answer(const core::KeepQuota&, Answer&) { return {}; }
 
 core::AdmitReply read_answer(const core::Admit& op, Answer& answer) {
   const auto word = answer.text();

@@ -49,7 +49,7 @@ json::object to_object(const Condition& condition) {
                     condition.is);
 }
 
-std::string text_in(const json::value& value) {
+std::string string_in(const json::value& value) {
   const auto* text = value.if_string();
   return text ? std::string(*text) : std::string{};
 }
@@ -57,7 +57,7 @@ std::string text_in(const json::value& value) {
 // Programs of the contract may use names that ours may not: these are shown as if there were none.
 template <class Text>
 std::optional<Text> name_in(const json::value* value) {
-  auto parsed = value ? Text::parse(text_in(*value)) : Result<Text>{std::unexpected(Error{})};
+  auto parsed = value ? Text::parse(string_in(*value)) : Result<Text>{std::unexpected(Error{})};
   return parsed && !parsed->str().empty() ? std::optional(std::move(*parsed)) : std::nullopt;
 }
 
@@ -97,7 +97,7 @@ class ConditionReader {
     boost::system::error_code error;
     many.n = object.at("count").to_number<std::uint32_t>(error);
     if (const auto* of = object.if_contains("of"))
-      many.of = from_name<Counted>(text_in(*of)).value_or(Counted::signals);
+      many.of = from_name<Counted>(string_in(*of)).value_or(Counted::signals);
     if (const auto* list = object.if_contains("waitpoints"); list && list->is_array())
       for (const auto& key : list->get_array())
         if (auto parsed = name_in<WaitpointKey>(&key))
@@ -172,16 +172,16 @@ std::optional<Question> read_question(std::string_view text) {
     return found && found->is_array() ? found->get_array() : json::array{};
   };
   Question question;
-  if (const auto* title = object->if_contains("title")) question.title = text_in(*title);
-  if (const auto* body = object->if_contains("text")) question.text = text_in(*body);
+  if (const auto* title = object->if_contains("title")) question.title = string_in(*title);
+  if (const auto* body = object->if_contains("text")) question.text = string_in(*body);
   for (const auto& each : list("choices")) {
     const auto* pair = each.if_array();
     if (!pair || pair->size() != 2) return std::nullopt;
-    auto signal = SignalName::parse(text_in((*pair)[0]));
+    auto signal = SignalName::parse(string_in((*pair)[0]));
     if (!signal) return std::nullopt;
-    question.choices.push_back({.signal = std::move(*signal), .label = text_in((*pair)[1])});
+    question.choices.push_back({.signal = std::move(*signal), .label = string_in((*pair)[1])});
   }
-  for (const auto& each : list("approvers")) question.approvers.push_back(text_in(each));
+  for (const auto& each : list("approvers")) question.approvers.push_back(string_in(each));
   return question;
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 // A part of an index, as waiting.look of the function library tells of it.
 constexpr std::size_t look_parts = 8;
-// id, namespace, lane, priority, queued_at, required_capabilities, budget_ids, quota_policy_id, kind
-constexpr std::size_t ready_parts = 9;
+// id, namespace, lane, priority, queued_at, required_capabilities, budget_ids, quota_policy_id, kind, fairness
+constexpr std::size_t ready_parts = 10;
 
 std::optional<IndexedReady> read_ready(std::span<const Reply, ready_parts> parts,
                                        const IndexName& index) {
@@ -31,7 +31,8 @@ std::optional<IndexedReady> read_ready(std::span<const Reply, ready_parts> parts
                 .kind = Kind::parse(text_in(parts[8])).value_or(Kind{}),
                 .priority = priority_in(text_in(parts[3])),
                 .queued_at = since,
-                .needs = needs_in(text_in(parts[5]), text_in(parts[6]), text_in(parts[7]))},
+                .needs = needs_in(text_in(parts[5]), text_in(parts[6]), text_in(parts[7]),
+                                  text_in(parts[9]))},
       .index = index,
       .score = score_in(text_in(parts[3]), since)};
 }
@@ -44,8 +45,8 @@ void read_found(const std::vector<Reply>& flat, IndexLook& look) {
     auto ready = read_ready(parts, look.index);
     if (!ready) continue;
     const auto words =
-        fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}", text_in(parts[1]), text_in(parts[5]),
-                    text_in(parts[6]), text_in(parts[7]), text_in(parts[8]));
+        fmt::format("{}\x1f{}\x1f{}\x1f{}\x1f{}\x1f{}", text_in(parts[1]), text_in(parts[5]),
+                    text_in(parts[6]), text_in(parts[7]), text_in(parts[8]), text_in(parts[9]));
     if (++counts[words] == found_max) {
       const IndexEntry last{ready->score, ready->ready.id};
       const auto& group = ready->ready;
@@ -96,18 +97,17 @@ std::string_view name_of(ReadyIndex index) {
   return index == ReadyIndex::eligible ? "eligible" : "reclaimable";
 }
 
-Result<IndexLook> read_look_at(const ReadyCache::Gap& gap, Result<Reply> reply) {
+Result<IndexLook> read_look_at(const IndexName& index, Result<Reply> reply) {
   auto list = list_of(std::move(reply));
   FF_TRY(list);
   const auto parts = without(std::move(*list), 2);
-  IndexLook found{.index = gap.index};  // the end, if the index is empty
+  IndexLook found{.index = index};  // the end, if the index is empty
   if (parts.size() >= look_parts) {
-    auto read = read_look(gap.index.partition,
+    auto read = read_look(index.partition,
                           std::span<const Reply, look_parts>(parts.data(), look_parts));
     FF_TRY(read);
     if (*read) found = std::move(**read);
   }
-  found.after = gap.after;
   return found;
 }
 

@@ -13,8 +13,8 @@ inline constexpr std::size_t found_max = 64;
 
 std::string_view name_of(ReadyIndex index);
 
-// The answer of ff_look_waiting.
-Result<IndexLook> read_look_at(const ReadyCache::Gap& gap, Result<Reply> reply);
+// The answer of ff_look_waiting or ff_look_oldest.
+Result<IndexLook> read_look_at(const IndexName& index, Result<Reply> reply);
 
 // The answer of ff_sweep_waiting.
 struct WaitingSweep {

@@ -23,6 +23,7 @@ local function event_of(x, what, origin)
   -- Older programs take only 15 or 19 parts, and do not read the last one.
   local last = (blocked and '1 ' or '0 ') .. (f.v or '0')
   if f.flow_id then last = last .. '\31' .. f.flow_id end
+  if offered and f.fairness then last = last .. (f.flow_id and '\31' or '\31\31') .. f.fairness end
   if not (blocked or f.budget_ids or f.quota_policy_id) then
     return event .. '\31\31\31\31' .. last
   end

@@ -10,13 +10,18 @@ local blanks = {
   '\226\129\159', '\227\128\128',
 }
 
+local function has_blank(text)
+  for _, pattern in ipairs(blanks) do
+    if string.find(text, pattern) then return true end
+  end
+  return false
+end
+
 local function wrong_with(token)
   if type(token) ~= 'string' then return 'non_string_token' end
   if token == '' then return 'empty_token' end
   if string.find(token, ',', 1, true) then return 'comma_in_token' end
-  for _, pattern in ipairs(blanks) do
-    if string.find(token, pattern) then return 'control_or_whitespace' end
-  end
+  if has_blank(token) then return 'control_or_whitespace' end
 end
 
 -- The required capabilities as CSV (nil if none are), or nil and the refusal.
@@ -98,6 +103,30 @@ end
 
 local budgets_max = 16
 
+local fairness_key_max, fairness_weight_max = 128, 1000
+
+-- Blanks and control characters would not come back from where the key is kept.
+local function check_share(decoded)
+  local key, weight = decoded.fairness_key, decoded.fairness_weight
+  if key ~= nil and key ~= cjson.null then
+    if type(key) ~= 'string' then return 'fairness_key:not_text' end
+    if key == '' then return 'fairness_key:empty' end
+    if has_blank(key) then return 'fairness_key:control_or_whitespace' end
+    if #key > fairness_key_max then return 'fairness_key:too_long' end
+  end
+  if weight == nil or weight == cjson.null then return nil end
+  if type(weight) ~= 'number' or weight ~= math.floor(weight) or weight < 1 or weight > fairness_weight_max then
+    return 'fairness_weight:out_of_range'
+  end
+  if type(key) ~= 'string' then return 'fairness_weight:without_fairness_key' end
+end
+
+-- Weight, blank, fairness key of a policy; nil if it names no key.
+function submission.fairness(decoded)
+  if type(decoded.fairness_key) ~= 'string' then return nil end
+  return string.format('%.0f %s', policy.number(decoded, 'fairness_weight', 1), decoded.fairness_key)
+end
+
 local function check_attached(decoded)
   local budgets, quota = decoded.budget_ids, decoded.quota_policy_id
   if budgets ~= nil and budgets ~= cjson.null then
@@ -110,21 +139,22 @@ local function check_attached(decoded)
   if quota ~= nil and quota ~= cjson.null and not is_uuid(quota) then
     return 'quota_policy_id:not_uuid'
   end
+  return check_share(decoded)
 end
 
 local signals_usual = 10000
 
--- Budgets (CSV, nil if none), quota, and the limit of signals (nil: the usual one) of a policy.
+-- Budgets (CSV, nil if none), quota, the limit of signals (nil: the usual one) and the fairness of a policy.
 function submission.attached(decoded)
   local budgets = policy.table(decoded, 'budget_ids') or {}
   local quota = decoded.quota_policy_id
   local signals = math.floor(policy.number(decoded, 'max_signals_per_execution', signals_usual))
   return #budgets > 0 and table.concat(budgets, ',') or nil, is_uuid(quota) and quota or nil,
-    signals ~= signals_usual and tostring(signals) or nil
+    signals ~= signals_usual and tostring(signals) or nil, submission.fairness(decoded)
 end
 
 -- Fields of a policy that the core keeps: required_capabilities, attempt_timeout_ms, deadline_ms (relative),
--- dedup_ms, retention_ms, budget_ids, quota_policy_id, max_signals. Or nil and the refusal.
+-- dedup_ms, retention_ms, budget_ids, quota_policy_id, max_signals, fairness. Or nil and the refusal.
 function submission.policy(text)
   if not text or text == '' or text == '{}' then return {} end
   local fine, decoded = pcall(cjson.decode, text)
@@ -135,7 +165,7 @@ function submission.policy(text)
   if refused then return nil, refused end
   local wrong = check_attached(decoded)
   if wrong then return nil, reply.refuse('invalid_policy_json', wrong) end
-  local budgets, quota, max_signals = submission.attached(decoded)
+  local budgets, quota, max_signals, fairness = submission.attached(decoded)
   local timeouts = policy.table(decoded, 'timeout_policy')
   local retention = policy.number(policy.table(decoded, 'stream_policy'), 'retention_ttl_ms', nil)
   return {
@@ -144,7 +174,7 @@ function submission.policy(text)
     deadline_ms = positive(timeouts, 'execution_deadline_ms'),
     dedup_ms = positive(decoded, 'dedup_window_ms'),
     retention_ms = retention and math.floor(retention),
-    budget_ids = budgets, quota_policy_id = quota, max_signals = max_signals,
+    budget_ids = budgets, quota_policy_id = quota, max_signals = max_signals, fairness = fairness,
   }
 end
 

@@ -1,6 +1,7 @@
 -- Executions that wait for a worker, by what they need beside its turn. Each queue has a hash of counts,
--- needs → count; needs are required_capabilities, budget_ids and quota_policy_id, joined by byte 31. An
--- execution that needs nothing costs nothing here: those are the rest of the index `eligible`.
+-- needs → count; needs are required_capabilities, budget_ids and quota_policy_id, joined by byte 31, and for an execution
+-- with a fairness key also its weight and key. An execution that needs nothing and has no key costs nothing here: those are the
+-- rest of the index `eligible`.
 local waiting = {}
 
 -- A field of a complete hash. A queue has no hash until something in it needs anything, or if it is of a library
@@ -13,16 +14,18 @@ local function given(text)
   return text and text ~= '' and text or nil
 end
 
-local function join(capabilities, budgets, quota)
-  if not (capabilities or budgets or quota) then return nil end
-  return (capabilities or '') .. '\31' .. (budgets or '') .. '\31' .. (quota or '')
+-- `fairness` is weight, blank, key.
+local function join(capabilities, budgets, quota, fairness)
+  if not (capabilities or budgets or quota or fairness) then return nil end
+  local needs = (capabilities or '') .. '\31' .. (budgets or '') .. '\31' .. (quota or '')
+  return fairness and needs .. '\31' .. fairness or needs
 end
 
 -- Of an eligible execution; nil if it needs nothing or is set aside for a worker.
 function waiting.needs(f)
-  local capabilities, budgets, quota = f.required_capabilities, f.budget_ids, f.quota_policy_id
-  if not (capabilities or budgets or quota) or f.grant_expires_at then return nil end
-  return join(capabilities, budgets, quota)
+  local capabilities, budgets, quota, fairness = f.required_capabilities, f.budget_ids, f.quota_policy_id, f.fairness
+  if not (capabilities or budgets or quota or fairness) or f.grant_expires_at then return nil end
+  return join(capabilities, budgets, quota, fairness)
 end
 
 function waiting.key(tag, queue)
@@ -48,9 +51,9 @@ local function count(tag, queue)
   for first = 0, server.call('ZCARD', index) - 1, slice do
     for _, id in ipairs(server.call('ZRANGE', index, first, first + slice - 1)) do
       local f = server.call('HMGET', keys.of_execution(tag, id, 'core'), 'required_capabilities',
-        'budget_ids', 'quota_policy_id', 'grant_expires_at', 'eligibility_state')
+        'budget_ids', 'quota_policy_id', 'grant_expires_at', 'eligibility_state', 'fairness')
       local needs = f[5] == 'eligible_now' and not given(f[4])
-        and join(given(f[1]), given(f[2]), given(f[3]))
+        and join(given(f[1]), given(f[2]), given(f[3]), given(f[6]))
       if needs then counts[needs] = (counts[needs] or 0) + 1 end
     end
   end
@@ -150,9 +153,9 @@ end
 local function add_found(found, counts, tag, id, look)
   local f = server.call('HMGET', keys.of_execution(tag, id, 'core'), 'namespace', 'lane_id', 'priority',
     'created_at', 'queued_at', 'required_capabilities', 'budget_ids', 'quota_policy_id',
-    'grant_expires_at', 'execution_kind')
+    'grant_expires_at', 'execution_kind', 'fairness')
   if not f[1] or given(f[9]) then return 0 end  -- a grant's timer offers it again
-  local needs = f[1] .. '\31' .. (join(given(f[6]), given(f[7]), given(f[8])) or '')
+  local needs = f[1] .. '\31' .. (join(given(f[6]), given(f[7]), given(f[8]), given(f[11])) or '')
   local kind = look.kinds and (f[10] or '')
   local group = kind and needs .. '\31' .. kind or needs
   local number = count_in(counts.of_groups, group)
@@ -161,6 +164,7 @@ local function add_found(found, counts, tag, id, look)
   found[n + 1], found[n + 2], found[n + 3], found[n + 4] = id, f[1], f[2], f[3] or '0'
   found[n + 5], found[n + 6] = given(f[5]) or f[4], f[6] or ''
   found[n + 7], found[n + 8], found[n + 9] = f[7] or '', f[8] or '', kind or nil
+  if look.shares then found[n + 10] = f[11] or '' end
   if not kind then return 1 end
   if not (look.any_kind or look.kinds[kind]) then return 0 end
   return count_in(counts.of_needs, needs) <= look.each and 1 or 0
@@ -181,7 +185,8 @@ end
 -- quota_policy_id. Appends nothing if the index is empty.
 --
 -- With look.kinds, a set (and look.any_kind, if that is all), a group has one kind, and each execution found
--- has its kind as one more value. The look then ends early when it has found enough of those kinds.
+-- has its kind as one more value, and with look.shares its weight and fairness key as another. The look then ends early when
+-- it has found enough of those kinds.
 function waiting.look(answer, tag, queue, name, look)
   local index = keys.lane_index(tag, queue, name)
   local entries = server.call('ZCARD', index)
@@ -203,6 +208,30 @@ function waiting.look(answer, tag, queue, name, look)
   answer[n + 1], answer[n + 2], answer[n + 3] = queue, name, last or ''
   answer[n + 4], answer[n + 5] = last and server.call('ZSCORE', index, last) or '', tostring(entries)
   answer[n + 6], answer[n + 7], answer[n + 8] = counts and '1' or '0', counts or {}, found
+end
+
+-- ---- The oldest, whatever their priority ---------------------------------------------------------
+
+local priority_step = 1000000000000  -- of a score; see placement.ready_score
+local margin = 3600000  -- of clocks
+
+-- The oldest executions of each priority, the lowest ones first: `each` of them, of `levels` priorities. Appends the same values
+-- as waiting.look. Scores of one priority lie within priority_step of each other, so each is found by a few steps.
+function waiting.oldest(answer, tag, queue, now, levels, each)
+  local index, found = keys.lane_index(tag, queue, 'eligible'), {}
+  local look = {each = each, kinds = {}, any_kind = true, shares = true}
+  local last = server.call('ZRANGE', index, -1, -1)[1]
+  while last and levels > 0 do
+    local priority = tonumber(server.call('HGET', keys.of_execution(tag, last, 'core'), 'priority') or 0) or 0
+    local before = string.format('%.0f', now + margin - (priority + 1) * priority_step)
+    local oldest = server.call('ZRANGEBYSCORE', index, '(' .. before, '+inf', 'LIMIT', 0, each)
+    local counts = {of_groups = {}, of_needs = {}}
+    for _, id in ipairs(oldest) do add_found(found, counts, tag, id, look) end
+    last, levels = server.call('ZREVRANGEBYSCORE', index, before, '-inf', 'LIMIT', 0, 1)[1], levels - 1
+  end
+  local n = #answer
+  answer[n + 1], answer[n + 2], answer[n + 3], answer[n + 4] = queue, 'eligible', '', ''
+  answer[n + 5], answer[n + 6], answer[n + 7], answer[n + 8] = tostring(server.call('ZCARD', index)), '0', {}, found
 end
 
 return waiting

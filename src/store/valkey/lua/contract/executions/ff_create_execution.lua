@@ -79,7 +79,7 @@ local function create(KEYS, ARGV)
     required_capabilities = wanted.required_capabilities,
     attempt_timeout_ms = wanted.attempt_timeout_ms, retention_ms = wanted.retention_ms,
     budget_ids = wanted.budget_ids, quota_policy_id = wanted.quota_policy_id,
-    max_signals = wanted.max_signals,
+    max_signals = wanted.max_signals, fairness = wanted.fairness,
     has_tags = tags[1] and 1 or nil,
   }, delay_until)
   if x.f.delay_until then

@@ -30,9 +30,9 @@ local function deadline_of(now, deadline, duration)
   return math.min(deadline or math.huge, now + duration)
 end
 
-local decoded_for = {'"budget_ids"', '"quota_policy_id"', '"max_signals_per_execution"'}
+local decoded_for = {'"budget_ids"', '"quota_policy_id"', '"max_signals_per_execution"', '"fairness_key"'}
 
--- The budgets, the quota and the limit of signals in a policy, which is decoded only if it has any.
+-- The budgets, the quota, the limit of signals and the fairness in a policy, which is decoded only if it has any.
 local function attached(policy_json)
   for _, member in ipairs(decoded_for) do
     if string.find(policy_json, member, 1, true) then
@@ -66,7 +66,7 @@ local function submit(core_key, ARGV)
     return {1, 'DUPLICATE', '', existing.f.public_state, existing.id}
   end
 
-  local budget_ids, quota_policy_id, max_signals = attached(policy_json)
+  local budget_ids, quota_policy_id, max_signals, fairness = attached(policy_json)
   creation.begin(x, {
     namespace = namespace, lane_id = lane, execution_kind = kind,
     -- Tenants do not block each other: each has its own queue for a lane.
@@ -76,7 +76,7 @@ local function submit(core_key, ARGV)
     idempotency_key = idempotency_key, dedup_ms = dedup_ms, retention_ms = given(retention_ms),
     content_type = given(content_type), traceparent = given(traceparent),
     required_capabilities = given(capabilities), attempt_timeout_ms = given(attempt_timeout_ms),
-    budget_ids = budget_ids, quota_policy_id = quota_policy_id, max_signals = max_signals,
+    budget_ids = budget_ids, quota_policy_id = quota_policy_id, max_signals = max_signals, fairness = fairness,
     has_tags = ARGV[first_tag] and 1,
   }, tonumber(delay_until))
   execution.forget_times(x)

@@ -18,6 +18,7 @@ local function item_of(x, index, uuid, payload)
     deadline = f.deadline, retention_ms = f.retention_ms, content_type = 'application/json',
     required_capabilities = f.required_capabilities, attempt_timeout_ms = f.attempt_timeout_ms,
     budget_ids = f.budget_ids, quota_policy_id = f.quota_policy_id, max_signals = f.max_signals,
+    fairness = f.fairness,
     flags = f.is_finalizer and 'of' or 'o',
     edges = turn_of and turn_of .. 't' or '',
   }

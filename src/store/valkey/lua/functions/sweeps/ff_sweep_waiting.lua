@@ -1,7 +1,8 @@
 -- The best of the executions that wait for a worker, in many partitions at once.
 --   keys   none
 --   args   entries_max (of each index to look at), each_max (executions of a queue with the same needs),
---          then tags; programs that group by kind as well put 'kinds' before the tags
+--          then tags; programs that group by kind as well put 'kinds' before the tags, those that know fairness
+--          keys, too, 'shares'
 --   reply  as lib/sweeping.lua, for each partition that has any: tag, a list of the values of waiting.look
 --          for each index
 server.register_function{
@@ -9,8 +10,9 @@ server.register_function{
   callback = function(_, ARGV)
     local entries_max, each_max = tonumber(ARGV[1]), tonumber(ARGV[2])
 
-    local by_kind = ARGV[3] == 'kinds'
-    local look = {after_id = '', entries = entries_max, each = each_max}
+    local shares = ARGV[3] == 'shares'
+    local by_kind = shares or ARGV[3] == 'kinds'
+    local look = {after_id = '', entries = entries_max, each = each_max, shares = shares}
     if by_kind then look.kinds, look.any_kind = {}, true end
     return sweeping.each(ARGV, by_kind and 4 or 3, function(tag, found)
       local answer = {}

@@ -72,6 +72,14 @@ local function policy_with(policy_json, budget_ids)
   return '{' .. member .. ',' .. string.sub(policy_json, 2)
 end
 
+-- An item has that of its list; another node has it in its policy.
+local function fairness_of(added)
+  if added.is_item or not added.policy or not string.find(added.policy, '"fairness_key"', 1, true) then
+    return added.fairness
+  end
+  return submission.fairness(policy.decode(added.policy) or {})
+end
+
 local function new_node(flow, added, index, created_at)
   local f, namespace = flow.f, flow.f.namespace
   local x = execution.new(added.key, flow.now)
@@ -86,6 +94,7 @@ local function new_node(flow, added, index, created_at)
     retention_ms = added.retention_ms, content_type = added.content_type,
     required_capabilities = added.required_capabilities, attempt_timeout_ms = added.attempt_timeout_ms,
     budget_ids = added.all_budgets, quota_policy_id = added.quota_policy_id, max_signals = added.max_signals,
+    fairness = fairness_of(added),
     has_tags = added.tags[1] and 1, flow_id = flow.id, node = added.node, node_index = index,
     is_optional = flag('o'), is_finalizer = flag('f'), cancel_rest = flag('r'), needed = added.needed,
     spawned_in = added.spawned_in, subflow_turn = flag('w') and 0,
