@@ -130,6 +130,7 @@ LocalEngineOptions engine_options(const Settings& settings) {
                     .budget_reset = settings.duration(Setting::budget_reset_interval),
                     .budget_reconciler = settings.duration(Setting::budget_reconciler_interval),
                     .quota_reconciler = settings.duration(Setting::quota_reconciler_interval)},
+      .looks_after_all = !settings.is_on(Setting::serve_only),
       .filter = scanner_filter(settings),
       .retention_default = settings.duration(Setting::retention),
       .waitpoint_secret_grace = settings.duration(Setting::waitpoint_grace)};
@@ -213,7 +214,8 @@ void add_service_settings(Arguments& arguments) {
                       Setting::budget_reconciler_interval,
                       Setting::quota_reconciler_interval,
                       Setting::scanner_namespace,
-                      Setting::scanner_tag});
+                      Setting::scanner_tag,
+                      Setting::serve_only});
 }
 
 void add_access_settings(Arguments& arguments) {
@@ -272,7 +274,13 @@ Result<Service> Service::start(const Settings& settings, ServiceAccess access,
   FF_TRY(listener);
   const auto url = store_url(settings);
   FF_TRY(url);
-  store::OpenStoreOptions store_options{.clock = std::make_shared<SystemClock>()};
+  const bool serves_only = settings.is_on(Setting::serve_only);
+  if (serves_only && !valkey_store::is_valkey_url(*url))
+    return fail(Errc::invalid_input,
+                fmt::format("{} is for a store on Valkey, which other servers look after",
+                            settings.value(Setting::serve_only).where));
+  store::OpenStoreOptions store_options{.clock = std::make_shared<SystemClock>(),
+                                        .looks_after_all = !serves_only};
   if (const auto& secret = settings.text(Setting::waitpoint_secret); !secret.empty())
     store_options.waitpoint_secret = *WaitpointSecret::parse(secret);
   auto store = store::open_store(*url, std::move(store_options));

@@ -255,12 +255,15 @@ constexpr std::array table{
                 a_namespace},
     SettingInfo{Setting::scanner_tag, "scanner-tag", "FF_SCANNER_TAG", "", "KEY=VALUE",
                 "The same for executions with this tag", a_tag},
+    SettingInfo{Setting::serve_only, "serve-only", "FF_SERVE_ONLY", "false", "",
+                "Run no scanners: other servers on the same Valkey time out, retry and clean up",
+                yes_or_no},
 };
 
 constexpr bool table_follows_enum() {
   for (std::size_t i = 0; i < table.size(); ++i)
     if (static_cast<std::size_t>(table[i].setting) != i) return false;
-  return static_cast<std::size_t>(Setting::scanner_tag) + 1 == table.size();
+  return static_cast<std::size_t>(Setting::serve_only) + 1 == table.size();
 }
 static_assert(table_follows_enum(), "a row per Setting, in the order of the enum");
 

@@ -153,7 +153,7 @@ Async<store::BlockedPage> Sweeps::answer(store::FindBlocked query) {
                                   std::to_string(from.offset), keys::tag(from.partition)},
                     .moving = Moving::skip,
                     .is_enough = has_stopped};
-  auto partitions = parts_.functions.all_partitions();
+  auto partitions = parts_.membership.own_partitions();
   std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
   if (partitions.empty()) co_return store::BlockedPage{};
   const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
@@ -190,7 +190,7 @@ Async<store::FlowPage> Sweeps::answer(store::FindOpenFlows query) {
                                   keys::tag(from.partition)},
                     .moving = Moving::skip,
                     .is_enough = has_stopped};
-  auto partitions = parts_.functions.all_partitions();
+  auto partitions = parts_.membership.own_partitions();
   std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
   if (partitions.empty()) co_return store::FlowPage{};
   const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
@@ -233,7 +233,7 @@ Async<store::OwedCancels> Sweeps::answer(store::FindOwedCancels query) {
                     .arguments = {time, of_members ? "members" : "siblings",
                                   std::to_string(query.max)},
                     .moving = Moving::skip};
-  const auto answers = co_await parts_.functions.ask(std::move(question));
+  const auto answers = co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
   FF_CO_TRY(answers);
   store::OwedCancels owed;
   for (const auto& answer : answers->of_nodes)
@@ -270,7 +270,7 @@ Async<store::DueReply> Sweeps::answer(store::RetentionDue query) {
     left -= std::min(left, answer.size());
     return left == 0;
   };
-  auto answers = co_await parts_.functions.ask(std::move(question));
+  auto answers = co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
   FF_CO_TRY(answers);
   store::DueReply reply;
   for (const auto& answer : answers->of_nodes) {
@@ -339,7 +339,7 @@ Async<store::EffectPage> Sweeps::answer(store::FindEffects query) {
   Question question{.function = "ff_sweep_effects",
                     .arguments = {std::to_string(of_each)},
                     .moving = Moving::skip};
-  const auto answers = co_await parts_.functions.ask(std::move(question));
+  const auto answers = co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
   FF_CO_TRY(answers);
   store::EffectPage page;
   for (const auto& answer : answers->of_nodes)

@@ -11,6 +11,7 @@
 #include "store/valkey/calls/functions.hpp"
 #include "store/valkey/confirmations.hpp"
 #include "store/valkey/executions.hpp"
+#include "store/valkey/fleet/membership.hpp"
 #include "store/valkey/key_rings.hpp"
 #include "store/valkey/open.hpp"
 #include "store/valkey/resources.hpp"
@@ -30,6 +31,9 @@ class ValkeyStore final : public store::Store {
   asio::awaitable<void> catch_up_with_events() override { return own_events_.catch_up(); }
   PartitionIndex partition_count() const override { return functions_.partition_count(); }
   TimePoint now() const override { return clock_.now(); }
+  std::vector<PartitionIndex> own_partitions() const override {
+    return membership_.own_partitions();
+  }
   void break_off() override;
   std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override;
   Result<void> health() const override { return {}; }
@@ -40,10 +44,12 @@ class ValkeyStore final : public store::Store {
   asio::awaitable<void> subscribe();
   asio::awaitable<void> follow_server();
   Async<void> set_clock();
+  void leave();
 
   StoreOptions options_;
   Background background_;
   ServerClock clock_{options_.simulated_clock};
+  std::string process_;  // names this one among all on the store
   OwnEventFilter own_events_;
   Wakeup stopped_{background_.executor()};
   Wakeup subscribed_{background_.executor()};
@@ -54,11 +60,18 @@ class ValkeyStore final : public store::Store {
   std::unique_ptr<valkey::Subscriber> subscriber_;
 
   Functions functions_{background_, *client_, clock_, options_.client};
+  Membership membership_{{.background = background_,
+                          .functions = functions_,
+                          .process = process_,
+                          .joins = options_.sweep || !options_.simulated_clock,
+                          .sweeps = options_.sweep,
+                          .pace = options_.pace}};
   LocalCopy copy_{{.background = background_,
                    .functions = functions_,
                    .own_events = own_events_,
                    .clock = clock_,
-                   .sweep = options_.sweep}};
+                   .membership = membership_,
+                   .sweep = options_.sweep || !options_.simulated_clock}};
   Executions executions_{{.client = *client_,
                           .functions = functions_,
                           .copy = copy_,
@@ -68,6 +81,7 @@ class ValkeyStore final : public store::Store {
                         .client = *client_,
                         .functions = functions_,
                         .clock = clock_,
+                        .membership = membership_,
                         .confirmations = confirmations_.get()}};
   KeyRings key_rings_{{.background = background_,
                        .client = *client_,
@@ -79,6 +93,7 @@ class ValkeyStore final : public store::Store {
                   .client = *client_,
                   .functions = functions_,
                   .copy = copy_,
+                  .membership = membership_,
                   .clock = clock_}};
 };
 

@@ -50,7 +50,7 @@ void ReadyCache::forget(const std::set<PartitionIndex>& partitions) {
   std::erase_if(known_, [&](const auto& each) {
     const auto& ready = each.second.indexed.ready;
     if (!partitions.contains(each.first.partition())) return false;
-    queue_.remove(ready);
+    queue_of(each.second).remove(ready);
     return true;
   });
   std::erase_if(groups_, [&](const auto& each) { return is_of(each.first); });
@@ -71,16 +71,18 @@ void ReadyCache::forget_extents() {
   looked_at_.clear();
 }
 
-void ReadyCache::put(const IndexedReady& ready, std::optional<Version> version) {
+bool ReadyCache::put(const IndexedReady& ready, std::optional<Version> version, bool is_held) {
   const std::lock_guard lock(mutex_);
-  if (is_outdated(ready.ready.id, version)) return;
+  if (is_outdated(ready.ready.id, version)) return false;
   if (looks_ > 0) heard_meanwhile_.insert(ready.ready.id);
   // One that stands behind others is found when those are gone. But a look that is under way may have
   // passed its place before it came.
-  if (looks_ == 0 && is_beyond(ready))
-    forget(ready.ready.id);
+  const bool is_kept = looks_ > 0 || !is_beyond(ready);
+  if (is_kept)
+    remember(ready, version.value_or(0), is_held);
   else
-    remember(ready, version.value_or(0));
+    forget(ready.ready.id);
+  return is_kept;
 }
 
 void ReadyCache::erase(const ExecutionId& id, std::optional<Version> version) {
@@ -90,13 +92,13 @@ void ReadyCache::erase(const ExecutionId& id, std::optional<Version> version) {
   forget(id);
 }
 
-void ReadyCache::remember(const IndexedReady& ready, Version version) {
+void ReadyCache::remember(const IndexedReady& ready, Version version, bool is_held) {
   const auto& id = ready.ready.id;
   forget(id);
   const auto key = key_of(ready);
   auto& group = group_at(key);
-  known_.insert_or_assign(id, Known{ready, version});
-  queue_.add(ready.ready);
+  auto& known = known_.insert_or_assign(id, Known{ready, version, share_of(id)}).first->second;
+  if (!is_held) queue_of(known).add(ready.ready);
   group.offered.emplace(ready.score, id);
   if (group.offered.size() > group_max_) shorten(group);
   settle(key, group);
@@ -112,7 +114,7 @@ void ReadyCache::shorten(Group& group) {
   const auto before = *std::prev(worst);
   group.frontier = std::min(group.frontier.value_or(before), before);
   const auto known = known_.find(worst->second);
-  queue_.remove(known->second.indexed.ready);
+  queue_of(known->second).remove(known->second.indexed.ready);
   known_.erase(known);
   group.offered.erase(worst);
 }
@@ -120,7 +122,7 @@ void ReadyCache::shorten(Group& group) {
 void ReadyCache::forget(const ExecutionId& id) {
   const auto known = known_.find(id);
   if (known == known_.end()) return;
-  queue_.remove(known->second.indexed.ready);
+  queue_of(known->second).remove(known->second.indexed.ready);
   const auto group = groups_.find(key_of(known->second.indexed));
   if (group != groups_.end()) {
     group->second.offered.erase({known->second.indexed.score, id});
@@ -141,11 +143,83 @@ void ReadyCache::settle(const GroupKey& key, const Group& group) {
   }
 }
 
+// ---- Shares ---------------------------------------------------------------------------------------
+
+std::size_t ReadyCache::share_of(const ExecutionId& id) const {
+  return std::min(division_->rank(id), shares_max - 1);
+}
+
+void ReadyCache::divide(std::shared_ptr<const Division> division) {
+  const std::lock_guard lock(mutex_);
+  division_ = std::move(division);
+  random_.seed(static_cast<std::uint32_t>(division_->seed()));
+  for (auto& [id, known] : known_) {
+    const auto share = share_of(id);
+    if (share == known.share) continue;
+    const auto& ready = known.indexed.ready;
+    auto& before = queue_of(known);
+    const auto size = before.size();
+    before.remove(ready);
+    const bool was_offered = before.size() < size;  // neither taken nor held
+    known.share = share;
+    if (was_offered) queue_of(known).add(ready);
+  }
+}
+
+std::vector<store::Candidate> ReadyCache::take_own(const store::TakeReady& query) {
+  constexpr std::uint32_t compare_every = 8;  // claims
+  auto taken = queues_.front().take(query);
+  if (!taken.empty() && ++takes_ % compare_every == 0) prefer_better(query, taken);
+  return taken;
+}
+
+// A few at random, and most are left: the process whose share it is takes the best.
+std::vector<store::Candidate> ReadyCache::take_of_others(const store::TakeReady& query) {
+  constexpr std::size_t left_each = 4;  // of so many one is taken
+  constexpr std::size_t left_max = 96;
+  auto wide = query;
+  wide.max = query.max + std::min((left_each - 1) * query.max, left_max);
+  std::vector<store::Candidate> taken;
+  for (std::size_t i = 1; i < queues_.size() && taken.empty(); ++i) taken = queues_[i].take(wide);
+  std::ranges::shuffle(taken, random_);
+  const auto wanted = std::min((taken.size() + left_each - 1) / left_each, query.max);
+  for (std::size_t i = wanted; i < taken.size(); ++i) {
+    const auto& known = known_.at(taken[i].id);
+    queue_of(known).add(known.indexed.ready);
+  }
+  taken.resize(wanted);
+  return taken;
+}
+
+// The worst of those taken makes way for the best of each other share, if that is better or much older.
+void ReadyCache::prefer_better(const store::TakeReady& query,
+                               std::vector<store::Candidate>& taken) {
+  constexpr Millis much_older{1'000};
+  auto one = query;
+  one.max = 1;
+  for (std::size_t i = 1; i < queues_.size(); ++i) {
+    auto other = queues_[i].take(one);
+    if (other.empty()) continue;
+    const auto ready_of = [this](const store::Candidate& each) -> const store::Ready& {
+      return known_.at(each.id).indexed.ready;
+    };
+    const auto& worst = ready_of(taken.back());
+    const auto& best = ready_of(other.front());
+    const bool is_better = best.priority != worst.priority
+                               ? best.priority > worst.priority
+                               : best.queued_at + much_older < worst.queued_at;
+    if (is_better) std::swap(taken.back(), other.front());
+    const auto& left = known_.at(other.front().id);
+    queues_[left.share].add(left.indexed.ready);
+  }
+}
+
 // ---- Claims ---------------------------------------------------------------------------------------
 
 std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
   const std::lock_guard lock(mutex_);
-  auto taken = queue_.take(query);
+  auto taken = take_own(query);
+  if (taken.empty()) taken = take_of_others(query);
   for (const auto& [id, needs] : taken) {
     const auto& known = known_.at(id).indexed;
     const auto group = groups_.find(key_of(known));
@@ -158,7 +232,8 @@ std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
 
 std::vector<store::ReadyGroup> ReadyCache::peek(const store::PeekReady& query) const {
   const std::lock_guard lock(mutex_);
-  auto groups = queue_.peek(query);
+  std::vector<store::ReadyGroup> groups;
+  for (const auto& queue : queues_) std::ranges::move(queue.peek(query), std::back_inserter(groups));
   std::set<std::tuple<Namespace, LaneId, core::Needs, Kind>> shown;
   std::set<std::tuple<Namespace, LaneId, core::Needs>> shown_needs;
   for (const auto& each : groups) {
@@ -188,15 +263,16 @@ std::vector<store::ReadyGroup> ReadyCache::peek(const store::PeekReady& query) c
   return groups;
 }
 
-void ReadyCache::put_back(const ExecutionId& id) {
+bool ReadyCache::put_back(const ExecutionId& id) {
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(id);
-  if (known == known_.end()) return;
-  queue_.add(known->second.indexed.ready);
+  if (known == known_.end()) return false;
+  queue_of(known->second).add(known->second.indexed.ready);
   const auto key = key_of(known->second.indexed);
   auto& group = group_at(key);
   group.offered.emplace(known->second.indexed.score, id);
   settle(key, group);
+  return true;
 }
 
 std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) const {
@@ -236,7 +312,8 @@ std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) con
       if (each->second) add(each->first, *each->second);
   };
   // Groups that nobody saw yet stand behind those that are known: they matter when those have nothing.
-  const bool wants_unseen = !unseen_.empty() && !queue_.offers(query);
+  const auto offers = [&](const store::ReadyQueue& queue) { return queue.offers(query); };
+  const bool wants_unseen = !unseen_.empty() && std::ranges::none_of(queues_, offers);
   for (const auto& lane : query.lanes) {
     const auto queue = keys::queue(query.ns, lane);
     add_dry(queue);
