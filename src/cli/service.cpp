@@ -280,7 +280,8 @@ Result<Service> Service::start(const Settings& settings, ServiceAccess access,
                 fmt::format("{} is for a store on Valkey, which other servers look after",
                             settings.value(Setting::serve_only).where));
   store::OpenStoreOptions store_options{.clock = std::make_shared<SystemClock>(),
-                                        .looks_after_all = !serves_only};
+                                        .looks_after_all = !serves_only,
+                                        .divides = scanner_filter(settings).is_empty()};
   if (const auto& secret = settings.text(Setting::waitpoint_secret); !secret.empty())
     store_options.waitpoint_secret = *WaitpointSecret::parse(secret);
   auto store = store::open_store(*url, std::move(store_options));

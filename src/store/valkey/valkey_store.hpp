@@ -64,7 +64,7 @@ class ValkeyStore final : public store::Store {
                           .functions = functions_,
                           .process = process_,
                           .joins = options_.sweep || !options_.simulated_clock,
-                          .sweeps = options_.sweep,
+                          .sweeps = options_.sweep && options_.divides,
                           .pace = options_.pace}};
   LocalCopy copy_{{.background = background_,
                    .functions = functions_,
