@@ -214,6 +214,25 @@ void ReadyCache::prefer_better(const store::TakeReady& query,
   }
 }
 
+// A group is told of once, the members of this process's share first.
+std::vector<store::ReadyGroup> ReadyCache::peek_shares(const store::PeekReady& query) const {
+  std::vector<store::ReadyGroup> groups;
+  std::map<std::tuple<Namespace, LaneId, core::Needs, std::optional<Kind>>, std::size_t> places;
+  for (const auto& queue : queues_)
+    for (auto& each : queue.peek(query)) {
+      const auto [at, is_new] =
+          places.try_emplace({each.ns, each.lane, each.needs, each.kind}, groups.size());
+      if (is_new) {
+        groups.push_back(std::move(each));
+        continue;
+      }
+      auto& best = groups[at->second].best;
+      for (const auto& id : each.best)
+        if (best.size() < query.members_max) best.push_back(id);
+    }
+  return groups;
+}
+
 // ---- Claims ---------------------------------------------------------------------------------------
 
 std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
@@ -232,8 +251,7 @@ std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
 
 std::vector<store::ReadyGroup> ReadyCache::peek(const store::PeekReady& query) const {
   const std::lock_guard lock(mutex_);
-  std::vector<store::ReadyGroup> groups;
-  for (const auto& queue : queues_) std::ranges::move(queue.peek(query), std::back_inserter(groups));
+  auto groups = peek_shares(query);
   std::set<std::tuple<Namespace, LaneId, core::Needs, Kind>> shown;
   std::set<std::tuple<Namespace, LaneId, core::Needs>> shown_needs;
   for (const auto& each : groups) {

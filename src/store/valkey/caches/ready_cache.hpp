@@ -150,6 +150,7 @@ class ReadyCache {
   store::ReadyQueue& queue_of(const Known& known) { return queues_[known.share]; }
   std::vector<store::Candidate> take_own(const store::TakeReady& query);
   std::vector<store::Candidate> take_of_others(const store::TakeReady& query);
+  std::vector<store::ReadyGroup> peek_shares(const store::PeekReady& query) const;
   void prefer_better(const store::TakeReady& query, std::vector<store::Candidate>& taken);
   bool is_outdated(const ExecutionId& id, std::optional<Version> version) const;
   void remember(const IndexedReady& ready, Version version = 0, bool is_held = false);

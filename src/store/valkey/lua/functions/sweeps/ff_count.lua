@@ -27,20 +27,27 @@ local function count_partition(tag, counts)
       add(queue, state, server.call('ZCARD', keys.lane_index(tag, queue, index)))
     end
   end
-  local completed, fields = {}, server.call('HGETALL', keys.index(tag, 'totals'))
+  local queues, ended, fields = {}, {}, server.call('HGETALL', keys.index(tag, 'totals'))
   for i = 1, #fields, 2 do
     local queue, what = string.match(fields[i], '^(.*)\31(.*)$')
-    local count = tonumber(fields[i + 1])
-    if what == 'all' then
-      completed[queue] = (completed[queue] or 0)
-        + server.call('ZCARD', keys.lane_index(tag, queue, 'terminal'))
-      add_live(queue)
-    else
-      completed[queue] = (completed[queue] or 0) - count
-      add(queue, what, count)
+    if not ended[queue] then
+      queues[#queues + 1], ended[queue] = queue, {}
     end
+    ended[queue][what] = tonumber(fields[i + 1])
   end
-  for queue, count in pairs(completed) do add(queue, 'completed', count) end
+  sweeping.each_queue(queues, function(queue)
+    local completed = 0
+    for what, count in pairs(ended[queue]) do
+      if what == 'all' then
+        completed = completed + server.call('ZCARD', keys.lane_index(tag, queue, 'terminal'))
+        add_live(queue)
+      else
+        completed = completed - count
+        add(queue, what, count)
+      end
+    end
+    add(queue, 'completed', completed)
+  end)
 end
 
 server.register_function{
