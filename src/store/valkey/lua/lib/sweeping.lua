@@ -32,19 +32,41 @@ function sweeping.each_queue(queues, visit)
   end
 end
 
+-- Most partitions have nothing that a sweep looks for, so many of them are asked at once, by keys of which one exists if
+-- there is anything. Nodes of a cluster take no command for keys of several slots.
+local asked_together = 32
+local is_one_server = true
+
+local function may_have_any(ARGV, first, last, keys_of)
+  if not is_one_server then return true end
+  local names = {}
+  for i = first, last do
+    for _, key in ipairs(keys_of(ARGV[i])) do names[#names + 1] = key end
+  end
+  local fine, count = pcall(server.call, 'EXISTS', unpack(names))
+  if not fine then is_one_server = false end
+  return not fine or count > 0
+end
+
 -- Calls visit(tag, found) for each tag in ARGV from `first` on; it appends to `found`. Replies OK, the
 -- tags of the partitions that were passed over, and what was found. A call with a slice ends when that is used up, or
 -- when visit returns true: the list of tags then ends with `rest:` and the number of tags that are left. If it stopped
--- inside a partition, that one counts as left, and `queue:` and the queue behind which to go on follow.
-function sweeping.each(ARGV, first, visit)
+-- inside a partition, that one counts as left, and `queue:` and the queue behind which to go on follow. With keys_of(tag),
+-- a list of keys, partitions without any of theirs may be left out.
+function sweeping.each(ARGV, first, visit, keys_of)
   local moving = {}
   local found = reply.ok(moving)
   local slice, first_after = read_slice(ARGV)
   local last = slice and #ARGV - 1 or #ARGV
   over, after, stopped = slice and os.clock() + slice, first_after, nil
+  local has_any = true
   for i = first, last do
     local before = #found
-    local fine, result = pcall(visit, ARGV[i], found)
+    if keys_of and (i - first) % asked_together == 0 then
+      has_any = may_have_any(ARGV, i, math.min(i + asked_together - 1, last), keys_of)
+    end
+    local fine, result = true, nil
+    if has_any then fine, result = pcall(visit, ARGV[i], found) end
     if not fine then
       if not is_moving(result) then error(result) end
       for j = #found, before + 1, -1 do found[j] = nil end

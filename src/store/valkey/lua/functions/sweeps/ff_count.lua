@@ -52,6 +52,6 @@ end
 
 server.register_function{
   function_name = 'ff_count',
-  callback = function(_, ARGV) return sweeping.each(ARGV, 1, count_partition) end,
+  callback = function(_, ARGV) return sweeping.each(ARGV, 1, count_partition, totals.keys) end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }

@@ -21,7 +21,7 @@ server.register_function{
           end
         end
       end)
-    end)
+    end, totals.keys)
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }

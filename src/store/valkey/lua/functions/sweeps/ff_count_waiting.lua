@@ -16,7 +16,7 @@ server.register_function{
           found[#found + 1] = counts[i + 1]
         end
       end)
-    end)
+    end, totals.keys)
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }
