@@ -86,8 +86,8 @@ Result<Figures> flow(const Settings& settings);
 // entries per second Valkey itself adds.
 Result<Figures> stream(const Settings& settings);
 
-// Several engines of this process on one Valkey, as so many servers have it: a backlog that all of them drain; all
-// at once; and a fleet that has nothing to do, or one execution at a time.
+// Several engines of this process on one Valkey, as so many servers have it: a fleet that has nothing to do, or one
+// execution at a time; a backlog that all of them drain; and submits while they do.
 Result<Figures> fleet(const Settings& settings);
 
 // ---- Shared parts --------------------------------------------------------------------------------

@@ -189,8 +189,6 @@ Result<Figures> fleet(const Settings& settings) {
   const bool is_watched = (*meter)->watch_long_calls();
 
   Figures figures{{"servers", settings.servers}};
-  FF_TRY(add_backlog(figures, engines, settings));
-  FF_TRY(add_both_at_once(figures, engines, settings, **meter));
   IdleWorkers workers(engines, settings.workers);
   auto measured = [&]() -> Result<void> {
     const auto idle = add_idle(figures, **meter);
@@ -200,6 +198,8 @@ Result<Figures> fleet(const Settings& settings) {
   const auto stopped = workers.stop();
   FF_TRY(measured);
   FF_TRY(stopped);
+  FF_TRY(add_backlog(figures, engines, settings));
+  FF_TRY(add_both_at_once(figures, engines, settings, **meter));
   if (!is_watched) return figures;
   const auto calls = (*meter)->long_calls(long_call);
   FF_TRY(calls);
