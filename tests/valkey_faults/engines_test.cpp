@@ -88,12 +88,14 @@ TEST(ValkeyEngines, DivideThePartitionsAndTakeOverThoseOfOneThatDied) {
   {
     Proxy proxy(server.port());
     const auto dies = open_engine(proxy.client_options());
-    test::await("they know of each other", [&] { return swept(*stays) < 256; }, 5s);
+    test::await(
+        "they know of each other", [&] { return swept(*stays) < 256; }, 5s);
     EXPECT_EQ(swept(*stays) + swept(*dies), 256);
     EXPECT_GT(swept(*dies), 64);
     proxy.swallow();
     died = Steady::now();
-    test::await("its share is taken over", [&] { return swept(*stays) == 256; }, 10s);
+    test::await(
+        "its share is taken over", [&] { return swept(*stays) == 256; }, 10s);
   }
   EXPECT_LT(Steady::now() - died, 5s);
 }
@@ -102,22 +104,28 @@ TEST(ValkeyEngines, TakeOverAtOnceFromOneThatIsClosed) {
   ValkeyServer server;
   const auto stays = open_engine(server.client_options());
   auto goes = open_engine(server.client_options());
-  test::await("they know of each other", [&] { return swept(*stays) < 256; }, 5s);
+  test::await(
+      "they know of each other", [&] { return swept(*stays) < 256; }, 5s);
   goes.reset();
-  test::await("its share is taken over", [&] { return swept(*stays) == 256; }, 2s);
+  test::await(
+      "its share is taken over", [&] { return swept(*stays) == 256; }, 2s);
 }
 
 // Until each process has asked who else lives.
 void await_signs_of_life(ValkeyServer& server, std::size_t count) {
   const auto time = server.call({"TIME"});
   const auto now = 1'000 * std::stoll(*(*time.as_array())[0].as_text()) + 1'000;
-  test::await("each gives a sign of life", [&] {
-    const auto reply = server.call({"HVALS", "ff:servers:{servers}"});
-    const auto& values = *reply.as_array();
-    return values.size() == count && std::ranges::all_of(values, [&](const valkey::Reply& each) {
-      return std::stoll(*each.as_text()) - valkey_store::Pace{}.lives.count() > now;
-    });
-  }, 8s);
+  test::await(
+      "each gives a sign of life",
+      [&] {
+        const auto reply = server.call({"HVALS", "ff:servers:{servers}"});
+        const auto& values = *reply.as_array();
+        return values.size() == count &&
+               std::ranges::all_of(values, [&](const valkey::Reply& each) {
+                 return std::stoll(*each.as_text()) - valkey_store::Pace{}.lives.count() > now;
+               });
+      },
+      8s);
 }
 
 // Both know of the same backlog, and would both begin with the best of it.

@@ -26,8 +26,8 @@ class Load {
  public:
   // `open_max`: so many executions wait at most; the load does not run away. `shape` may change what is submitted.
   using Shape = std::function<void(Submit&)>;
-  explicit Load(std::vector<Engine*> engines, std::size_t open_max = 200,
-                Shape shape = [](Submit&) {});
+  explicit Load(
+      std::vector<Engine*> engines, std::size_t open_max = 200, Shape shape = [](Submit&) {});
   ~Load();
 
   // Until so many more executions were completed. Fails the test if it does not come to that in time:

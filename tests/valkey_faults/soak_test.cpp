@@ -72,7 +72,8 @@ class Soak : public ::testing::Test {
       engines_.push_back(must(open(servers_.back()->url())));
     }
     for (const auto& engine : engines_)
-      test::await("a server answers", [&] { return run_blocking(*engine, Health{}).has_value(); }, 20s);
+      test::await(
+          "a server answers", [&] { return run_blocking(*engine, Health{}).has_value(); }, 20s);
     CreateQuota quota{.spec = {.max_concurrent = slots}};
     quota_ = must(run_blocking(*engines_.front(), quota)).id;
   }
@@ -92,10 +93,13 @@ class Soak : public ::testing::Test {
     EXPECT_EQ(load.finish(40s), "");
     submitted_ += load.ledger().submitted_count();
     completed_ += load.ledger().completed_count();
-    test::await("every slot is given back", [&] {
-      const auto quota = run_blocking(*engines_.back(), GetQuota{quota_});
-      return quota && quota->running == 0;
-    }, 90s);
+    test::await(
+        "every slot is given back",
+        [&] {
+          const auto quota = run_blocking(*engines_.back(), GetQuota{quota_});
+          return quota && quota->running == 0;
+        },
+        90s);
     report();
   }
 
@@ -103,7 +107,8 @@ class Soak : public ::testing::Test {
     const auto info = *valkey_->call({"INFO", "memory"}).as_text();
     const auto used = std::strtod(info.c_str() + info.find("used_memory:") + 12, nullptr);
     std::string resident;
-    for (const auto& server : servers_) resident += fmt::format(" {:.0f}", resident_mib(server->pid()));
+    for (const auto& server : servers_)
+      resident += fmt::format(" {:.0f}", resident_mib(server->pid()));
     fmt::print("submitted={} completed={} kills={} valkey_mib={:.1f} servers_mib={}\n", submitted_,
                completed_, kills_, used / (1024 * 1024), resident);
     std::fflush(stdout);
@@ -126,8 +131,9 @@ TEST_F(Soak, LosesNothingWhileServersAreKilled) {
   for (const auto& entry : *slow.as_array()) {
     const auto& parts = *entry.as_array();
     const auto& words = *parts[3].as_array();
-    functions += fmt::format(" {}:{}us", *words[std::min<std::size_t>(1, words.size() - 1)].as_text(),
-                             *parts[2].as_int());
+    functions +=
+        fmt::format(" {}:{}us", *words[std::min<std::size_t>(1, words.size() - 1)].as_text(),
+                    *parts[2].as_int());
   }
   fmt::print("calls over 5 ms:{}\n", functions.empty() ? " none" : functions);
 }

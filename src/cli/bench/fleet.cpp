@@ -67,9 +67,8 @@ Result<void> add_both_at_once(Figures& figures, const Engines& engines, const Se
   FF_TRY(leases_before);
   const auto before = meter.read();
   FF_TRY(before);
-  auto submitting = std::async(std::launch::async, [&] {
-    return submit_all(*engines.back(), settings, settings.tasks);
-  });
+  auto submitting = std::async(
+      std::launch::async, [&] { return submit_all(*engines.back(), settings, settings.tasks); });
   const auto drained = drain(engines, settings, settings.tasks);
   const auto submitted = submitting.get();
   FF_TRY(submitted);
@@ -89,8 +88,8 @@ class IdleWorkers {
   IdleWorkers(const Engines& engines, std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) {
       auto& engine = *engines[i % engines.size()];
-      running_.push_back(asio::co_spawn(asio::make_strand(engine.executor()), work(engine, i),
-                                        asio::use_future));
+      running_.push_back(
+          asio::co_spawn(asio::make_strand(engine.executor()), work(engine, i), asio::use_future));
     }
   }
   // A claim that waits ends with its time.

@@ -97,7 +97,8 @@ Result<ValkeyMeter::LongCalls> ValkeyMeter::long_calls(Millis limit) {
     static_cast<void>(ask(node, {"CONFIG", "SET", "slowlog-log-slower-than", slower_than_}));
     FF_TRY(log);
     const auto* entries = log->as_array();
-    if (!entries) return fail(Errc::malformed_response, "Valkey does not answer SLOWLOG with a list");
+    if (!entries)
+      return fail(Errc::malformed_response, "Valkey does not answer SLOWLOG with a list");
     for (const auto& entry : *entries) {
       const auto* parts = entry.as_array();
       if (!parts || parts->size() < 4) continue;

@@ -177,14 +177,13 @@ Result<json::object> read_baseline(const std::string& file, const std::string& m
   FF_TRY(text);
   boost::system::error_code error;
   auto value = json::parse(*text, error);
-  const auto* found = !error && value.is_object() ? value.get_object().if_contains("mode") : nullptr;
+  const auto* found =
+      !error && value.is_object() ? value.get_object().if_contains("mode") : nullptr;
   if (!found || !found->is_string())
-    return fail(Errc::invalid_input,
-                fmt::format("{} is not what ff bench --json printed", file));
+    return fail(Errc::invalid_input, fmt::format("{} is not what ff bench --json printed", file));
   if (found->get_string() != mode)
-    return fail(Errc::invalid_input,
-                fmt::format("{} is of ff bench {}, not of {}", file,
-                            std::string(found->get_string()), mode));
+    return fail(Errc::invalid_input, fmt::format("{} is of ff bench {}, not of {}", file,
+                                                 std::string(found->get_string()), mode));
   return std::move(value.get_object());
 }
 
@@ -228,7 +227,8 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
   for (const auto& figure : *figures) report[figure.key()] = figure.value();
   const Baseline baseline{before ? &*before : nullptr};
   if (before && context.json) report["ratios"] = ratios_of(report, baseline);
-  if (before && !context.json) fmt::print("{:<28} {:>14} {:>14} {:>10}\n", "", "now", "baseline", "ratio");
+  if (before && !context.json)
+    fmt::print("{:<28} {:>14} {:>14} {:>10}\n", "", "now", "baseline", "ratio");
   if (context.json)
     print_json(report);
   else
@@ -240,16 +240,18 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
 
 Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
-  arguments.positional(
-      "mode", given->mode, "What to measure", Arguments::Need::required,
-      "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal|flow|stream|fleet");
+  arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
+                       "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal|"
+                       "flow|stream|fleet");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
-  arguments.option("--tasks", given->tasks,
-                   "How many executions (default: 50000, 1000 for latency and routing, "
-                   "20000 for fleet, 100000 for memory and retention), or frames (1000000 for stream)");
-  arguments.option("--workers", given->workers,
-                   "How many workers, or handlers at a time (default: 16, 100 for routing and fleet)");
+  arguments.option(
+      "--tasks", given->tasks,
+      "How many executions (default: 50000, 1000 for latency and routing, "
+      "20000 for fleet, 100000 for memory and retention), or frames (1000000 for stream)");
+  arguments.option(
+      "--workers", given->workers,
+      "How many workers, or handlers at a time (default: 16, 100 for routing and fleet)");
   arguments.option("--payload-bytes", given->payload_bytes,
                    "The size of each payload (default: 4096)");
   arguments.option("--followers", given->followers,

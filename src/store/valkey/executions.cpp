@@ -271,8 +271,7 @@ void Executions::take_in(std::uint64_t number, const Traits& traits,
       else
         parts_.copy.ready().put_back(id);
     }
-    if (refusal.error().code == Errc::execution_not_found)
-      parts_.copy.note_timer(id, std::nullopt);
+    if (refusal.error().code == Errc::execution_not_found) parts_.copy.note_timer(id, std::nullopt);
     return call.fail(std::move(refusal.error()));
   }
   const bool duplicate = *(*list)[1].as_text() == "DUPLICATE";
@@ -281,7 +280,8 @@ void Executions::take_in(std::uint64_t number, const Traits& traits,
   if (traits.tells_timer && !answer.at_end()) {
     const auto kind = timer_kind_from(answer.text());
     const auto due = answer.optional_time();
-    parts_.copy.note_timer(id, kind && due ? std::optional(core::Timer{*kind, *due}) : std::nullopt);
+    parts_.copy.note_timer(id,
+                           kind && due ? std::optional(core::Timer{*kind, *due}) : std::nullopt);
   }
   if (answer.malformed()) return call.fail(malformed("a command").error());
   for (const auto& message : parse_events(answer.event())) parts_.copy.learn(message);

@@ -136,7 +136,8 @@ void Resources::send_if_there_is_room(store::Call<Create>& call) {
 template <class Id>
 Async<std::vector<Id>> Resources::find_ids(std::optional<Namespace> ns, std::optional<Id> after,
                                            std::size_t max) {
-  co_return co_await find_ids<Id>(places_of<Id>(parts_.functions.places()), std::move(ns), after, max);
+  co_return co_await find_ids<Id>(places_of<Id>(parts_.functions.places()), std::move(ns), after,
+                                  max);
 }
 
 template <class Id>

@@ -233,7 +233,8 @@ Async<store::OwedCancels> Sweeps::answer(store::FindOwedCancels query) {
                     .arguments = {time, of_members ? "members" : "siblings",
                                   std::to_string(query.max)},
                     .moving = Moving::skip};
-  const auto answers = co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
+  const auto answers =
+      co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
   FF_CO_TRY(answers);
   store::OwedCancels owed;
   for (const auto& answer : answers->of_nodes)
@@ -270,7 +271,8 @@ Async<store::DueReply> Sweeps::answer(store::RetentionDue query) {
     left -= std::min(left, answer.size());
     return left == 0;
   };
-  auto answers = co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
+  auto answers =
+      co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
   FF_CO_TRY(answers);
   store::DueReply reply;
   for (const auto& answer : answers->of_nodes) {
@@ -339,7 +341,8 @@ Async<store::EffectPage> Sweeps::answer(store::FindEffects query) {
   Question question{.function = "ff_sweep_effects",
                     .arguments = {std::to_string(of_each)},
                     .moving = Moving::skip};
-  const auto answers = co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
+  const auto answers =
+      co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
   FF_CO_TRY(answers);
   store::EffectPage page;
   for (const auto& answer : answers->of_nodes)

@@ -195,9 +195,13 @@ asio::awaitable<void> LocalCopy::take_over(std::vector<PartitionIndex> partition
   const auto looked = co_await look_for_timers(std::move(partitions), timers_.known_until());
   if (!looked) timers_.looked_up(TimePoint{});
   for (const auto& timer : timers_.first_of_each()) {
-    const core::ExecutionChange reminder{
-        .event = {.type = EventType::promoted, .at = parts_.clock.now(), .id = {}, .ns = {}, .lane = {}, .kind = {}},
-        .timer = timer};
+    const core::ExecutionChange reminder{.event = {.type = EventType::promoted,
+                                                   .at = parts_.clock.now(),
+                                                   .id = {},
+                                                   .ns = {},
+                                                   .lane = {},
+                                                   .kind = {}},
+                                         .timer = timer};
     const std::lock_guard lock(sinks_mutex_);
     sinks_.on_changes({&reminder, 1});
   }

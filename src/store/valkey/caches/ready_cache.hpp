@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <set>

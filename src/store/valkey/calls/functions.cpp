@@ -13,7 +13,8 @@
 namespace ff::valkey_store {
 namespace {
 
-constexpr std::string_view slice = "slice:2:";  // milliseconds of Valkey's time that a call for many partitions takes
+constexpr std::string_view slice =
+    "slice:2:";  // milliseconds of Valkey's time that a call for many partitions takes
 constexpr std::string_view rest_prefix = "rest:";
 constexpr std::string_view queue_prefix = "queue:";
 

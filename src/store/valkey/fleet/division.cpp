@@ -48,8 +48,8 @@ bool Division::sweeps(std::string_view tag) const {
   if (!sweeps_) return true;
   const auto what = hash_of(tag);
   const auto own = weight(self_, what);
-  return std::ranges::none_of(
-      sweepers_, [&](std::uint64_t process) { return weight(process, what) > own; });
+  return std::ranges::none_of(sweepers_,
+                              [&](std::uint64_t process) { return weight(process, what) > own; });
 }
 
 std::size_t Division::rank(const ExecutionId& id, std::string_view maker) const {

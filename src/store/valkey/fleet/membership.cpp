@@ -36,8 +36,7 @@ std::vector<PartitionIndex> Membership::own_partitions() const {
 std::vector<keys::Partition> Membership::own(const std::vector<keys::Partition>& places) const {
   const auto division = this->division();
   auto found = places;
-  std::erase_if(found,
-                [&](const keys::Partition& each) { return !division->sweeps(each.tag); });
+  std::erase_if(found, [&](const keys::Partition& each) { return !division->sweeps(each.tag); });
   return found;
 }
 
@@ -107,8 +106,7 @@ Async<void> Membership::beat(Millis lives) {
   const bool told_claims = claims();
   const auto flags = fmt::format("{}{}", parts_.sweeps ? "s" : "", told_claims ? "c" : "");
   const keys::Partition place{std::string(keys::servers_tag)};
-  FunctionCall function{"ff_server_beat",
-                        {parts_.process, std::to_string(lives.count()), flags}};
+  FunctionCall function{"ff_server_beat", {parts_.process, std::to_string(lives.count()), flags}};
   auto request = parts_.functions.unless_down(
       parts_.functions.at({.place = place, .key = keys::servers(place.tag)}, std::move(function),
                           Functions::Access::writes));
