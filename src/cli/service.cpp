@@ -108,27 +108,28 @@ ScannerFilter scanner_filter(const Settings& settings) {
 LocalEngineOptions engine_options(const Settings& settings) {
   return {
       .threads = std::max(2u, std::thread::hardware_concurrency()),
-      .intervals =
-          {.lease_expiry = settings.duration(Setting::lease_expiry_interval),
-           .delayed_promoter = settings.duration(Setting::delayed_promoter_interval),
-           .attempt_timeout = settings.duration(Setting::attempt_timeout_interval),
-           .execution_deadline = settings.duration(Setting::execution_deadline_interval),
-           .grant_expiry = settings.duration(Setting::grant_expiry_interval),
-           .suspension_timeout = settings.duration(Setting::suspension_timeout_interval),
-           .waitpoint_expiry = settings.duration(Setting::waitpoint_expiry_interval),
-           .dependency_reconciler = settings.duration(Setting::dependency_reconciler_interval),
-           .flow_projector = settings.duration(Setting::flow_projector_interval),
-           .cancel_reconciler = settings.duration(Setting::cancel_reconciler_interval),
-           .edge_cancel_dispatcher = settings.duration(Setting::edge_cancel_dispatcher_interval),
-           .edge_cancel_reconciler = settings.duration(Setting::edge_cancel_reconciler_interval),
-           .retention_trimmer = settings.duration(Setting::retention_trimmer_interval),
-           .index_reconciler = settings.duration(Setting::index_reconciler_interval),
-           .unblock = settings.duration(Setting::unblock_interval),
-           .openings = settings.duration(Setting::unblock_interval),
-           .budget_reset = settings.duration(Setting::budget_reset_interval),
-           .budget_reconciler = settings.duration(Setting::budget_reconciler_interval),
-           .quota_reconciler = settings.duration(Setting::quota_reconciler_interval)},
-      .looks_after_all = !settings.is_on(Setting::serve_only),
+      .intervals = {.lease_expiry = settings.duration(Setting::lease_expiry_interval),
+                    .delayed_promoter = settings.duration(Setting::delayed_promoter_interval),
+                    .attempt_timeout = settings.duration(Setting::attempt_timeout_interval),
+                    .execution_deadline = settings.duration(Setting::execution_deadline_interval),
+                    .grant_expiry = settings.duration(Setting::grant_expiry_interval),
+                    .suspension_timeout = settings.duration(Setting::suspension_timeout_interval),
+                    .waitpoint_expiry = settings.duration(Setting::waitpoint_expiry_interval),
+                    .dependency_reconciler =
+                        settings.duration(Setting::dependency_reconciler_interval),
+                    .flow_projector = settings.duration(Setting::flow_projector_interval),
+                    .cancel_reconciler = settings.duration(Setting::cancel_reconciler_interval),
+                    .edge_cancel_dispatcher =
+                        settings.duration(Setting::edge_cancel_dispatcher_interval),
+                    .edge_cancel_reconciler =
+                        settings.duration(Setting::edge_cancel_reconciler_interval),
+                    .retention_trimmer = settings.duration(Setting::retention_trimmer_interval),
+                    .index_reconciler = settings.duration(Setting::index_reconciler_interval),
+                    .unblock = settings.duration(Setting::unblock_interval),
+                    .openings = settings.duration(Setting::unblock_interval),
+                    .budget_reset = settings.duration(Setting::budget_reset_interval),
+                    .budget_reconciler = settings.duration(Setting::budget_reconciler_interval),
+                    .quota_reconciler = settings.duration(Setting::quota_reconciler_interval)},
       .filter = scanner_filter(settings),
       .retention_default = settings.duration(Setting::retention),
       .waitpoint_secret_grace = settings.duration(Setting::waitpoint_grace)};
@@ -212,8 +213,7 @@ void add_service_settings(Arguments& arguments) {
                       Setting::budget_reconciler_interval,
                       Setting::quota_reconciler_interval,
                       Setting::scanner_namespace,
-                      Setting::scanner_tag,
-                      Setting::serve_only});
+                      Setting::scanner_tag});
 }
 
 void add_access_settings(Arguments& arguments) {
@@ -270,16 +270,13 @@ Result<Service> Service::start(const Settings& settings, ServiceAccess access,
   // The port first: a wrong or taken one must not leave a data directory behind.
   auto listener = http::Listener::bind(settings.text(Setting::listen), access.reach);
   FF_TRY(listener);
-  const auto url = store_url(settings);
+  auto url = store_url(settings);
   FF_TRY(url);
-  const bool serves_only = settings.is_on(Setting::serve_only);
-  if (serves_only && !valkey_store::is_valkey_url(*url))
-    return fail(Errc::invalid_input,
-                fmt::format("{} is for a store on Valkey, which other servers look after",
-                            settings.value(Setting::serve_only).where));
-  store::OpenStoreOptions store_options{.clock = std::make_shared<SystemClock>(),
-                                        .looks_after_all = !serves_only,
-                                        .divides = scanner_filter(settings).is_empty()};
+  // Other servers do not know of a filter: it looks through all partitions, and they do not rely on it.
+  const bool is_filtered = !scanner_filter(settings).is_empty();
+  if (is_filtered && valkey_store::is_valkey_url(*url) && !has_parameter(*url, "share"))
+    add_parameter(*url, "share", "all");
+  store::OpenStoreOptions store_options{.clock = std::make_shared<SystemClock>()};
   if (const auto& secret = settings.text(Setting::waitpoint_secret); !secret.empty())
     store_options.waitpoint_secret = *WaitpointSecret::parse(secret);
   auto store = store::open_store(*url, std::move(store_options));

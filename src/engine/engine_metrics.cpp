@@ -135,15 +135,6 @@ std::string EngineMetrics::text(const Now& now) const {
         "Cancelled flows of other programs whose members are still to be cancelled")
       .Add({})
       .Set(static_cast<double>(now.cancel_backlog));
-  counter(moment, "ff_lease_attempts_total", "Leases that claims asked for; another may be faster")
-      .Add({})
-      .Increment(static_cast<double>(now.leases_asked));
-  counter(moment, "ff_leases_total", "Leases that claims got")
-      .Add({})
-      .Increment(static_cast<double>(now.leases_got));
-  gauge(moment, "ff_partitions_swept", "Partitions that the scanners of this server look after")
-      .Add({})
-      .Set(static_cast<double>(now.partitions_swept));
   gauge(moment, "process_resident_memory_bytes", "Memory in use").Add({}).Set(resident_bytes());
   counter(moment, "process_cpu_seconds_total", "CPU time").Add({}).Increment(cpu_seconds());
   gauge(moment, "ff_build_info", "Which FlowFabric this is").Add({{"version", version}}).Set(1);

@@ -36,9 +36,6 @@ class EngineMetrics {
     std::size_t claims_open = 0;
     std::size_t claims_waiting = 0;  // of these, asleep
     std::size_t cancel_backlog = 0;
-    std::uint64_t leases_asked = 0;  // by claims
-    std::uint64_t leases_got = 0;
-    std::size_t partitions_swept = 0;  // by scanners of this engine
   };
   std::string text(const Now& now) const;
 

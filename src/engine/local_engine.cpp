@@ -15,6 +15,7 @@
 #include "engine/scanners/opening_scanner.hpp"
 #include "engine/scanners/retention_trimmer.hpp"
 #include "engine/scanners/timer_scanner.hpp"
+#include "engine/sharing_metrics.hpp"
 
 namespace ff {
 namespace {
@@ -85,13 +86,6 @@ LocalEngine::~LocalEngine() {
 
 void LocalEngine::add_scanners() {
   const auto& every = options_.intervals;
-  openings_handle_ = scanners_.add(
-      std::make_unique<OpeningScanner>(
-          *store_, gate_, workers_,
-          [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); },
-          [this] { return waiting_for_work_.size(); }),
-      every.openings);
-  if (!options_.looks_after_all) return;
   const auto add_timer = [&](core::TimerKind kind, Millis interval) {
     timer_scanners_[kind] =
         scanners_.add(std::make_unique<TimerScanner>(*store_, kind, options_.filter), interval);
@@ -114,6 +108,12 @@ void LocalEngine::add_scanners() {
                 every.retention_trimmer);
   scanners_.add(std::make_unique<IndexReconciler>(*store_), every.index_reconciler);
   unblock_handle_ = scanners_.add(std::make_unique<RunsScanner>(unblock_), every.unblock);
+  openings_handle_ = scanners_.add(
+      std::make_unique<OpeningScanner>(
+          *store_, gate_, workers_,
+          [this](const store::ReadyGroup& group, std::size_t room) { offer(group, room); },
+          [this] { return waiting_for_work_.size(); }),
+      every.openings);
   scanners_.add(std::make_unique<BudgetReset>(*store_), every.budget_reset);
   scanners_.add(std::make_unique<BudgetReconciler>(*store_), every.budget_reconciler);
   scanners_.add(std::make_unique<QuotaReconciler>(*store_), every.quota_reconciler);
@@ -442,13 +442,8 @@ Async<Bytes> LocalEngine::handle(GetMetrics) {
                                .scanners = scanners_.status(),
                                .claims_open = waiting_for_work_.size(),
                                .claims_waiting = waiting_for_work_.asleep(),
-                               .cancel_backlog = cancel_reconciler_.backlog(),
-                               .leases_asked = scheduler_.leases().asked,
-                               .leases_got = scheduler_.leases().got,
-                               .partitions_swept = options_.scan && options_.looks_after_all
-                                                       ? store_->own_partitions().size()
-                                                       : 0};
-  co_return Bytes{.bytes = metrics_.text(now),
+                               .cancel_backlog = cancel_reconciler_.backlog()};
+  co_return Bytes{.bytes = metrics_.text(now) + sharing_metrics(*store_),
                   .content_type = *ContentType::parse(metrics_content_type)};
 }
 
@@ -481,8 +476,7 @@ void LocalEngine::on_changes(std::span<const core::ExecutionChange> changes) {
     if (event.flow) edge_cancels_.note_change();
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
     if (ends_attempt(event)) waiting_for_frames_.wake_all(event.id);
-    if (timer && options_.scan && options_.looks_after_all)
-      scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);
+    if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);
   }
 }
 

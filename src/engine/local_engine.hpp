@@ -55,8 +55,6 @@ struct LocalEngineOptions {
   std::size_t threads = 2;
   bool scan = true;  // run the scanners; tests run them by hand
   ScanIntervals intervals = {};
-  // False: other engines on the store do what comes due; this one runs only the scanner for its own claims.
-  bool looks_after_all = true;
   // Of executions and flows; scanners of indexes, effects, budgets and quotas look after all of them.
   ScannerFilter filter = {};
   Millis retention_default = limits::retention_default;

@@ -15,7 +15,6 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, OpenStoreOptions
     auto on_valkey = valkey_store::parse_url(url);
     FF_TRY(on_valkey);
     on_valkey->sweep = options.looks_after_all;
-    on_valkey->divides = options.divides;
     on_valkey->waitpoint_secret = std::move(options.waitpoint_secret);
     return valkey_store::open(std::move(*on_valkey));
   }

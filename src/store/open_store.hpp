@@ -24,8 +24,6 @@ struct OpenStoreOptions {
   std::shared_ptr<const Clock> clock;
   // Whether the engine on it looks after all executions, or only submits and works beside others.
   bool looks_after_all = true;
-  // On Valkey: whether it looks after its share of the partitions, or, as one with a filter must, after all.
-  bool divides = true;
   // The first secret that signs waitpoint tokens, if the store has none yet. None: a random one.
   std::optional<WaitpointSecret> waitpoint_secret = {};
 };

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <set>
 #include <span>
 #include <variant>
@@ -359,14 +358,6 @@ class Store {
   virtual std::string list_cursor(TimePoint created_at, const ExecutionId& id) const = 0;
 
   virtual PartitionIndex partition_count() const = 0;
-
-  // The partitions that scanners of this process look after. Several processes on one store divide them; their
-  // queries for scanners answer for their own part.
-  virtual std::vector<PartitionIndex> own_partitions() const {
-    std::vector<PartitionIndex> all(partition_count());
-    std::iota(all.begin(), all.end(), PartitionIndex{0});
-    return all;
-  }
   virtual TimePoint now() const = 0;
 
   // For a process that is about to stop: calls that wait for a server, and later ones, fail at once. A store

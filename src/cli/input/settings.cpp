@@ -180,11 +180,10 @@ constexpr std::array table{
                 "How many of them may follow streams", a_count},
     SettingInfo{Setting::max_tails_per_token, "max-tails-per-token", "FF_MAX_TAILS_PER_TOKEN",
                 "1024", "NUMBER", "The same for each token; a ticket has at most 64", a_count},
-    SettingInfo{
-        Setting::cors_origins, "cors-origins", "FF_CORS_ORIGINS", "", "LIST",
-        "Origins like `https://app.example.com`, comma-separated, whose web pages may use a "
-        "server from a browser; `*` for all (default: none)",
-        origins},
+    SettingInfo{Setting::cors_origins, "cors-origins", "FF_CORS_ORIGINS", "", "LIST",
+                "Origins like `https://app.example.com`, comma-separated, whose web pages may use a "
+                "server from a browser; `*` for all (default: none)",
+                origins},
     SettingInfo{Setting::max_stream_ops, "max-concurrent-stream-ops",
                 "FF_MAX_CONCURRENT_STREAM_OPS", "64", "NUMBER",
                 "How many reads and tails of attempts' streams a server carries out at a time",
@@ -218,19 +217,16 @@ constexpr std::array table{
                 "Maximum interval between scans for waitpoints that expired", an_interval<1000>},
     SettingInfo{Setting::dependency_reconciler_interval, "dependency-reconciler-interval",
                 "FF_DEPENDENCY_RECONCILER_INTERVAL_S", "15s", "DURATION",
-                "Interval between looks for nodes of flows that wait without a reason",
-                an_interval<1000>},
+                "Interval between looks for nodes of flows that wait without a reason", an_interval<1000>},
     SettingInfo{Setting::flow_projector_interval, "flow-projector-interval",
                 "FF_FLOW_PROJECTOR_INTERVAL_S", "15s", "DURATION",
                 "Interval between counts of the nodes of some flows", an_interval<1000>},
     SettingInfo{Setting::cancel_reconciler_interval, "cancel-reconciler-interval",
                 "FF_CANCEL_RECONCILER_INTERVAL_S", "15s", "DURATION",
-                "Interval between looks for members of cancelled flows of other programs",
-                an_interval<1000>},
+                "Interval between looks for members of cancelled flows of other programs", an_interval<1000>},
     SettingInfo{Setting::edge_cancel_dispatcher_interval, "edge-cancel-dispatcher-interval",
                 "FF_EDGE_CANCEL_DISPATCHER_INTERVAL_S", "1s", "DURATION",
-                "The same for nodes that another one started without, after a change of a flow",
-                an_interval<1000>},
+                "The same for nodes that another one started without, after a change of a flow", an_interval<1000>},
     SettingInfo{Setting::edge_cancel_reconciler_interval, "edge-cancel-reconciler-interval",
                 "FF_EDGE_CANCEL_RECONCILER_INTERVAL_S", "10s", "DURATION",
                 "The same without a change", an_interval<1000>},
@@ -259,15 +255,12 @@ constexpr std::array table{
                 a_namespace},
     SettingInfo{Setting::scanner_tag, "scanner-tag", "FF_SCANNER_TAG", "", "KEY=VALUE",
                 "The same for executions with this tag", a_tag},
-    SettingInfo{Setting::serve_only, "serve-only", "FF_SERVE_ONLY", "false", "",
-                "Run no scanners: other servers on the same Valkey time out, retry and clean up",
-                yes_or_no},
 };
 
 constexpr bool table_follows_enum() {
   for (std::size_t i = 0; i < table.size(); ++i)
     if (static_cast<std::size_t>(table[i].setting) != i) return false;
-  return static_cast<std::size_t>(Setting::serve_only) + 1 == table.size();
+  return static_cast<std::size_t>(Setting::scanner_tag) + 1 == table.size();
 }
 static_assert(table_follows_enum(), "a row per Setting, in the order of the enum");
 

@@ -69,7 +69,6 @@ enum class Setting : std::uint8_t {
   quota_reconciler_interval,
   scanner_namespace,
   scanner_tag,
-  serve_only,
 };
 
 struct SettingInfo {

@@ -1,7 +1,5 @@
 #include "engine/scanners/index_reconciler.hpp"
 
-#include <algorithm>
-
 #include "base/try.hpp"
 
 namespace ff {
@@ -10,10 +8,8 @@ Async<Scan> IndexReconciler::run_once() {
   Scan scan;
   std::optional<Error> failure;
   bool any = false;
-  const auto own = store_.own_partitions();
   // One partition after the other: a shard does other work in between.
   for (const auto partition : rotation_.scan(name(), store_.now())) {
-    if (!std::ranges::binary_search(own, partition)) continue;
     const auto reply = co_await store_.run(store::Reconcile{partition});
     if (!reply) {
       failure = reply.error();

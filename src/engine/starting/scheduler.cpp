@@ -124,9 +124,6 @@ Async<void> Scheduler::lease_within_bytes(const Claim& claim, std::span<const Ch
                                    chosen.begin() + static_cast<std::ptrdiff_t>(size));
     chosen = chosen.subspan(size);
     auto leased = co_await store_.run_all(leases_for(claim, part, core::LeaseSource::ready));
-    leases_asked_ += leased.size();
-    leases_got_ += static_cast<std::uint64_t>(
-        std::ranges::count_if(leased, [](const auto& each) { return each.has_value(); }));
     co_await give_back_unused(claim, part, leased);
     const auto before = reply.executions.size();
     auto collected = collect(std::move(leased), reply);

@@ -3,7 +3,6 @@
 
 #include <flowfabric/operations.hpp>
 
-#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -28,13 +27,6 @@ class Scheduler {
 
   // If this claim's request was given executions before: those that the worker still holds, perhaps none.
   Async<std::optional<ClaimReply>> repeat(const Claim& claim);
-
-  // How often claims asked the store for a lease so far, and how often they got it: others may be faster.
-  struct Leases {
-    std::uint64_t asked = 0;
-    std::uint64_t got = 0;
-  };
-  Leases leases() const { return {.asked = leases_asked_, .got = leases_got_}; }
 
   Async<GrantReply> grant(const Grant& grant);
 
@@ -76,8 +68,6 @@ class Scheduler {
   StartGate& gate_;
   Random& random_;
   Answered answered_;
-  std::atomic<std::uint64_t> leases_asked_ = 0;
-  std::atomic<std::uint64_t> leases_got_ = 0;
 };
 
 }  // namespace ff

@@ -257,6 +257,9 @@ void Executions::take_in(std::uint64_t number, const Traits& traits,
                          Result<std::vector<Reply>> list, SentCall& call) {
   const auto& id = traits.refusal.id;
   const bool answered = list && !is_refusal(*list);
+  const bool is_choice = traits.is_lease && traits.tells_of_readiness;
+  if (is_choice) ++leases_asked_;
+  if (is_choice && answered) ++leases_got_;
   auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
   if (!list && traits.is_lease) parts_.copy.ready().put_back(id);
   using enum OwnEventFilter::Told;

@@ -21,8 +21,7 @@ struct StoreOptions {
   // Take part in looking after all partitions, and log at the start what a crash or a failover could lose. Programs
   // that only submit, serve or work need neither.
   bool sweep = true;
-  // False: scanners on it look after all partitions, and others do so, too. Theirs may have a filter.
-  bool divides = true;
+  Share share = Share::part;
   std::optional<WaitpointSecret> waitpoint_secret = {};  // the first one; none: a random one
   // How often the server's time, and what the store needs to find there, are looked at.
   Millis server_interval = std::chrono::seconds{10};

@@ -288,6 +288,7 @@ Async<store::DueReply> Sweeps::answer(store::RetentionDue query) {
 Async<store::ReconcileReply> Sweeps::answer(store::Reconcile query) {
   using enum Functions::Access;
   auto& functions = parts_.functions;
+  if (!parts_.membership.looks_after(query.partition)) co_return store::ReconcileReply{};
   FunctionCall ask_namespaces{"ff_namespaces"};
   const auto namespaces = co_await functions.list_from(
       functions.at_partition(query.partition, std::move(ask_namespaces), reads));

@@ -168,6 +168,13 @@ Async<void> ValkeyStore::set_clock() {
   co_return Result<void>{};
 }
 
+store::Sharing ValkeyStore::sharing() const {
+  const auto leases = executions_.leases();
+  return {.partitions = membership_.own_partitions().size(),
+          .leases_asked = leases.asked,
+          .leases_got = leases.got};
+}
+
 std::string ValkeyStore::list_cursor(TimePoint created_at, const ExecutionId& id) const {
   return to_cursor({created_at, id});
 }

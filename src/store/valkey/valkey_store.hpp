@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/async/wakeup.hpp"
+#include "store/shared_store.hpp"
 #include "store/valkey/background.hpp"
 #include "store/valkey/caches/local_copy.hpp"
 #include "store/valkey/caches/own_event_filter.hpp"
@@ -21,7 +22,7 @@
 namespace ff::valkey_store {
 
 // Opens and closes; what an operation does is in the parts, one for each kind of owner.
-class ValkeyStore final : public store::Store {
+class ValkeyStore final : public store::Store, public store::SharedStore {
  public:
   static Result<std::unique_ptr<store::Store>> open(StoreOptions options);
   ~ValkeyStore() override;
@@ -31,9 +32,7 @@ class ValkeyStore final : public store::Store {
   asio::awaitable<void> catch_up_with_events() override { return own_events_.catch_up(); }
   PartitionIndex partition_count() const override { return functions_.partition_count(); }
   TimePoint now() const override { return clock_.now(); }
-  std::vector<PartitionIndex> own_partitions() const override {
-    return membership_.own_partitions();
-  }
+  store::Sharing sharing() const override;
   void break_off() override;
   std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override;
   Result<void> health() const override { return {}; }
@@ -64,7 +63,8 @@ class ValkeyStore final : public store::Store {
                           .functions = functions_,
                           .process = process_,
                           .joins = options_.sweep || !options_.simulated_clock,
-                          .sweeps = options_.sweep && options_.divides,
+                          .sweeps = options_.sweep && options_.share == Share::part,
+                          .looks_after_none = options_.share == Share::none,
                           .pace = options_.pace}};
   LocalCopy copy_{{.background = background_,
                    .functions = functions_,

@@ -117,7 +117,7 @@ void LocalCopy::learn(const EventMessage& message) {
   else if (message.is_event && !is_of_flow(change.event.type))
     ready_.erase(id, message.version);
   if (message.is_event) note_timer(id, change.timer, message.version);
-  const bool is_others = change.timer && !looks_after(id.partition());
+  const bool is_others = change.timer && !parts_.membership.looks_after(id.partition());
   if (!is_held && !is_others) {
     const std::lock_guard lock(sinks_mutex_);
     return sinks_.on_changes({&change, 1});
@@ -165,13 +165,9 @@ asio::awaitable<void> LocalCopy::release_held() {
   }
 }
 
-bool LocalCopy::looks_after(PartitionIndex partition) const {
-  return parts_.membership.division()->sweeps(parts_.functions.places().executions[partition].tag);
-}
-
 void LocalCopy::note_timer(const ExecutionId& id, const std::optional<core::Timer>& timer,
                            std::optional<Version> version) {
-  if (looks_after(id.partition())) timers_.put(id, timer, version);
+  if (parts_.membership.looks_after(id.partition())) timers_.put(id, timer, version);
 }
 
 void LocalCopy::note_division() {
@@ -265,7 +261,7 @@ asio::awaitable<void> LocalCopy::look_for_absent() {
   }
   std::vector<PartitionIndex> back;
   std::ranges::set_difference(absent, absent_, std::back_inserter(back));
-  std::erase_if(back, [this](PartitionIndex each) { return !looks_after(each); });
+  std::erase_if(back, [this](PartitionIndex each) { return !parts_.membership.looks_after(each); });
   const auto known_until = timers_.known_until();
   if (back.empty() || known_until == TimePoint{}) co_return;
   if (!co_await look_for_timers(back, known_until)) timers_.looked_up(TimePoint{});
@@ -458,7 +454,7 @@ Async<void> LocalCopy::look_for_timers(std::vector<PartitionIndex> partitions, T
   cut_short_.merge(ended_early);
   std::ranges::sort(found, {}, [](const Found& each) { return each.timer; });
   for (const auto& [id, timer] : found)
-    if (looks_after(id.partition())) timers_.put_earliest(id, timer);
+    if (parts_.membership.looks_after(id.partition())) timers_.put_earliest(id, timer);
   co_return Result<void>{};
 }
 

@@ -79,7 +79,6 @@ class LocalCopy {
   Async<std::vector<store::Candidate>> take_ready(store::TakeReady query);
   Async<void> look_further(const std::vector<ReadyCache::Gap>& gaps,
                            const std::vector<Kind>& kinds);
-  bool looks_after(PartitionIndex partition) const;
   // Puts a claimable execution into the cache. True if another process is to take it first.
   bool hold(const EventMessage& message);
   asio::awaitable<void> take_over(std::vector<PartitionIndex> partitions);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <flowfabric/ids.hpp>
+#include <flowfabric/states.hpp>
 #include <flowfabric/time.hpp>
 
 #include <cstddef>
@@ -11,6 +12,21 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace ff::valkey_store {
+
+// Of the partitions that scanners look after.
+enum class Share : std::uint8_t {
+  part,  // divided among all processes with `part`
+  all,   // whatever others do: its scanners may have a filter
+  none,  // others do it
+};
+
+}  // namespace ff::valkey_store
+
+namespace ff {
+FF_NAMES(valkey_store::Share, "part", "all", "none");
+}
 
 namespace ff::valkey_store {
 
@@ -35,7 +51,7 @@ class Division {
   Division(std::string_view self, const std::vector<Member>& members);
 
   // Whether scanners of this process look after a partition; partitions are named by their hash tags. True if
-  // it does not count as one that sweeps: whoever runs a scanner there all the same means everything.
+  // it is not one that sweeps: it does so without the others.
   bool sweeps(std::string_view tag) const;
 
   // Rank of this process among those that may claim an execution, 0 is the first. `maker`, the process that

@@ -24,7 +24,13 @@ std::shared_ptr<const Division> Membership::division() const {
   return division_;
 }
 
+bool Membership::looks_after(PartitionIndex partition) const {
+  return !parts_.looks_after_none &&
+         division()->sweeps(parts_.functions.places().executions[partition].tag);
+}
+
 std::vector<PartitionIndex> Membership::own_partitions() const {
+  if (parts_.looks_after_none) return {};
   const auto division = this->division();
   auto partitions = parts_.functions.all_partitions();
   std::erase_if(partitions, [&](PartitionIndex each) {
@@ -34,6 +40,7 @@ std::vector<PartitionIndex> Membership::own_partitions() const {
 }
 
 std::vector<keys::Partition> Membership::own(const std::vector<keys::Partition>& places) const {
+  if (parts_.looks_after_none) return {};
   const auto division = this->division();
   auto found = places;
   std::erase_if(found, [&](const keys::Partition& each) { return !division->sweeps(each.tag); });

@@ -27,6 +27,7 @@ class Membership {
     std::string process;
     bool joins;  // false: it does everything itself, and others do not learn of it
     bool sweeps;
+    bool looks_after_none;  // its scanners have no partitions
     Pace pace = {};
   };
   explicit Membership(Parts parts) : parts_(std::move(parts)) {}
@@ -37,6 +38,7 @@ class Membership {
   // Any thread.
   std::shared_ptr<const Division> division() const;
   // The partitions that scanners of this process look after. Any thread.
+  bool looks_after(PartitionIndex partition) const;
   std::vector<PartitionIndex> own_partitions() const;
   std::vector<keys::Partition> own(const std::vector<keys::Partition>& places) const;
   // A claim looks for work here. Any thread.
