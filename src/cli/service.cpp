@@ -270,8 +270,12 @@ Result<Service> Service::start(const Settings& settings, ServiceAccess access,
   // The port first: a wrong or taken one must not leave a data directory behind.
   auto listener = http::Listener::bind(settings.text(Setting::listen), access.reach);
   FF_TRY(listener);
-  const auto url = store_url(settings);
+  auto url = store_url(settings);
   FF_TRY(url);
+  // Other servers do not know of a filter: it looks through all partitions, and they do not rely on it.
+  const bool is_filtered = !scanner_filter(settings).is_empty();
+  if (is_filtered && valkey_store::is_valkey_url(*url) && !has_parameter(*url, "share"))
+    add_parameter(*url, "share", "all");
   store::OpenStoreOptions store_options{.clock = std::make_shared<SystemClock>()};
   if (const auto& secret = settings.text(Setting::waitpoint_secret); !secret.empty())
     store_options.waitpoint_secret = *WaitpointSecret::parse(secret);

@@ -15,6 +15,7 @@
 #include "engine/scanners/opening_scanner.hpp"
 #include "engine/scanners/retention_trimmer.hpp"
 #include "engine/scanners/timer_scanner.hpp"
+#include "engine/sharing_metrics.hpp"
 
 namespace ff {
 namespace {
@@ -444,7 +445,7 @@ Async<Bytes> LocalEngine::handle(GetMetrics) {
                                .claims_open = waiting_for_work_.size(),
                                .claims_waiting = waiting_for_work_.asleep(),
                                .cancel_backlog = cancel_reconciler_.backlog()};
-  co_return Bytes{.bytes = metrics_.text(now),
+  co_return Bytes{.bytes = metrics_.text(now) + sharing_metrics(*store_),
                   .content_type = *ContentType::parse(metrics_content_type)};
 }
 

@@ -74,6 +74,20 @@ TEST_F(Sweeps, EndAfterTheirSliceAndTellHowManyPartitionsAreLeft) {
   EXPECT_EQ(ask("ff_count", {partitions[2], "slice:0"}), Texts{"OK"});
 }
 
+// A partition can have very many lanes.
+TEST_F(Sweeps, GoOnInsideAPartition) {
+  for (const auto* lane : {"c", "a", "b"}) {
+    command({"HSET", index_key("totals"), std::string(lane) + "\x1f" + "all", "1"});
+    command({"ZADD", lane_key("delayed", lane), "1", "x"});
+  }
+  const auto count = [&](const std::string& after) {
+    return ask("ff_count", {tag, "{fp:8}", "slice:0:" + after});
+  };
+  EXPECT_EQ(count(""), (Texts{"OK", "rest:2", "queue:a", "a", "delayed", "1"}));
+  EXPECT_EQ(count("a"), (Texts{"OK", "rest:2", "queue:b", "b", "delayed", "1"}));
+  EXPECT_EQ(count("b"), (Texts{"OK", "rest:1", "c", "delayed", "1"}));
+}
+
 TEST_F(Sweeps, OfOlderProgramsHaveNoSlices) {
   run(create());
   EXPECT_EQ(ask("ff_count", {tag, "{fp:8}", "{fp:9}"}), (Texts{"OK", "main", "waiting", "1"}));

@@ -6,6 +6,7 @@
 
 #include <future>
 #include <set>
+#include <thread>
 
 #include "base/clock.hpp"
 #include "http/server/server.hpp"
@@ -70,6 +71,93 @@ TEST(ValkeyEngines, TheOtherEngineGoesOnWithTheTimersOfOneThatDied) {
       must(run_blocking(*stays, Complete{.id = each.id, .fence = each.fence}));
     }
   EXPECT_EQ(claimed, 11);
+}
+
+double metric(Engine& engine, const std::string& name) {
+  const auto text = must(run_blocking(engine, GetMetrics{})).bytes;
+  const auto at = text.find("\n" + name + " ");
+  return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
+}
+double swept(Engine& engine) { return metric(engine, "ff_partitions_swept"); }
+
+TEST(ValkeyEngines, DivideThePartitionsAndTakeOverThoseOfOneThatDied) {
+  ValkeyServer server;
+  const auto stays = open_engine(server.client_options());
+  EXPECT_EQ(swept(*stays), 256);
+  Steady::time_point died;
+  {
+    Proxy proxy(server.port());
+    const auto dies = open_engine(proxy.client_options());
+    test::await(
+        "they know of each other", [&] { return swept(*stays) < 256; }, 5s);
+    EXPECT_EQ(swept(*stays) + swept(*dies), 256);
+    EXPECT_GT(swept(*dies), 64);
+    proxy.swallow();
+    died = Steady::now();
+    test::await(
+        "its share is taken over", [&] { return swept(*stays) == 256; }, 10s);
+  }
+  EXPECT_LT(Steady::now() - died, 5s);
+}
+
+TEST(ValkeyEngines, TakeOverAtOnceFromOneThatIsClosed) {
+  ValkeyServer server;
+  const auto stays = open_engine(server.client_options());
+  auto goes = open_engine(server.client_options());
+  test::await(
+      "they know of each other", [&] { return swept(*stays) < 256; }, 5s);
+  goes.reset();
+  test::await(
+      "its share is taken over", [&] { return swept(*stays) == 256; }, 2s);
+}
+
+// Until each process has asked who else lives.
+void await_signs_of_life(ValkeyServer& server, std::size_t count) {
+  const auto time = server.call({"TIME"});
+  const auto now = 1'000 * std::stoll(*(*time.as_array())[0].as_text()) + 1'000;
+  test::await(
+      "each gives a sign of life",
+      [&] {
+        const auto reply = server.call({"HVALS", "ff:servers:{servers}"});
+        const auto& values = *reply.as_array();
+        return values.size() == count &&
+               std::ranges::all_of(values, [&](const valkey::Reply& each) {
+                 return std::stoll(*each.as_text()) - valkey_store::Pace{}.lives.count() > now;
+               });
+      },
+      8s);
+}
+
+// Both know of the same backlog, and would both begin with the best of it.
+TEST(ValkeyEngines, ShareABacklogWithoutCollisions) {
+  ValkeyServer server;
+  const std::vector<std::unique_ptr<LocalEngine>> engines = [&] {
+    std::vector<std::unique_ptr<LocalEngine>> all;
+    for (int i = 0; i < 4; ++i) all.push_back(open_engine(server.client_options()));
+    return all;
+  }();
+  for (const auto& engine : engines) must(run_blocking(*engine, claim_by("w", 0s)));
+  constexpr int count = 2'000;
+  for (int i = 0; i < count / 100; ++i) {
+    SubmitMany batch;
+    for (int j = 0; j < 100; ++j) batch.executions.push_back({.kind = kind});
+    must(run_blocking(*engines.front(), batch));
+  }
+  const auto leases = [&](const char* name) {
+    double sum = 0;
+    for (const auto& engine : engines) sum += metric(*engine, name);
+    return sum;
+  };
+  await_signs_of_life(server, engines.size());
+  std::vector<std::jthread> workers;
+  for (const auto& engine : engines)
+    workers.emplace_back([&engine] {
+      while (!must(run_blocking(*engine, claim_by("w", 0s, 1min))).executions.empty()) {
+      }
+    });
+  workers.clear();
+  EXPECT_EQ(leases("ff_leases_total"), count);
+  EXPECT_LT(leases("ff_lease_attempts_total"), 1.2 * count);
 }
 
 // A clock that is put right goes back.

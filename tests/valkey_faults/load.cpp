@@ -42,8 +42,8 @@ std::unique_ptr<LocalEngine> open_engine(valkey::ClientOptions client,
   return std::make_unique<LocalEngine>(std::move(store), std::move(options));
 }
 
-Load::Load(std::vector<Engine*> engines, std::size_t open_max)
-    : engines_(std::move(engines)), open_max_(open_max) {
+Load::Load(std::vector<Engine*> engines, std::size_t open_max, Shape shape)
+    : engines_(std::move(engines)), open_max_(open_max), shape_(std::move(shape)) {
   int number = 0;
   for (auto* engine : engines_) {
     submitters_ += submitters_per_engine;
@@ -79,6 +79,7 @@ void Load::submit(Engine& engine, int number) {
     operation.policy.retry =
         RetryPolicy{.max_retries = 1000, .backoff = FixedBackoff{Millis{i % 3 * 40}}};
     if (i % 10 == 0) operation.policy.retention = 1h;
+    shape_(operation);
     auto reply = run_blocking(engine, operation);
     while (!reply && !stopping_) {
       ledger_.refused(reply.error());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -23,8 +24,10 @@ std::unique_ptr<LocalEngine> open_engine(
 
 class Load {
  public:
-  // `open_max`: so many executions wait at most; the load does not run away.
-  explicit Load(std::vector<Engine*> engines, std::size_t open_max = 200);
+  // `open_max`: so many executions wait at most; the load does not run away. `shape` may change what is submitted.
+  using Shape = std::function<void(Submit&)>;
+  explicit Load(
+      std::vector<Engine*> engines, std::size_t open_max = 200, Shape shape = [](Submit&) {});
   ~Load();
 
   // Until so many more executions were completed. Fails the test if it does not come to that in time:
@@ -47,6 +50,7 @@ class Load {
 
   std::vector<Engine*> engines_;
   std::size_t open_max_;
+  Shape shape_;
   Ledger ledger_;
   std::atomic<bool> submitting_ = true;
   std::atomic<bool> stopping_ = false;

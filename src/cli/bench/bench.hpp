@@ -38,6 +38,7 @@ struct Settings {
   std::uint32_t flows = 0;
   std::uint32_t tails = 0;  // readers of streams
   std::uint32_t frame_bytes = 0;
+  std::uint32_t servers = 0;  // of a fleet
 };
 
 // Measured values, in display order.
@@ -89,6 +90,10 @@ Result<Figures> flow(const Settings& settings);
 // entries per second Valkey itself adds.
 Result<Figures> stream(const Settings& settings);
 
+// Several engines of this process on one Valkey, as so many servers have it: a fleet that has nothing to do, or one
+// execution at a time; a backlog that all of them drain; and submits while they do.
+Result<Figures> fleet(const Settings& settings);
+
 // ---- Shared parts --------------------------------------------------------------------------------
 
 boost::json::object percentiles(std::vector<double> milliseconds);
@@ -122,6 +127,9 @@ Result<void> submit_all(Engine& engine, const Settings& settings, std::uint32_t 
 // one counts; claims that still wait for work then are not part of it.
 using Seconds = std::chrono::duration<double>;
 Result<Seconds> drain(Engine& engine, const Settings& settings, std::uint32_t count);
+// The workers spread over several engines on one store.
+using Engines = std::vector<std::shared_ptr<Engine>>;
+Result<Seconds> drain(const Engines& engines, const Settings& settings, std::uint32_t count);
 
 // Submits and works at the same time; how many executions end per second.
 Result<double> end_to_end_per_s(Engine& engine, const Settings& settings);

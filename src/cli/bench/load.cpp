@@ -59,19 +59,19 @@ Async<void> submitter(std::shared_ptr<Shared> shared) {
   }
 }
 
-Async<void> worker(std::shared_ptr<Shared> shared, std::uint32_t number) {
+Async<void> worker(std::shared_ptr<Shared> shared, Engine& engine, std::uint32_t number) {
   Claim claim{.worker = *WorkerId::parse(fmt::format("bench-{}", number)),
               .lanes = {bench_lane()},
               .max = claim_batch,
               .wait = Millis{100}};
   while (shared->left > 0) {
-    auto claimed = co_await shared->engine.run(claim);
+    auto claimed = co_await engine.run(claim);
     FF_CO_TRY(claimed);
     if (claimed->executions.empty()) continue;
     CompleteMany batch;
     for (const auto& execution : claimed->executions)
       batch.executions.push_back({.id = execution.id, .fence = execution.fence, .result = "done"});
-    const auto reply = co_await shared->engine.run(std::move(batch));
+    const auto reply = co_await engine.run(std::move(batch));
     FF_CO_TRY(reply);
     if (auto completed = first_error(reply->results); !completed) co_return completed;
     const auto done = static_cast<std::int64_t>(reply->results.size());
@@ -151,7 +151,23 @@ Result<Seconds> drain(Engine& engine, const Settings& settings, std::uint32_t co
   const auto start = std::chrono::steady_clock::now();
   auto shared = std::make_shared<Shared>(engine, count, 0, "working");
   FF_TRY(run_coroutines(engine, settings.workers,
-                        [&](std::uint32_t number) { return worker(shared, number); }));
+                        [&](std::uint32_t number) { return worker(shared, engine, number); }));
+  return shared->ended - start;
+}
+
+Result<Seconds> drain(const Engines& engines, const Settings& settings, std::uint32_t count) {
+  const auto start = std::chrono::steady_clock::now();
+  auto shared = std::make_shared<Shared>(*engines.front(), count, 0, "working");
+  std::vector<std::future<Result<void>>> running;
+  for (std::uint32_t i = 0; i < settings.workers; ++i) {
+    auto& engine = *engines[i % engines.size()];
+    running.push_back(asio::co_spawn(asio::make_strand(engine.executor()),
+                                     worker(shared, engine, i), asio::use_future));
+  }
+  Result<void> all;
+  for (auto& each : running)
+    if (auto result = each.get(); !result && all) all = result;
+  FF_TRY(all);
   return shared->ended - start;
 }
 

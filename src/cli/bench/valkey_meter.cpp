@@ -35,10 +35,14 @@ Result<std::unique_ptr<ValkeyMeter>> ValkeyMeter::open(const std::string& url) {
   return std::unique_ptr<ValkeyMeter>(new ValkeyMeter(std::move(options->client)));
 }
 
+Result<valkey::Reply> ValkeyMeter::ask(const valkey::Node& node, std::vector<std::string> command) {
+  valkey::Request request{.command = std::move(command), .route = node.name};
+  return asio::co_spawn(runtime_.executor(), client_.run(std::move(request)), asio::use_future)
+      .get();
+}
+
 Result<std::string> ValkeyMeter::info(const valkey::Node& node) {
-  valkey::Request request{.command = {"INFO", "all"}, .route = node.name};
-  auto reply =
-      asio::co_spawn(runtime_.executor(), client_.run(std::move(request)), asio::use_future).get();
+  auto reply = ask(node, {"INFO", "all"});
   FF_TRY(reply);
   const auto* text = reply->as_text();
   if (!text) return fail(Errc::malformed_response, "Valkey does not answer INFO with a text");
@@ -68,6 +72,51 @@ Result<ValkeyUse> ValkeyMeter::read() {
     sum.commands += number_after(*text, "total_commands_processed:");
   }
   return sum;
+}
+
+bool ValkeyMeter::watch_long_calls() {
+  constexpr const char* setting = "slowlog-log-slower-than";
+  constexpr const char* noted_from_us = "500";
+  for (const auto& node : client_.nodes()) {
+    const auto before = ask(node, {"CONFIG", "GET", setting});
+    const auto* parts = before ? before->as_array() : nullptr;
+    if (!parts || parts->size() != 2 || !(*parts)[1].as_text()) return false;
+    slower_than_ = *(*parts)[1].as_text();
+    const auto set = ask(node, {"CONFIG", "SET", setting, noted_from_us});
+    if (!set || set->as_error()) return false;
+    static_cast<void>(ask(node, {"SLOWLOG", "RESET"}));
+  }
+  return true;
+}
+
+// An entry: number, time, microseconds, the command's words, and more.
+Result<ValkeyMeter::LongCalls> ValkeyMeter::long_calls(Millis limit) {
+  LongCalls calls;
+  for (const auto& node : client_.nodes()) {
+    const auto log = ask(node, {"SLOWLOG", "GET", "-1"});
+    static_cast<void>(ask(node, {"CONFIG", "SET", "slowlog-log-slower-than", slower_than_}));
+    FF_TRY(log);
+    const auto* entries = log->as_array();
+    if (!entries)
+      return fail(Errc::malformed_response, "Valkey does not answer SLOWLOG with a list");
+    for (const auto& entry : *entries) {
+      const auto* parts = entry.as_array();
+      if (!parts || parts->size() < 4) continue;
+      const auto* us = (*parts)[2].as_int();
+      const auto* words = (*parts)[3].as_array();
+      if (!us || !words || words->empty()) continue;
+      const auto text = [&](std::size_t i) {
+        const auto* word = i < words->size() ? (*words)[i].as_text() : nullptr;
+        return word ? *word : std::string{};
+      };
+      const auto ms = static_cast<double>(*us) / 1'000;
+      if (ms > static_cast<double>(limit.count())) ++calls.over;
+      if (ms <= calls.longest.ms) continue;
+      const bool is_function = text(0).starts_with("FCALL");
+      calls.longest = {.ms = ms, .what = is_function ? text(1) : text(0)};
+    }
+  }
+  return calls;
 }
 
 Result<void> add_use(Figures& figures, ValkeyMeter& meter, const ValkeyUse& before, double count) {

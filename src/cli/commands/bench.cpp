@@ -8,6 +8,7 @@
 #include "base/version.hpp"
 #include "cli/bench/bench.hpp"
 #include "cli/engine.hpp"
+#include "cli/input/files.hpp"
 #include "cli/output/output.hpp"
 
 namespace ff::cli {
@@ -48,6 +49,8 @@ struct BenchArguments {
   std::uint32_t writers = as_the_mode_says;
   std::uint32_t tails = 16;
   std::uint32_t frame_bytes = 100;
+  std::uint32_t servers = 4;
+  std::string baseline;
 };
 
 Result<std::uint32_t> in_range(const char* name, std::uint32_t value, std::uint32_t low,
@@ -74,7 +77,8 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"retention", 100'000, 16, bench::retention},
                            Mode{"signal", 50'000, 16, bench::signal},
                            Mode{"flow", 1, 16, bench::flow},
-                           Mode{"stream", 1'000'000, 16, bench::stream}};
+                           Mode{"stream", 1'000'000, 16, bench::stream},
+                           Mode{"fleet", 20'000, 100, bench::fleet}};
 
 Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mode) {
   const auto tasks = in_range("--tasks", given.tasks == as_the_mode_says ? mode.tasks : given.tasks,
@@ -103,6 +107,8 @@ Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mod
   const auto frame_bytes = in_range("--frame-bytes", given.frame_bytes, 0,
                                     static_cast<std::uint32_t>(limits::frame_bytes_max));
   FF_TRY(frame_bytes);
+  const auto servers = in_range("--servers", given.servers, 1, 64);
+  FF_TRY(servers);
   return bench::Settings{.store = given.store,
                          .open = {},
                          .tasks = *tasks,
@@ -113,21 +119,73 @@ Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mod
                          .nodes = *nodes,
                          .flows = *flows,
                          .tails = *tails,
-                         .frame_bytes = *frame_bytes};
+                         .frame_bytes = *frame_bytes,
+                         .servers = *servers};
 }
 
-void print_table(const json::object& figures, const std::string& prefix = "") {
+// What a report of the same mode had, if there is one to compare with.
+struct Baseline {
+  const json::object* figures = nullptr;
+  const json::value* find(json::string_view name) const {
+    return figures ? figures->if_contains(name) : nullptr;
+  }
+};
+
+// Only what was measured: doubles.
+std::optional<double> ratio_of(const json::value& now, const json::value* before) {
+  if (!before || !now.is_double() || !before->is_double() || before->get_double() == 0)
+    return std::nullopt;
+  return now.get_double() / before->get_double();
+}
+
+void print_table(const json::object& figures, Baseline baseline, const std::string& prefix = "") {
   for (const auto& figure : figures) {
     const auto name = prefix + std::string(figure.key());
-    if (figure.value().is_object())
-      print_table(figure.value().get_object(), name + " ");
-    else if (figure.value().is_double())
-      fmt::print("{:<28} {:>14.2f}\n", name, figure.value().get_double());
+    const auto* before = baseline.find(figure.key());
+    if (figure.value().is_object()) {
+      const auto* inner = before ? before->if_object() : nullptr;
+      print_table(figure.value().get_object(), {inner}, name + " ");
+      continue;
+    }
+    if (figure.value().is_double())
+      fmt::print("{:<28} {:>14.2f}", name, figure.value().get_double());
     else
-      fmt::print("{:<28} {:>14}\n", name,
+      fmt::print("{:<28} {:>14}", name,
                  figure.value().is_string() ? std::string(figure.value().get_string())
                                             : json::serialize(figure.value()));
+    if (const auto ratio = ratio_of(figure.value(), before))
+      fmt::print(" {:>14.2f} {:>8.2f} x", before->get_double(), *ratio);
+    fmt::print("\n");
   }
+}
+
+json::object ratios_of(const json::object& figures, Baseline baseline) {
+  json::object ratios;
+  for (const auto& figure : figures) {
+    const auto* before = baseline.find(figure.key());
+    if (figure.value().is_object() && before && before->is_object())
+      ratios[figure.key()] = ratios_of(figure.value().get_object(), {&before->get_object()});
+    else if (const auto ratio = ratio_of(figure.value(), before))
+      ratios[figure.key()] = *ratio;
+  }
+  return ratios;
+}
+
+// The output of an earlier run with --json, of the same mode.
+Result<json::object> read_baseline(const std::string& file, const std::string& mode) {
+  constexpr std::size_t bytes_max = 1 << 20;
+  const auto text = read_file(file, bytes_max);
+  FF_TRY(text);
+  boost::system::error_code error;
+  auto value = json::parse(*text, error);
+  const auto* found =
+      !error && value.is_object() ? value.get_object().if_contains("mode") : nullptr;
+  if (!found || !found->is_string())
+    return fail(Errc::invalid_input, fmt::format("{} is not what ff bench --json printed", file));
+  if (found->get_string() != mode)
+    return fail(Errc::invalid_input, fmt::format("{} is of ff bench {}, not of {}", file,
+                                                 std::string(found->get_string()), mode));
+  return std::move(value.get_object());
 }
 
 Result<ExitCode> run(const Context& context, BenchArguments given) {
@@ -136,8 +194,14 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
     return fail(
         Errc::invalid_input,
         fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory, waiting, "
-                    "routing, queue, admission, events, retention, signal, flow and stream",
+                    "routing, queue, admission, events, retention, signal, flow, stream and fleet",
                     given.mode));
+  std::optional<json::object> before;
+  if (!given.baseline.empty()) {
+    auto read = read_baseline(given.baseline, given.mode);
+    FF_TRY(read);
+    before = std::move(*read);
+  }
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
   auto settings = settings_of(given, *mode);
@@ -162,10 +226,14 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
     report["writers"] = settings->workers;
   }
   for (const auto& figure : *figures) report[figure.key()] = figure.value();
+  const Baseline baseline{before ? &*before : nullptr};
+  if (before && context.json) report["ratios"] = ratios_of(report, baseline);
+  if (before && !context.json)
+    fmt::print("{:<28} {:>14} {:>14} {:>10}\n", "", "now", "baseline", "ratio");
   if (context.json)
     print_json(report);
   else
-    print_table(report);
+    print_table(report, baseline);
   return ExitCode::ok;
 }
 
@@ -173,16 +241,18 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
 
 Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
-  arguments.positional(
-      "mode", given->mode, "What to measure", Arguments::Need::required,
-      "lifecycle|latency|memory|waiting|routing|queue|admission|events|retention|signal|flow|stream");
+  arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
+                       "lifecycle|latency|memory|waiting|routing|queue|admission|events|retention|signal|"
+                       "flow|stream|fleet");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
-  arguments.option("--tasks", given->tasks,
-                   "How many executions (default: 50000, 1000 for latency and routing, 10000 for queue, "
-                   "100000 for memory and retention), or frames (1000000 for stream)");
-  arguments.option("--workers", given->workers,
-                   "How many workers, or handlers at a time (default: 16, 100 for routing)");
+  arguments.option(
+      "--tasks", given->tasks,
+      "How many executions (default: 50000, 1000 for latency and routing, 10000 for queue, "
+      "20000 for fleet, 100000 for memory and retention), or frames (1000000 for stream)");
+  arguments.option(
+      "--workers", given->workers,
+      "How many workers, or handlers at a time (default: 16, 100 for routing and fleet)");
   arguments.option("--payload-bytes", given->payload_bytes,
                    "The size of each payload (default: 4096)");
   arguments.option("--followers", given->followers,
@@ -195,6 +265,10 @@ Run setup_bench(Arguments& arguments) {
                    "The shape of each flow (flow; default: chain)");
   arguments.option("--nodes", given->nodes, "How many nodes a flow has (flow; default: 10)");
   arguments.option("--flows", given->flows, "How many flows (flow; default: 100)");
+  arguments.option("--servers", given->servers,
+                   "How many engines share a Valkey (fleet; default: 4)");
+  arguments.option("--baseline", given->baseline, "FILE",
+                   "Compare with this output of an earlier run with --json");
   arguments.settings({Setting::token, Setting::token_file, Setting::ca_file});
   arguments.examples(
       "  ff bench lifecycle\n"
@@ -207,6 +281,8 @@ Run setup_bench(Arguments& arguments) {
       "  ff bench signal --tasks 1000000 --payload-bytes 100\n"
       "  ff bench flow --shape fan --nodes 1000 --flows 10\n"
       "  ff bench stream --writers 16 --tails 1000 --json\n"
+      "  ff bench fleet --servers 10 --store valkey://127.0.0.1:6379 --json > before.json\n"
+      "  ff bench fleet --servers 10 --store valkey://127.0.0.1:6379 --baseline before.json\n"
       "  ff bench waiting --store http://127.0.0.1:9090 --workers 1000");
   return [given](const Context& context) { return run(context, *given); };
 }

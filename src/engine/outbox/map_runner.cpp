@@ -37,7 +37,9 @@ std::string wrong_in_list(const std::string& text) {
   return fmt::format("is not valid JSON: {}", error.message());
 }
 
-constexpr std::size_t items_at_once = 100;  // other calls go between
+// In one call; other calls go between.
+constexpr std::size_t items_at_once = 100;
+constexpr std::size_t bytes_at_once = 256 * 1024;
 
 std::size_t count_of(const std::string& list) {
   JsonParts parts(list);
@@ -133,7 +135,10 @@ Async<Done> MapRunner::add_items(const core::ExpandMap& effect, const ExecutionI
                          .first = count,
                          .items = {},
                          .retention_default = retention_default_};
-    for (; !part.empty() && slice.items.size() < items_at_once; part = parts.next()) {
+    std::size_t bytes = 0;
+    for (; !part.empty() && slice.items.size() < items_at_once && bytes < bytes_at_once;
+         part = parts.next()) {
+      bytes += part.size();
       const auto name = core::item_name(*node.node, count++);
       slice.items.push_back(
           {core::node_id(*node.flow, effect.id.partition(), name), std::string(part)});

@@ -372,6 +372,9 @@ void Executions::send_joined(std::vector<Joined> joined) {
 void Executions::take_in(const Traits& traits, Result<std::vector<Reply>> list, SentCall& call) {
   const auto& id = traits.refusal.id;
   const bool answered = list && !is_refusal(*list);
+  const bool is_choice = traits.is_lease && traits.tells_of_readiness;
+  if (is_choice) ++leases_asked_;
+  if (is_choice && answered) ++leases_got_;
   auto event = answered && list->size() > 2 ? text_in((*list)[2]) : std::string{};
   if (!list) return call.fail(std::move(list.error()));
   if (!answered) {
@@ -382,8 +385,7 @@ void Executions::take_in(const Traits& traits, Result<std::vector<Reply>> list, 
       else
         parts_.copy.ready().put_back(id);
     }
-    if (refusal.error().code == Errc::execution_not_found)
-      parts_.copy.timers().put(id, std::nullopt);
+    if (refusal.error().code == Errc::execution_not_found) parts_.copy.note_timer(id, std::nullopt);
     return call.fail(std::move(refusal.error()));
   }
   const bool duplicate = *(*list)[1].as_text() == "DUPLICATE";
@@ -392,8 +394,8 @@ void Executions::take_in(const Traits& traits, Result<std::vector<Reply>> list, 
   if (traits.tells_timer && !answer.at_end()) {
     const auto kind = timer_kind_from(answer.text());
     const auto due = answer.optional_time();
-    parts_.copy.timers().put(id,
-                             kind && due ? std::optional(core::Timer{*kind, *due}) : std::nullopt);
+    parts_.copy.note_timer(id,
+                           kind && due ? std::optional(core::Timer{*kind, *due}) : std::nullopt);
   }
   if (answer.malformed()) return call.fail(malformed("a command").error());
   for (const auto& message : parse_events(answer.event())) parts_.copy.learn(message);

@@ -1,6 +1,7 @@
 // Operations on one execution or one flow of a store on Valkey: each is one function call.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -31,6 +32,13 @@ class Executions {
   // them, by send().
   void start(store::AnyCall& any, Joint* joint);
   void send(Joint joint);
+
+  // Leases that claims asked for, of what they chose, and those that they got.
+  struct Leases {
+    std::uint64_t asked = 0;
+    std::uint64_t got = 0;
+  };
+  Leases leases() const { return {.asked = leases_asked_, .got = leases_got_}; }
 
  private:
   // Properties of a command that determine how its answer updates the local copy.
@@ -121,6 +129,8 @@ class Executions {
   void read(store::Call<Query>& call, std::vector<std::string> arguments, Tell tell);
 
   Parts parts_;
+  std::atomic<std::uint64_t> leases_asked_ = 0;
+  std::atomic<std::uint64_t> leases_got_ = 0;
 };
 
 // Commands that are sent together, in groups that one function call takes.

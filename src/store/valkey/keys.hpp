@@ -82,6 +82,10 @@ inline std::string old_contract_worker(std::string_view instance, std::string_vi
   return fmt::format("ff:worker:{}:{}", instance, what);
 }
 
+// The processes that live on the store.
+inline constexpr std::string_view servers_tag = "{servers}";
+inline std::string servers(std::string_view tag) { return fmt::format("ff:servers:{}", tag); }
+
 // The secrets that sign the waitpoint tokens of a partition of executions.
 inline std::string key_ring(std::string_view tag) {
   return fmt::format("ff:sec:{}:waitpoint_hmac", tag);

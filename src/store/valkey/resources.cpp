@@ -136,12 +136,25 @@ void Resources::send_if_there_is_room(store::Call<Create>& call) {
 template <class Id>
 Async<std::vector<Id>> Resources::find_ids(std::optional<Namespace> ns, std::optional<Id> after,
                                            std::size_t max) {
+  co_return co_await find_ids<Id>(places_of<Id>(parts_.functions.places()), std::move(ns), after,
+                                  max);
+}
+
+template <class Id>
+Async<std::vector<Id>> Resources::find_own_ids(std::optional<Id> after, std::size_t max) {
+  auto places = parts_.membership.own(places_of<Id>(parts_.functions.places()));
+  co_return co_await find_ids<Id>(std::move(places), std::nullopt, after, max);
+}
+
+template <class Id>
+Async<std::vector<Id>> Resources::find_ids(std::vector<keys::Partition> places,
+                                           std::optional<Namespace> ns, std::optional<Id> after,
+                                           std::size_t max) {
   const Id* const family = nullptr;
   Question question{.function = "ff_admission_ids",
                     .arguments = {index_of(family, ns), after ? after->str() : std::string{},
                                   std::to_string(max)}};
-  const auto answers =
-      co_await parts_.functions.ask(std::move(question), places_of<Id>(parts_.functions.places()));
+  const auto answers = co_await parts_.functions.ask(std::move(question), std::move(places));
   FF_CO_TRY(answers);
   co_return sorted_ids<Id>(*answers, max);
 }
@@ -195,18 +208,18 @@ Async<QuotaList> Resources::answer(ListQuotas query) {
 }
 
 Async<std::vector<BudgetId>> Resources::answer(core::AllBudgets query) {
-  co_return co_await find_ids<BudgetId>(std::nullopt, query.after, query.max);
+  co_return co_await find_own_ids<BudgetId>(query.after, query.max);
 }
 Async<std::vector<QuotaId>> Resources::answer(core::AllQuotas query) {
-  co_return co_await find_ids<QuotaId>(std::nullopt, query.after, query.max);
+  co_return co_await find_own_ids<QuotaId>(query.after, query.max);
 }
 
 Async<core::BudgetsDue> Resources::answer(core::ResetsDue query) {
   Question question{.function = "ff_sweep_resets",
                     .arguments = {std::to_string(query.max + 1)},
                     .moving = Moving::skip};
-  const auto answers =
-      co_await parts_.functions.ask(std::move(question), parts_.functions.places().budgets);
+  const auto answers = co_await parts_.functions.ask(
+      std::move(question), parts_.membership.own(parts_.functions.places().budgets));
   FF_CO_TRY(answers);
   std::vector<std::pair<TimePoint, BudgetId>> resets;
   for (const auto& answer : answers->of_nodes)
@@ -281,7 +294,8 @@ Async<bool> Resources::answer(core::ReconcileBudgets) {
   constexpr std::string_view at_once = "1000";
   std::optional<Error> failure;
   bool any = false;
-  for (const auto& place : parts_.functions.places().budgets) {
+  const auto places = parts_.membership.own(parts_.functions.places().budgets);
+  for (const auto& place : places) {
     const keys::Address address{.place = place, .key = keys::events(place.tag)};
     std::string more = "1";
     while (more == "1" && !parts_.background.is_stopping()) {
@@ -301,7 +315,7 @@ Async<Done> Resources::answer(core::ReconcileQuotas) {
   constexpr std::size_t page_max = 1'000;
   std::optional<QuotaId> after;
   do {
-    const auto page = co_await find_ids<QuotaId>(std::nullopt, after, page_max);
+    const auto page = co_await find_own_ids<QuotaId>(after, page_max);
     FF_CO_TRY(page);
     for (const auto& id : *page) {
       std::string cursor = "0";

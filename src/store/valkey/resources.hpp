@@ -8,6 +8,7 @@
 #include "store/store.hpp"
 #include "store/valkey/calls/functions.hpp"
 #include "store/valkey/calls/sent_call.hpp"
+#include "store/valkey/fleet/membership.hpp"
 
 namespace ff::valkey_store {
 
@@ -18,6 +19,7 @@ class Resources {
     Client& client;
     Functions& functions;
     const ServerClock& clock;
+    const Membership& membership;
     Confirmations* confirmations;  // none: what the server answers counts as safe
   };
   explicit Resources(Parts parts);
@@ -50,6 +52,12 @@ class Resources {
   template <class Id>
   Async<std::vector<Id>> find_ids(std::optional<Namespace> ns, std::optional<Id> after,
                                   std::size_t max);
+  template <class Id>
+  Async<std::vector<Id>> find_ids(std::vector<keys::Partition> places, std::optional<Namespace> ns,
+                                  std::optional<Id> after, std::size_t max);
+  // Those in the partitions that scanners of this process look after.
+  template <class Id>
+  Async<std::vector<Id>> find_own_ids(std::optional<Id> after, std::size_t max);
   template <class Get, class Id>
   Async<std::vector<typename Get::Reply>> get_all(const std::vector<Id>& ids);
 

@@ -154,7 +154,7 @@ Async<store::BlockedPage> Sweeps::answer(store::FindBlocked query) {
                                   std::to_string(from.offset), keys::tag(from.partition)},
                     .moving = Moving::skip,
                     .is_enough = has_stopped};
-  auto partitions = parts_.functions.all_partitions();
+  auto partitions = parts_.membership.own_partitions();
   std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
   if (partitions.empty()) co_return store::BlockedPage{};
   const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
@@ -191,7 +191,7 @@ Async<store::FlowPage> Sweeps::answer(store::FindOpenFlows query) {
                                   keys::tag(from.partition)},
                     .moving = Moving::skip,
                     .is_enough = has_stopped};
-  auto partitions = parts_.functions.all_partitions();
+  auto partitions = parts_.membership.own_partitions();
   std::erase_if(partitions, [&](PartitionIndex each) { return each < from.partition; });
   if (partitions.empty()) co_return store::FlowPage{};
   const auto answers = co_await parts_.functions.ask(std::move(question), partitions);
@@ -234,7 +234,8 @@ Async<store::OwedCancels> Sweeps::answer(store::FindOwedCancels query) {
                     .arguments = {time, of_members ? "members" : "siblings",
                                   std::to_string(query.max)},
                     .moving = Moving::skip};
-  const auto answers = co_await parts_.functions.ask(std::move(question));
+  const auto answers =
+      co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
   FF_CO_TRY(answers);
   store::OwedCancels owed;
   for (const auto& answer : answers->of_nodes)
@@ -271,7 +272,8 @@ Async<store::DueReply> Sweeps::answer(store::RetentionDue query) {
     left -= std::min(left, answer.size());
     return left == 0;
   };
-  auto answers = co_await parts_.functions.ask(std::move(question));
+  auto answers =
+      co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
   FF_CO_TRY(answers);
   store::DueReply reply;
   for (const auto& answer : answers->of_nodes) {
@@ -287,6 +289,7 @@ Async<store::DueReply> Sweeps::answer(store::RetentionDue query) {
 Async<store::ReconcileReply> Sweeps::answer(store::Reconcile query) {
   using enum Functions::Access;
   auto& functions = parts_.functions;
+  if (!parts_.membership.looks_after(query.partition)) co_return store::ReconcileReply{};
   FunctionCall ask_namespaces{"ff_namespaces"};
   const auto namespaces = co_await functions.list_from(
       functions.at_partition(query.partition, std::move(ask_namespaces), reads));
@@ -340,7 +343,8 @@ Async<store::EffectPage> Sweeps::answer(store::FindEffects query) {
   Question question{.function = "ff_sweep_effects",
                     .arguments = {std::to_string(of_each)},
                     .moving = Moving::skip};
-  const auto answers = co_await parts_.functions.ask(std::move(question));
+  const auto answers =
+      co_await parts_.functions.ask(std::move(question), parts_.membership.own_partitions());
   FF_CO_TRY(answers);
   store::EffectPage page;
   for (const auto& answer : answers->of_nodes)

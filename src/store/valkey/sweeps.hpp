@@ -14,6 +14,7 @@ class Sweeps {
     Client& client;
     Functions& functions;
     LocalCopy& copy;
+    const Membership& membership;
     const ServerClock& clock;
   };
   explicit Sweeps(Parts parts) : parts_(parts) {}

@@ -1,5 +1,7 @@
 #include "store/valkey/valkey_store.hpp"
 
+#include <future>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_future.hpp>
 
@@ -15,8 +17,9 @@ namespace ff::valkey_store {
 namespace {
 
 constexpr Millis subscribing_max{2'000};
+constexpr Millis leaving_max{500};
 
-std::string make_origin() {
+std::string make_process_name() {
   SystemRandom random;
   return make_uuid(TimePoint{}, random).str().substr(24);
 }
@@ -42,7 +45,8 @@ Result<std::unique_ptr<store::Store>> ValkeyStore::open(StoreOptions options) {
 
 ValkeyStore::ValkeyStore(StoreOptions options)
     : options_(std::move(options)),
-      own_events_(make_origin()),
+      process_(make_process_name()),
+      own_events_(process_),
       client_(std::make_unique<Client>(background_.executor(), options_.client)),
       confirmations_(make_confirmations(background_, options_)) {}
 
@@ -50,12 +54,25 @@ void ValkeyStore::break_off() {
   if (!background_.stop()) return;
   stopped_.wake();
   copy_.wake();
+  membership_.wake();
   if (subscriber_) subscriber_->close();
   if (confirmations_) confirmations_->close();
   client_->close();
 }
 
+// So that others take over its share at once.
+void ValkeyStore::leave() {
+  if (background_.is_stopping()) return;
+  const auto left = std::make_shared<std::promise<void>>();
+  background_.spawn([this, left]() -> asio::awaitable<void> {
+    co_await membership_.leave();
+    left->set_value();
+  });
+  left->get_future().wait_for(leaving_max);
+}
+
 ValkeyStore::~ValkeyStore() {
+  leave();
   break_off();
   background_.wait();
   subscriber_.reset();
@@ -83,9 +100,14 @@ Async<void> ValkeyStore::prepare() {
   functions_.set_places(std::move(places));
   FF_CO_TRY(co_await set_clock());
   FF_CO_TRY(co_await key_rings_.install());
+  membership_.on_change([this] { copy_.note_division(); });
+  copy_.note_division();
+  co_await membership_.join();
   co_await subscribe();
   FF_CO_TRY(co_await copy_.look_for_ready(functions_.all_partitions()));
   background_.spawn([this] { return copy_.keep_up(); });
+  background_.spawn([this] { return copy_.release_held(); });
+  background_.spawn([this] { return membership_.keep_up(); });
   background_.spawn([this] { return follow_server(); });
   co_return Result<void>{};
 }
@@ -144,6 +166,13 @@ Async<void> ValkeyStore::set_clock() {
   if (!seconds || !micros) co_return malformed("TIME");
   clock_.set(TimePoint{Millis{*seconds * 1000 + *micros / 1000}});
   co_return Result<void>{};
+}
+
+store::Sharing ValkeyStore::sharing() const {
+  const auto leases = executions_.leases();
+  return {.partitions = membership_.own_partitions().size(),
+          .leases_asked = leases.asked,
+          .leases_got = leases.got};
 }
 
 std::string ValkeyStore::list_cursor(TimePoint created_at, const ExecutionId& id) const {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/async/wakeup.hpp"
+#include "store/shared_store.hpp"
 #include "store/valkey/background.hpp"
 #include "store/valkey/caches/local_copy.hpp"
 #include "store/valkey/caches/own_event_filter.hpp"
@@ -11,6 +12,7 @@
 #include "store/valkey/calls/functions.hpp"
 #include "store/valkey/confirmations.hpp"
 #include "store/valkey/executions.hpp"
+#include "store/valkey/fleet/membership.hpp"
 #include "store/valkey/key_rings.hpp"
 #include "store/valkey/open.hpp"
 #include "store/valkey/resources.hpp"
@@ -20,7 +22,7 @@
 namespace ff::valkey_store {
 
 // Opens and closes; what an operation does is in the parts, one for each kind of owner.
-class ValkeyStore final : public store::Store {
+class ValkeyStore final : public store::Store, public store::SharedStore {
  public:
   static Result<std::unique_ptr<store::Store>> open(StoreOptions options);
   ~ValkeyStore() override;
@@ -30,6 +32,7 @@ class ValkeyStore final : public store::Store {
   asio::awaitable<void> catch_up_with_events() override { return own_events_.catch_up(); }
   PartitionIndex partition_count() const override { return functions_.partition_count(); }
   TimePoint now() const override { return clock_.now(); }
+  store::Sharing sharing() const override;
   void break_off() override;
   std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override;
   Result<void> health() const override { return {}; }
@@ -40,10 +43,12 @@ class ValkeyStore final : public store::Store {
   asio::awaitable<void> subscribe();
   asio::awaitable<void> follow_server();
   Async<void> set_clock();
+  void leave();
 
   StoreOptions options_;
   Background background_;
   ServerClock clock_{options_.simulated_clock};
+  std::string process_;  // names this one among all on the store
   OwnEventFilter own_events_;
   Wakeup stopped_{background_.executor()};
   Wakeup subscribed_{background_.executor()};
@@ -54,11 +59,19 @@ class ValkeyStore final : public store::Store {
   std::unique_ptr<valkey::Subscriber> subscriber_;
 
   Functions functions_{background_, *client_, clock_, options_.client};
+  Membership membership_{{.background = background_,
+                          .functions = functions_,
+                          .process = process_,
+                          .joins = options_.sweep || !options_.simulated_clock,
+                          .sweeps = options_.sweep && options_.share == Share::part,
+                          .looks_after_none = options_.share == Share::none,
+                          .pace = options_.pace}};
   LocalCopy copy_{{.background = background_,
                    .functions = functions_,
                    .own_events = own_events_,
                    .clock = clock_,
-                   .sweep = options_.sweep}};
+                   .membership = membership_,
+                   .sweep = options_.sweep || !options_.simulated_clock}};
   Executions executions_{{.client = *client_,
                           .functions = functions_,
                           .copy = copy_,
@@ -68,6 +81,7 @@ class ValkeyStore final : public store::Store {
                         .client = *client_,
                         .functions = functions_,
                         .clock = clock_,
+                        .membership = membership_,
                         .confirmations = confirmations_.get()}};
   KeyRings key_rings_{{.background = background_,
                        .client = *client_,
@@ -79,6 +93,7 @@ class ValkeyStore final : public store::Store {
                   .client = *client_,
                   .functions = functions_,
                   .copy = copy_,
+                  .membership = membership_,
                   .clock = clock_}};
 };
 

@@ -98,6 +98,10 @@ Result<void> set(StoreOptions& options, std::string_view url, std::string_view n
     const auto durability = from_name<Durability>(value);
     if (!durability) return wrong(url, "durability is server, fsync or replicas");
     options.durability = *durability;
+  } else if (name == "share") {
+    const auto share = from_name<Share>(value);
+    if (!share) return wrong(url, "share is part, all or none");
+    options.share = *share;
   } else if (name == "ca_file") {
     options.client.ca_file = value;
   } else if (name == "password_file") {
@@ -113,7 +117,7 @@ Result<void> set(StoreOptions& options, std::string_view url, std::string_view n
     // The name is not shown: after a ? in a password, it is a part of it.
     return wrong(url,
                  "after its ? there are only durability, ca_file, password_file, partitions, "
-                 "budget_partitions and quota_partitions");
+                 "budget_partitions, quota_partitions and share");
   }
   return {};
 }

@@ -5,6 +5,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/log.hpp"
 #include "base/try.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/fields.hpp"
@@ -17,10 +18,16 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr Millis sweep_interval{30'000};
-constexpr int deep_sweep_every = 10;  // sweeps: what was missed behind a long backlog is found, too
+constexpr int deep_look_every = 10;  // looks: what was missed behind a long backlog is found, too
 constexpr Millis retry_interval{10'000};
 // How often partitions are asked that did not answer; while their node is down that costs nothing.
 constexpr Millis absent_interval{500};
+
+// How long the process that made work ready is left to take it, and how much longer each further one. Longer
+// than a claim takes, shorter than a person notices.
+constexpr Millis held_first{3};
+constexpr Millis held_each{2};
+constexpr Millis held_max{15};
 
 // How far ahead timers are known; they are looked up again when half of it is over.
 constexpr Millis horizon{60'000};
@@ -36,7 +43,8 @@ constexpr std::size_t oldest_priorities_max = 16;
 constexpr std::size_t oldest_each_max = 8;
 
 // So that a claim that waits is told of what it may not have heard of.
-core::ExecutionChange reminder_of(const store::Ready& ready, TimePoint now) {
+core::ExecutionChange reminder_of(const store::Ready& ready, TimePoint now,
+                                  std::optional<WorkerId> preferred = {}) {
   return {.event = {.type = EventType::promoted,
                     .at = now,
                     .id = ready.id,
@@ -44,7 +52,19 @@ core::ExecutionChange reminder_of(const store::Ready& ready, TimePoint now) {
                     .lane = ready.lane,
                     .kind = ready.kind},
           .claimable = true,
-          .required = ready.needs.capabilities};
+          .required = ready.needs.capabilities,
+          .preferred = std::move(preferred)};
+}
+
+// "PROCESS.CALL": the process. Programs of the contract have no name.
+std::string_view process_in(std::string_view origin) { return origin.substr(0, origin.find('.')); }
+
+// Each process has its own copy of what waits, so each has to look whether it missed something, but all of them
+// together only as often as one. A process without claims needs to know of nothing.
+bool is_turn_to_look(const Division& division, std::size_t sweeps) {
+  constexpr std::size_t turns_max = 10;
+  const auto turns = std::clamp<std::size_t>(division.claimers(), 1, turns_max);
+  return division.claims() && (sweeps + division.seed()) % turns == 0;
 }
 
 FunctionCall look_at(const ReadyCache::Gap& gap, std::size_t entries, std::string kinds) {
@@ -95,13 +115,96 @@ void LocalCopy::hear(std::string_view text) {
 void LocalCopy::learn(const EventMessage& message) {
   const auto& change = message.change;
   const auto& id = message.indexed.ready.id;
+  bool is_held = false;
   if (change.claimable)
-    ready_.put(message.indexed, message.version);
+    is_held = hold(message);
   else if (message.is_event && !is_of_flow(change.event.type))
     ready_.erase(id, message.version);
-  if (message.is_event) timers_.put(id, change.timer, message.version);
+  if (message.is_event) note_timer(id, change.timer, message.version);
+  const bool is_others = change.timer && !parts_.membership.looks_after(id.partition());
+  if (!is_held && !is_others) {
+    const std::lock_guard lock(sinks_mutex_);
+    return sinks_.on_changes({&change, 1});
+  }
+  auto told = change;
+  if (is_held) told.claimable = false;
+  if (is_others) told.timer.reset();
   const std::lock_guard lock(sinks_mutex_);
-  sinks_.on_changes({&change, 1});
+  sinks_.on_changes({&told, 1});
+}
+
+bool LocalCopy::hold(const EventMessage& message) {
+  const auto& ready = message.indexed.ready;
+  const auto rank = parts_.membership.division()->rank(ready.id, process_in(message.origin));
+  const bool is_kept = ready_.put(message.indexed, message.version, rank > 0);
+  if (rank == 0 || !is_kept) return false;
+  const auto wait = std::min(held_first + static_cast<Millis::rep>(rank - 1) * held_each, held_max);
+  const auto until = SteadyClock::now() + wait;
+  const std::lock_guard lock(held_mutex_);
+  const auto place =
+      held_.emplace(until, reminder_of(ready, parts_.clock.now(), message.change.preferred));
+  if (place == held_.begin()) held_wakeup_.wake();
+  return true;
+}
+
+asio::awaitable<void> LocalCopy::release_held() {
+  while (!parts_.background.is_stopping()) {
+    std::vector<core::ExecutionChange> due;
+    auto next = SteadyClock::time_point::max();
+    {
+      const std::lock_guard lock(held_mutex_);
+      const auto end = held_.upper_bound(SteadyClock::now());
+      for (auto each = held_.begin(); each != end; ++each) due.push_back(std::move(each->second));
+      held_.erase(held_.begin(), end);
+      if (!held_.empty()) next = held_.begin()->first;
+    }
+    std::erase_if(due, [this](const core::ExecutionChange& each) {
+      return !ready_.put_back(each.event.id);  // another process has taken it
+    });
+    if (!due.empty()) {
+      const std::lock_guard lock(sinks_mutex_);
+      sinks_.on_changes(due);
+    }
+    co_await held_wakeup_.wait_until(next);
+  }
+}
+
+void LocalCopy::note_timer(const ExecutionId& id, const std::optional<core::Timer>& timer,
+                           std::optional<Version> version) {
+  if (parts_.membership.looks_after(id.partition())) timers_.put(id, timer, version);
+}
+
+void LocalCopy::note_division() {
+  ready_.divide(parts_.membership.division());
+  const auto partitions = parts_.membership.own_partitions();
+  std::set<PartitionIndex> own(partitions.begin(), partitions.end());
+  std::set<PartitionIndex> lost;
+  std::vector<PartitionIndex> gained;
+  std::ranges::set_difference(own_, own, std::inserter(lost, lost.end()));
+  std::ranges::set_difference(own, own_, std::back_inserter(gained));
+  own_ = std::move(own);
+  timers_.forget(lost);
+  std::erase_if(cut_short_, [&](const auto& each) { return lost.contains(each.first.second); });
+  if (gained.empty() || timers_.known_until() == TimePoint{}) return;
+  parts_.background.spawn([this, gained] { return take_over(gained); });
+}
+
+// What came due there while nobody looked is acted on at once.
+asio::awaitable<void> LocalCopy::take_over(std::vector<PartitionIndex> partitions) {
+  log::debug("partitions taken over={}", partitions.size());
+  const auto looked = co_await look_for_timers(std::move(partitions), timers_.known_until());
+  if (!looked) timers_.looked_up(TimePoint{});
+  for (const auto& timer : timers_.first_of_each()) {
+    const core::ExecutionChange reminder{.event = {.type = EventType::promoted,
+                                                   .at = parts_.clock.now(),
+                                                   .id = {},
+                                                   .ns = {},
+                                                   .lane = {},
+                                                   .kind = {}},
+                                         .timer = timer};
+    const std::lock_guard lock(sinks_mutex_);
+    sinks_.on_changes({&reminder, 1});
+  }
 }
 
 void LocalCopy::note_gap() {
@@ -133,17 +236,21 @@ void LocalCopy::note_missing(const std::vector<keys::Partition>& places) {
 
 asio::awaitable<void> LocalCopy::keep_up() {
   auto next_sweep = SteadyClock::now() + sweep_interval;
-  int sweeps = 0;
+  std::size_t sweeps = 0;
+  int looks = 0;
   while (!parts_.background.is_stopping()) {
     const auto pause = absent_.empty() ? retry_interval : absent_interval;
     co_await wakeup_.wait_until(SteadyClock::now() + pause);
     if (parts_.background.is_stopping()) co_return;
     if (!absent_.empty()) co_await look_for_absent();
     const bool sweep = parts_.sweep && SteadyClock::now() >= next_sweep;
-    if (!missed_something_.exchange(false) && !sweep) continue;
+    const bool missed = missed_something_.exchange(false);
+    if (!missed && !sweep) continue;
     next_sweep = SteadyClock::now() + sweep_interval;
     timers_.looked_up(TimePoint{});
-    if (++sweeps % deep_sweep_every == 0) ready_.forget_extents();
+    ++sweeps;
+    if (!missed && !is_turn_to_look(*parts_.membership.division(), sweeps)) continue;
+    if (++looks % deep_look_every == 0) ready_.forget_extents();
     const auto looked = co_await look_for_ready(parts_.functions.all_partitions());
     if (!looked) missed_something_ = true;
   }
@@ -158,6 +265,7 @@ asio::awaitable<void> LocalCopy::look_for_absent() {
   }
   std::vector<PartitionIndex> back;
   std::ranges::set_difference(absent, absent_, std::back_inserter(back));
+  std::erase_if(back, [this](PartitionIndex each) { return !parts_.membership.looks_after(each); });
   const auto known_until = timers_.known_until();
   if (back.empty() || known_until == TimePoint{}) co_return;
   if (!co_await look_for_timers(back, known_until)) timers_.looked_up(TimePoint{});
@@ -258,6 +366,7 @@ Async<std::size_t> LocalCopy::recount(PartitionIndex partition) {
 }
 
 void LocalCopy::start(store::Call<store::TakeReady>& call) {
+  parts_.membership.note_claim();
   auto oldest = ready_.index_of_oldest(call.operation);
   if (!oldest && ready_.gaps(call.operation).empty())
     return call.done(ready_.take(call.operation));
@@ -330,7 +439,7 @@ std::vector<PartitionIndex> LocalCopy::cut_short(core::TimerKind kind, TimePoint
 Async<void> LocalCopy::look_for_all_timers() {
   const auto asked_for = parts_.clock.now() + horizon;
   timers_.looked_up(asked_for);  // what is heard from now on is kept, the answer does not have it
-  const auto looked = co_await look_for_timers(parts_.functions.all_partitions(), asked_for);
+  const auto looked = co_await look_for_timers(parts_.membership.own_partitions(), asked_for);
   if (!looked) timers_.looked_up(TimePoint{});
   co_return looked;
 }
@@ -369,7 +478,8 @@ Async<void> LocalCopy::look_for_timers(std::vector<PartitionIndex> partitions, T
                 [&](const auto& each) { return looked_at.contains(each.first.second); });
   cut_short_.merge(ended_early);
   std::ranges::sort(found, {}, [](const Found& each) { return each.timer; });
-  for (const auto& [id, timer] : found) timers_.put_earliest(id, timer);
+  for (const auto& [id, timer] : found)
+    if (parts_.membership.looks_after(id.partition())) timers_.put_earliest(id, timer);
   co_return Result<void>{};
 }
 

@@ -18,6 +18,7 @@
 #include "store/valkey/caches/timer_mirror.hpp"
 #include "store/valkey/calls/event_message.hpp"
 #include "store/valkey/calls/functions.hpp"
+#include "store/valkey/fleet/membership.hpp"
 
 namespace ff::valkey_store {
 
@@ -28,6 +29,7 @@ class LocalCopy {
     Functions& functions;
     OwnEventFilter& own_events;
     const ServerClock& clock;
+    Membership& membership;
     bool sweep;  // look from time to time whether something was missed
   };
   explicit LocalCopy(Parts parts) : parts_(parts) {}
@@ -44,16 +46,25 @@ class LocalCopy {
   void note_gap();
   // The node of this partition did not answer: nothing of its partitions is offered or due until it does.
   void note_unreachable(PartitionIndex partition);
+  // The next timer of an execution, as a reply tells it.
+  void note_timer(const ExecutionId& id, const std::optional<core::Timer>& timer,
+                  std::optional<Version> version = {});
+  // Others live on the store, or do other things. On the background's thread.
+  void note_division();
 
   ReadyCache& ready() { return ready_; }
-  TimerMirror& timers() { return timers_; }
 
   // ---- Searches
 
   Async<void> look_for_ready(std::vector<PartitionIndex> partitions);
   // Looks again at intervals, and after a gap, until the store is closed.
   asio::awaitable<void> keep_up();
-  void wake() { wakeup_.wake(); }
+  // Offers what other processes were to take first, and did not; until the store is closed.
+  asio::awaitable<void> release_held();
+  void wake() {
+    wakeup_.wake();
+    held_wakeup_.wake();
+  }
 
   // Counts what waits in a partition. Returns how many counts were wrong.
   Async<std::size_t> recount(PartitionIndex partition);
@@ -71,6 +82,9 @@ class LocalCopy {
   asio::awaitable<void> look_for_oldest(IndexName index);
   Async<void> look_further(const std::vector<ReadyCache::Gap>& gaps,
                            const std::vector<Kind>& kinds);
+  // Puts a claimable execution into the cache. True if another process is to take it first.
+  bool hold(const EventMessage& message);
+  asio::awaitable<void> take_over(std::vector<PartitionIndex> partitions);
   void take_in(ReadyCache::Look& look, const std::vector<IndexLook>& looks);
   Async<store::DueReply> timers_due(store::TimersDue query);
   // Timers up to `until`, and no more than `timers_per_look_` of each kind and partition.
@@ -90,9 +104,15 @@ class LocalCopy {
   std::mutex sinks_mutex_;
   store::Sinks sinks_;
 
+  // Work that other processes are to take first, by when it is offered here.
+  std::mutex held_mutex_;
+  std::multimap<std::chrono::steady_clock::time_point, core::ExecutionChange> held_;
+  Wakeup held_wakeup_{parts_.background.executor()};
+
   std::atomic<bool> missed_something_ = false;
   Wakeup wakeup_{parts_.background.executor()};
   // Only in coroutines of the background, which has one thread.
+  std::set<PartitionIndex> own_;     // that scanners of this process look after
   std::set<PartitionIndex> absent_;  // partitions to look at again soon
   using TimersPlace = std::pair<core::TimerKind, PartitionIndex>;
   std::map<TimersPlace, TimePoint> cut_short_;  // where a look ended early: up to when timers are known

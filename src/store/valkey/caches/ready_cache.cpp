@@ -62,7 +62,7 @@ ReadyCache::Unseen::iterator ReadyCache::erase_unseen(Unseen::iterator unseen) {
 }
 
 void ReadyCache::offer(Known& known) {
-  queue_.add(known.indexed.ready);
+  queue_of(known).add(known.indexed.ready);
   if (std::exchange(known.is_offered, true)) return;
   count_key(known.indexed.index.queue, known.indexed.ready.needs,
             [](KeyCounts& counts) { ++counts.offered; });
@@ -96,7 +96,7 @@ void ReadyCache::forget(const std::set<PartitionIndex>& partitions) {
       ++each;
       continue;
     }
-    queue_.remove(each->second.indexed.ready);
+    queue_of(each->second).remove(each->second.indexed.ready);
     withdraw(each->second);
     each = known_.erase(each);
   }
@@ -123,16 +123,18 @@ void ReadyCache::forget_extents() {
   looked_at_.clear();
 }
 
-void ReadyCache::put(const IndexedReady& ready, std::optional<Version> version) {
+bool ReadyCache::put(const IndexedReady& ready, std::optional<Version> version, bool is_held) {
   const std::lock_guard lock(mutex_);
-  if (is_outdated(ready.ready.id, version)) return;
+  if (is_outdated(ready.ready.id, version)) return false;
   if (looks_ > 0) heard_meanwhile_.insert(ready.ready.id);
   // One that stands behind others is found when those are gone. But a look that is under way may have
   // passed its place before it came.
-  if (further_looks_ == 0 && is_beyond(ready))
-    forget(ready.ready.id);
+  const bool is_kept = further_looks_ > 0 || !is_beyond(ready);
+  if (is_kept)
+    remember(ready, version.value_or(0), is_held);
   else
-    remember(ready, version.value_or(0));
+    forget(ready.ready.id);
+  return is_kept;
 }
 
 void ReadyCache::erase(const ExecutionId& id, std::optional<Version> version) {
@@ -142,12 +144,16 @@ void ReadyCache::erase(const ExecutionId& id, std::optional<Version> version) {
   forget(id);
 }
 
-void ReadyCache::remember(const IndexedReady& ready, Version version) {
+void ReadyCache::remember(const IndexedReady& ready, Version version, bool is_held) {
   const auto& id = ready.ready.id;
   forget(id);
   const auto key = key_of(ready);
   auto& group = group_at(key);
-  offer(known_.insert_or_assign(id, Known{.indexed = ready, .version = version}).first->second);
+  auto& known =
+      known_
+          .insert_or_assign(id, Known{.indexed = ready, .version = version, .share = share_of(id)})
+          .first->second;
+  if (!is_held) offer(known);
   group.offered.emplace(ready.score, id);
   if (group.offered.size() > group_max_) shorten(group);
   settle(key, group);
@@ -163,7 +169,7 @@ void ReadyCache::shorten(Group& group) {
   const auto before = *std::prev(worst);
   set_frontier(group, std::min(group.frontier.value_or(before), before));
   const auto known = known_.find(worst->second);
-  queue_.remove(known->second.indexed.ready);
+  queue_of(known->second).remove(known->second.indexed.ready);
   withdraw(known->second);
   known_.erase(known);
   group.offered.erase(worst);
@@ -172,7 +178,7 @@ void ReadyCache::shorten(Group& group) {
 void ReadyCache::forget(const ExecutionId& id) {
   const auto known = known_.find(id);
   if (known == known_.end()) return;
-  queue_.remove(known->second.indexed.ready);
+  queue_of(known->second).remove(known->second.indexed.ready);
   withdraw(known->second);
   const auto group = groups_.find(key_of(known->second.indexed));
   if (group != groups_.end()) {
@@ -194,11 +200,99 @@ void ReadyCache::settle(const GroupKey& key, const Group& group) {
   }
 }
 
+// ---- Shares ---------------------------------------------------------------------------------------
+
+std::size_t ReadyCache::share_of(const ExecutionId& id) const {
+  return std::min(division_->rank(id), shares_max - 1);
+}
+
+void ReadyCache::divide(std::shared_ptr<const Division> division) {
+  const std::lock_guard lock(mutex_);
+  division_ = std::move(division);
+  random_.seed(static_cast<std::uint32_t>(division_->seed()));
+  for (auto& [id, known] : known_) {
+    const auto share = share_of(id);
+    if (share == known.share) continue;
+    const auto& ready = known.indexed.ready;
+    queue_of(known).remove(ready);
+    known.share = share;
+    if (known.is_offered) queue_of(known).add(ready);
+  }
+}
+
+std::vector<store::Candidate> ReadyCache::take_own(const store::TakeReady& query) {
+  constexpr std::uint32_t compare_every = 8;  // claims
+  auto taken = queues_.front().take(query);
+  if (!taken.empty() && ++takes_ % compare_every == 0) prefer_better(query, taken);
+  return taken;
+}
+
+// A few at random, and most are left: the process whose share it is takes the best.
+std::vector<store::Candidate> ReadyCache::take_of_others(const store::TakeReady& query) {
+  constexpr std::size_t left_each = 4;  // of so many one is taken
+  constexpr std::size_t left_max = 96;
+  auto wide = query;
+  wide.max = query.max + std::min((left_each - 1) * query.max, left_max);
+  std::vector<store::Candidate> taken;
+  for (std::size_t i = 1; i < queues_.size() && taken.empty(); ++i) taken = queues_[i].take(wide);
+  std::ranges::shuffle(taken, random_);
+  const auto wanted = std::min((taken.size() + left_each - 1) / left_each, query.max);
+  for (std::size_t i = wanted; i < taken.size(); ++i) {
+    const auto& known = known_.at(taken[i].id);
+    queue_of(known).add(known.indexed.ready);
+  }
+  taken.resize(wanted);
+  return taken;
+}
+
+// The worst of those taken makes way for the best of each other share, if that is better or much older.
+void ReadyCache::prefer_better(const store::TakeReady& query,
+                               std::vector<store::Candidate>& taken) {
+  constexpr Millis much_older{1'000};
+  auto one = query;
+  one.max = 1;
+  for (std::size_t i = 1; i < queues_.size(); ++i) {
+    auto other = queues_[i].take(one);
+    if (other.empty()) continue;
+    const auto ready_of = [this](const store::Candidate& each) -> const store::Ready& {
+      return known_.at(each.id).indexed.ready;
+    };
+    const auto& worst = ready_of(taken.back());
+    const auto& best = ready_of(other.front());
+    const bool is_better = best.priority != worst.priority
+                               ? best.priority > worst.priority
+                               : best.queued_at + much_older < worst.queued_at;
+    if (is_better) std::swap(taken.back(), other.front());
+    const auto& left = known_.at(other.front().id);
+    queues_[left.share].add(left.indexed.ready);
+  }
+}
+
+// A group is told of once, the members of this process's share first.
+std::vector<store::ReadyGroup> ReadyCache::peek_shares(const store::PeekReady& query) const {
+  std::vector<store::ReadyGroup> groups;
+  std::map<std::tuple<Namespace, LaneId, core::Needs, std::optional<Kind>>, std::size_t> places;
+  for (const auto& queue : queues_)
+    for (auto& each : queue.peek(query)) {
+      const auto [at, is_new] =
+          places.try_emplace({each.ns, each.lane, each.needs, each.kind}, groups.size());
+      if (is_new) {
+        groups.push_back(std::move(each));
+        continue;
+      }
+      auto& best = groups[at->second].best;
+      for (const auto& id : each.best)
+        if (best.size() < query.members_max) best.push_back(id);
+    }
+  return groups;
+}
+
 // ---- Claims ---------------------------------------------------------------------------------------
 
 std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
   const std::lock_guard lock(mutex_);
-  auto taken = queue_.take(query);
+  auto taken = take_own(query);
+  if (taken.empty()) taken = take_of_others(query);
   for (const auto& [id, needs] : taken) {
     withdraw(known_.at(id));
     const auto& known = known_.at(id).indexed;
@@ -212,7 +306,7 @@ std::vector<store::Candidate> ReadyCache::take(const store::TakeReady& query) {
 
 std::vector<store::ReadyGroup> ReadyCache::peek(const store::PeekReady& query) const {
   const std::lock_guard lock(mutex_);
-  auto groups = queue_.peek(query);
+  auto groups = peek_shares(query);
   std::set<std::tuple<Namespace, LaneId, core::Needs, Kind>> shown;
   std::set<std::tuple<Namespace, LaneId, core::Needs>> shown_needs;
   for (const auto& each : groups) {
@@ -242,16 +336,17 @@ std::vector<store::ReadyGroup> ReadyCache::peek(const store::PeekReady& query) c
   return groups;
 }
 
-void ReadyCache::put_back(const ExecutionId& id) {
+bool ReadyCache::put_back(const ExecutionId& id) {
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(id);
-  if (known == known_.end()) return;
+  if (known == known_.end()) return false;
   offer(known->second);
-  if (known->second.is_apart) return;
+  if (known->second.is_apart) return true;
   const auto key = key_of(known->second.indexed);
   auto& group = group_at(key);
   group.offered.emplace(known->second.indexed.score, id);
   settle(key, group);
+  return true;
 }
 
 std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) const {
@@ -294,7 +389,8 @@ std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) con
   };
   // Groups that nobody saw yet stand behind those that are known: they matter when those have nothing, or if it is the turn
   // of their fairness key.
-  const bool wants_unseen = !unseen_.empty() && !queue_.offers(query);
+  const auto offers = [&](const store::ReadyQueue& queue) { return queue.offers(query); };
+  const bool wants_unseen = !unseen_.empty() && std::ranges::none_of(queues_, offers);
   for (const auto& lane : query.lanes) {
     const auto queue = keys::queue(query.ns, lane);
     add_dry(queue);
@@ -313,7 +409,7 @@ std::vector<ReadyCache::Gap> ReadyCache::gaps(const store::TakeReady& query) con
 
 std::optional<IndexName> ReadyCache::index_of_oldest(const store::TakeReady& query) {
   const std::lock_guard lock(mutex_);
-  if (cut_ == 0 || !queue_.oldest_is_due(query)) return std::nullopt;
+  if (cut_ == 0 || !queues_.front().oldest_is_due(query)) return std::nullopt;
   std::set<std::string> queues;
   for (const auto& lane : query.lanes) queues.insert(keys::queue(query.ns, lane));
   // All indexes come in turn, those of the queue after the last one first.
@@ -366,7 +462,10 @@ void ReadyCache::Look::take_in_oldest(const IndexLook& look) {
     const auto& id = each.ready.id;
     if (cache_.heard_meanwhile_.contains(id) || cache_.known_.contains(id)) continue;
     if (!cache_.is_beyond(each)) continue;  // one that is not known there is being claimed
-    auto& known = cache_.known_.emplace(id, Known{.indexed = each, .is_apart = true}).first->second;
+    auto& known =
+        cache_.known_
+            .emplace(id, Known{.indexed = each, .share = cache_.share_of(id), .is_apart = true})
+            .first->second;
     cache_.offer(known);
   }
 }

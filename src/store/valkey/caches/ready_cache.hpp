@@ -2,15 +2,19 @@
 // truth: whoever is chosen here is claimed there, or turns out to be gone.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <random>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "store/ready_queue.hpp"
+#include "store/valkey/fleet/division.hpp"
 
 namespace ff::valkey_store {
 
@@ -60,14 +64,19 @@ struct IndexLook {
 
 // Knows the best of each group: executions of one index and kind with equal needs. Where Valkey has more of a
 // group, that is asked for when those are used up, by a worker that may have them. So neither a long backlog
-// nor work that no worker may start costs memory or time. Thread-safe.
+// nor work that no worker may start costs memory or time.
+//
+// Several processes have the same knowledge, and would all take the same best execution. So each takes its own
+// share first (Division::rank), and of the shares of others a few at random when it has nothing left. Now and then
+// a claim compares the two: work of others that is better, or much older, comes first, since its process may have
+// no worker for it. Thread-safe.
 class ReadyCache {
  public:
   explicit ReadyCache(std::size_t group_max = 1'024) : group_max_(group_max) {}
 
   // It waits for a worker. A reply or message that is older than what is known changes nothing; one without
-  // a version counts as newer.
-  void put(const IndexedReady& ready, std::optional<Version> version = {});
+  // a version counts as newer. With `is_held` it is offered after put_back() only. False if it is not kept.
+  bool put(const IndexedReady& ready, std::optional<Version> version = {}, bool is_held = false);
   // It does not, or not any more. Likewise.
   void erase(const ExecutionId& id, std::optional<Version> version = {});
   // The version that is known of an execution that waits; 0: none.
@@ -76,6 +85,8 @@ class ReadyCache {
   void forget(const std::set<PartitionIndex>& partitions);
   // Valkey may have lost changes: what is heard from here on is newer, whatever its version.
   void forget_versions();
+  // Whose share is what, from here on.
+  void divide(std::shared_ptr<const Division> division);
   // Groups that stand behind much else are looked for anew.
   void forget_extents();
 
@@ -102,8 +113,8 @@ class ReadyCache {
   std::vector<store::Candidate> take(const store::TakeReady& query);
   // As ReadyQueue::peek, with groups of which Valkey has more than is known here.
   std::vector<store::ReadyGroup> peek(const store::PeekReady& query) const;
-  // Offers again what was taken.
-  void put_back(const ExecutionId& id);
+  // Offers again what was taken. False if it is not known any more.
+  bool put_back(const ExecutionId& id);
 
   // Where Valkey may have work for this worker in a group of which nothing is known here: behind `after`.
   struct Gap {
@@ -142,11 +153,18 @@ class ReadyCache {
   struct Known {
     IndexedReady indexed;
     Version version = 0;  // 0: from a look, which does not say
+    std::size_t share = 0;
     bool is_apart = false;  // it is among the oldest, behind what is known of its group
     bool is_offered = false;
   };
+  std::size_t share_of(const ExecutionId& id) const;
+  store::ReadyQueue& queue_of(const Known& known) { return queues_[known.share]; }
+  std::vector<store::Candidate> take_own(const store::TakeReady& query);
+  std::vector<store::Candidate> take_of_others(const store::TakeReady& query);
+  std::vector<store::ReadyGroup> peek_shares(const store::PeekReady& query) const;
+  void prefer_better(const store::TakeReady& query, std::vector<store::Candidate>& taken);
   bool is_outdated(const ExecutionId& id, std::optional<Version> version) const;
-  void remember(const IndexedReady& ready, Version version = 0);
+  void remember(const IndexedReady& ready, Version version = 0, bool is_held = false);
   void offer(Known& known);
   void withdraw(Known& known);
   bool is_beyond(const IndexedReady& ready) const;
@@ -179,7 +197,12 @@ class ReadyCache {
 
   std::size_t group_max_;
   mutable std::mutex mutex_;
-  store::ReadyQueue queue_;
+  std::shared_ptr<const Division> division_ = std::make_shared<Division>();
+  // By rank: what this process takes first, second, and so on; the last one has the rest.
+  static constexpr std::size_t shares_max = 4;
+  std::array<store::ReadyQueue, shares_max> queues_;
+  std::uint32_t takes_ = 0;
+  std::minstd_rand random_;
   std::unordered_map<ExecutionId, Known> known_;
   std::map<GroupKey, Group> groups_;
   std::size_t cut_ = 0;     // groups with a frontier

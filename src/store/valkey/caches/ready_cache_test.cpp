@@ -487,5 +487,98 @@ TEST(ReadyCache, AKeyOfWhichSomethingIsKnownCausesNoLook) {
   EXPECT_THAT(cache.gaps(up_to(1)), IsEmpty());
 }
 
+// ---- Shares of several processes -------------------------------------------------------------------
+
+// Two processes that claim, and the cache of one of them.
+class SharedCaches : public ::testing::Test {
+ protected:
+  std::shared_ptr<const Division> division_of(const char* process) {
+    return std::make_shared<Division>(process, members_);
+  }
+  void SetUp() override {
+    first_.divide(division_of("one"));
+    second_.divide(division_of("two"));
+    for (std::uint8_t i = 1; i <= 200; ++i) put(waiting(i));
+  }
+  void put(const IndexedReady& ready) {
+    first_.put(ready);
+    second_.put(ready);
+  }
+
+  const std::vector<Member> members_{{.process = "one", .sweeps = true, .claims = true},
+                                     {.process = "two", .sweeps = true, .claims = true}};
+  ReadyCache first_;
+  ReadyCache second_;
+};
+
+TEST_F(SharedCaches, DoNotTakeTheSameWhileBothHaveTheirOwn) {
+  std::set<int> taken;
+  for (int i = 0; i < 8; ++i) {
+    for (auto* cache : {&first_, &second_})
+      for (const int number : take(*cache, 8))
+        EXPECT_TRUE(taken.insert(number).second) << number << " is taken by both";
+  }
+  EXPECT_THAT(taken, SizeIs(128));
+}
+
+TEST_F(SharedCaches, TakeOfTheOthersWhenTheirOwnIsUsedUp) {
+  std::set<int> taken;
+  while (true) {
+    const auto numbers = take(first_, 32);
+    if (numbers.empty()) break;
+    taken.insert(numbers.begin(), numbers.end());
+  }
+  EXPECT_THAT(taken, SizeIs(200));
+}
+
+TEST_F(SharedCaches, LeaveMostOfTheOthersShareToIt) {
+  while (true) {
+    const auto numbers = take(first_, 32);
+    if (numbers.size() < 32) break;
+  }
+  EXPECT_THAT(take(first_, 32), SizeIs(::testing::Le(25)));
+}
+
+// The other one may have no worker for it.
+TEST_F(SharedCaches, PreferBetterWorkOfTheOtherNowAndThen) {
+  put(waiting(201, 9));
+  put(waiting(202, 9));
+  put(waiting(203, 9));
+  put(waiting(204, 9));
+  std::set<int> taken;
+  for (int i = 0; i < 40; ++i) taken.merge(std::set<int>{take(first_, 1).front()});
+  for (const int urgent : {201, 202, 203, 204}) EXPECT_TRUE(taken.contains(urgent)) << urgent;
+}
+
+TEST_F(SharedCaches, GetTheShareOfAProcessThatIsGone) {
+  first_.divide(std::make_shared<Division>("one", std::vector{members_.front()}));
+  EXPECT_THAT(take(first_, 200), SizeIs(200));
+}
+
+TEST_F(SharedCaches, DoNotOfferAgainWhatIsTakenWhenTheSharesChange) {
+  const auto taken = take(first_, 32);
+  ASSERT_THAT(taken, SizeIs(32));
+  first_.divide(std::make_shared<Division>());
+  EXPECT_THAT(take(first_, 200), SizeIs(168));
+}
+
+TEST(ReadyCache, OffersWhatIsHeldWhenItIsPutBack) {
+  ReadyCache cache;
+  EXPECT_TRUE(cache.put(waiting(1), {}, true));
+  EXPECT_THAT(take(cache, 1), IsEmpty());
+  cache.divide(std::make_shared<Division>());
+  EXPECT_THAT(take(cache, 1), IsEmpty());
+  EXPECT_TRUE(cache.put_back(waiting(1).ready.id));
+  EXPECT_THAT(take(cache, 1), ElementsAre(1));
+}
+
+TEST(ReadyCache, ForgetsWhatIsHeldAndTakenElsewhere) {
+  ReadyCache cache;
+  cache.put(waiting(1), {}, true);
+  cache.erase(waiting(1).ready.id);
+  EXPECT_FALSE(cache.put_back(waiting(1).ready.id));
+  EXPECT_THAT(take(cache, 1), IsEmpty());
+}
+
 }  // namespace
 }  // namespace ff::valkey_store

@@ -67,6 +67,14 @@ store::DueReply TimerMirror::due(const store::TimersDue& query, TimePoint now) c
   return reply;
 }
 
+std::vector<core::Timer> TimerMirror::first_of_each() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<core::Timer> first;
+  for (const auto& [kind, timers] : timers_)
+    if (!timers.empty()) first.push_back({.kind = kind, .due = timers.begin()->first});
+  return first;
+}
+
 TimePoint TimerMirror::known_until() const {
   const std::lock_guard lock(mutex_);
   return known_until_;

@@ -30,6 +30,9 @@ class TimerMirror {
 
   store::DueReply due(const store::TimersDue& query, TimePoint now) const;
 
+  // The first timer of each kind.
+  std::vector<core::Timer> first_of_each() const;
+
   // Timers beyond what was looked up last are not kept: a million far delays cost no memory.
   TimePoint known_until() const;
   void looked_up(TimePoint until);

@@ -35,6 +35,14 @@ TEST(TimerMirror, TellsWhatIsDueAndWhatIsNext) {
               IsEmpty());
 }
 
+TEST(TimerMirror, TellsTheFirstOfEachKind) {
+  TimerMirror mirror;
+  mirror.looked_up(t0 + Millis{1000});
+  mirror.put(id(1), after(5));
+  mirror.put(id(2), after(3));
+  EXPECT_THAT(mirror.first_of_each(), ElementsAre(after(3)));
+}
+
 TEST(TimerMirror, LateKnowledgeDoesNotEraseNewer) {
   TimerMirror mirror;
   mirror.looked_up(t0 + Millis{1000});

@@ -13,12 +13,14 @@
 namespace ff::valkey_store {
 namespace {
 
-constexpr std::string_view slice = "slice:2";  // milliseconds of Valkey's time that a call for many partitions takes
+constexpr std::string_view slice =
+    "slice:2:";  // milliseconds of Valkey's time that a call for many partitions takes
 constexpr std::string_view rest_prefix = "rest:";
+constexpr std::string_view queue_prefix = "queue:";
 
 }  // namespace
 
-// Answer of one node to a question: [1, word, [partitions that are moving, …, rest:N], …].
+// Answer of one node to a question: [1, word, [partitions that are moving, …, rest:N, queue:Q], …].
 Result<Functions::Slice> Functions::read_slice(Result<Reply> reply, const Question& question) {
   auto list = list_of(std::move(reply));
   FF_TRY(list);
@@ -29,6 +31,8 @@ Result<Functions::Slice> Functions::read_slice(Result<Reply> reply, const Questi
     auto text = text_in(tag);
     if (text.starts_with(rest_prefix))
       found.places_left = parse_number<std::size_t>(text.substr(rest_prefix.size())).value_or(0);
+    else if (text.starts_with(queue_prefix))
+      found.after = text.substr(queue_prefix.size());
     else
       found.moving.push_back(std::move(text));
   }
@@ -193,7 +197,7 @@ Request Functions::request_of(const Question& question, const Share& share) cons
   std::vector<std::string> command{"FCALL_RO", question.function, "0"};
   std::ranges::copy(question.arguments, std::back_inserter(command));
   for (const auto& place : share.places) command.push_back(place.tag);
-  command.emplace_back(slice);
+  command.push_back(std::string(slice) + share.after);
   auto request = unless_down({.command = std::move(command), .route = share.node});
   if (options_.cluster && question.moving == Moving::skip) request.patience = Patience::brief;
   return request;
@@ -241,7 +245,11 @@ Async<Answers> Functions::ask(Question question, std::vector<keys::Partition> pl
         const bool is_enough = question.is_enough && question.is_enough(answer->parts);
         answers.of_nodes.push_back(std::move(answer->parts));
         if (answer->places_left == 0 || is_enough) continue;
-        if (answer->places_left >= share.places.size()) co_return malformed(question.function);
+        const bool goes_on_inside =
+            answer->places_left == share.places.size() && answer->after > share.after;
+        if (answer->places_left >= share.places.size() && !goes_on_inside)
+          co_return malformed(question.function);
+        share.after = std::move(answer->after);
         share.places.erase(share.places.begin(),
                            share.places.end() - static_cast<std::ptrdiff_t>(answer->places_left));
         further.push_back(std::move(share));

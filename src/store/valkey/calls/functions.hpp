@@ -107,6 +107,7 @@ class Functions {
   struct Share {
     valkey::NodeName node;
     std::vector<keys::Partition> places;
+    std::string after = {};  // the queue of the first one behind which to go on
   };
   struct Shares {
     std::vector<Share> of_nodes;
@@ -118,6 +119,7 @@ class Functions {
   struct Slice {
     std::vector<Reply> parts;
     std::size_t places_left = 0;
+    std::string after = {};  // of the first of them
     std::vector<std::string> moving;
   };
   static Result<Slice> read_slice(Result<Reply> reply, const Question& question);

@@ -14,6 +14,11 @@ function totals.add_ended(tag, queue, state, by)
   if state ~= 'completed' then totals.add(tag, queue, state, by) end
 end
 
+-- For sweeping.each: a partition without it has no queue.
+function totals.keys(tag)
+  return {keys.index(tag, 'totals')}
+end
+
 function totals.queues(tag)
   local queues = {}
   for _, field in ipairs(server.call('HKEYS', keys.index(tag, 'totals'))) do

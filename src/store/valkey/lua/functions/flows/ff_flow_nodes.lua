@@ -4,8 +4,9 @@
 --   reply  OK next (empty at the end), then of each node: id, core (flat), newest attempt (flat), records of
 --          its edges (lib/flow_edges.lua), names of the nodes before it, inputs (flat: index, name)
 -- A page ends early behind many edges, also within a node: next is then its place, a dot and the place of the
--- edge to go on with.
+-- edge to go on with. It also ends behind the node that uses up its time.
 local edges_max = 500
+local seconds_max = 0.002  -- of processor time
 
 -- The inputs with a name of their own, of `count` edges from `first` on.
 local function inputs_of(x, first, count)
@@ -47,8 +48,9 @@ server.register_function{
     local flow = flows.find(tag, id, arguments.now(now))
     if not flow then return flows.not_found() end
     local found, edges_left, place, edge = reply.ok(''), edges_max, first, first_edge or 0
+    local over = os.clock() + seconds_max
     for _, node in ipairs(flows.members(flow, first, nodes_max)) do
-      if edges_left <= 0 then break end
+      if edges_left <= 0 or (place > first and os.clock() >= over) then break end
       local x = execution.load(keys.of_execution(tag, node, 'core'), flow.now)
       if x then
         local records = contract_edges.records(x)

@@ -32,24 +32,32 @@ local function count_partition(tag, counts)
     add(queue, 'active', math.max(all - others, 0))
     add(queue, 'reclaimable', server.call('ZCARD', keys.lane_index(tag, queue, 'reclaimable')))
   end
-  local completed, fields = {}, server.call('HGETALL', keys.index(tag, 'totals'))
+  local queues, ended, fields = {}, {}, server.call('HGETALL', keys.index(tag, 'totals'))
   for i = 1, #fields, 2 do
     local queue, what = string.match(fields[i], '^(.*)\31(.*)$')
-    local count = tonumber(fields[i + 1])
-    if what == 'all' then
-      local ended = server.call('ZCARD', keys.lane_index(tag, queue, 'terminal'))
-      completed[queue] = (completed[queue] or 0) + ended
-      add_live(queue, count, ended)
-    else
-      completed[queue] = (completed[queue] or 0) - count
-      add(queue, what, count)
+    if not ended[queue] then
+      queues[#queues + 1], ended[queue] = queue, {}
     end
+    ended[queue][what] = tonumber(fields[i + 1])
   end
-  for queue, count in pairs(completed) do add(queue, 'completed', count) end
+  sweeping.each_queue(queues, function(queue)
+    local completed = 0
+    for what, count in pairs(ended[queue]) do
+      if what == 'all' then
+        local terminal = server.call('ZCARD', keys.lane_index(tag, queue, 'terminal'))
+        completed = completed + terminal
+        add_live(queue, count, terminal)
+      else
+        completed = completed - count
+        add(queue, what, count)
+      end
+    end
+    add(queue, 'completed', completed)
+  end)
 end
 
 server.register_function{
   function_name = 'ff_count',
-  callback = function(_, ARGV) return sweeping.each(ARGV, 1, count_partition) end,
+  callback = function(_, ARGV) return sweeping.each(ARGV, 1, count_partition, totals.keys) end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }

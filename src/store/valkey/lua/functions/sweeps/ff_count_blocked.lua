@@ -11,7 +11,7 @@ server.register_function{
   function_name = 'ff_count_blocked',
   callback = function(_, ARGV)
     return sweeping.each(ARGV, 1, function(tag, found)
-      for _, queue in ipairs(totals.queues(tag)) do
+      sweeping.each_queue(totals.queues(tag), function(queue)
         for _, reason in ipairs(reasons) do
           local key = keys.lane_index(tag, queue, placement.blocked_index[reason])
           local count = server.call('ZCARD', key)
@@ -20,8 +20,8 @@ server.register_function{
             found[#found + 1] = tostring(count)
           end
         end
-      end
-    end)
+      end)
+    end, totals.keys)
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }

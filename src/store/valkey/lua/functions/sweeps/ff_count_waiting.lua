@@ -8,15 +8,15 @@ server.register_function{
   function_name = 'ff_count_waiting',
   callback = function(_, ARGV)
     return sweeping.each(ARGV, 1, function(tag, found)
-      for _, queue in ipairs(totals.queues(tag)) do
+      sweeping.each_queue(totals.queues(tag), function(queue)
         local counts = waiting.counts(tag, queue) or {}
         for i = 1, #counts, 2 do
           found[#found + 1] = queue
           found[#found + 1] = counts[i]
           found[#found + 1] = counts[i + 1]
         end
-      end
-    end)
+      end)
+    end, totals.keys)
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }

@@ -17,6 +17,11 @@ local function add(found, tag, id, reason)
   for i = 1, parts - 1 do found[#found + 1] = f[i] or '' end
 end
 
+-- Only nodes wait for others, and their flow is open.
+local function keys_of_flows(tag)
+  return {keys.index(tag, 'flow_index')}
+end
+
 server.register_function{
   function_name = 'ff_sweep_blocked',
   callback = function(_, ARGV)
@@ -37,7 +42,7 @@ server.register_function{
         count = count + #ids
         if #ids == most then next_tag, next_offset = tag, offset + most end
       end
-    end)
+    end, reason == 'waiting_for_children' and keys_of_flows or totals.keys)
     table.insert(found, 4, next_tag)
     table.insert(found, 5, tostring(next_offset))
     return found

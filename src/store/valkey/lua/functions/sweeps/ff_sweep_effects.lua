@@ -13,7 +13,7 @@ server.register_function{
         found[#found + 1] = tag
         found[#found + 1] = texts
       end
-    end)
+    end, function(tag) return {keys.effects(tag)} end)
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }

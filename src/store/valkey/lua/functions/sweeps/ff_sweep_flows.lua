@@ -20,7 +20,7 @@ server.register_function{
       for _, id in ipairs(page[2]) do ids[#ids + 1] = id end
       count = count + #page[2]
       if page[1] ~= '0' then next_tag, next_cursor = tag, page[1] end
-    end)
+    end, function(tag) return {keys.index(tag, 'flow_index')} end)
     table.insert(found, 4, next_tag)
     table.insert(found, 5, next_cursor)
     return found

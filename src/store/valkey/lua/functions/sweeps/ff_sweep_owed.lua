@@ -16,6 +16,8 @@ server.register_function{
       found[#found + 1], found[#found + 2] = tag, tostring(count)
       found[#found + 1] = of_siblings and server.call('SRANDMEMBER', groups, most)
         or server.call('ZRANGEBYSCORE', backlog, '-inf', now, 'LIMIT', 0, most)
+    end, function(tag)
+      return {keys.index(tag, of == 'siblings' and 'pending_cancel_groups' or 'cancel_backlog')}
     end)
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},

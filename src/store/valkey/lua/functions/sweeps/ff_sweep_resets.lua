@@ -11,7 +11,7 @@ server.register_function{
       local entries = server.call('ZRANGE', keys.index(tag, 'budget_resets'), 0, resets_max - 1,
         'WITHSCORES')
       for _, text in ipairs(entries) do found[#found + 1] = text end
-    end)
+    end, function(tag) return {keys.index(tag, 'budget_resets')} end)
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }

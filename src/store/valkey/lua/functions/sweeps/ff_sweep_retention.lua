@@ -29,7 +29,7 @@ server.register_function{
         look(keys.lane_index(tag, queue, 'terminal'), ids)
       end
       return left == 0
-    end)
+    end, function(tag) return {keys.index(tag, 'flow_retention'), keys.index(tag, 'totals')} end)
     local due = next_end and string.format('%.0f', next_end + placement.retention_default) or ''
     table.insert(found, 4, due)
     return found

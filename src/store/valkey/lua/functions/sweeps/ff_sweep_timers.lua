@@ -26,6 +26,10 @@ server.register_function{
     return sweeping.each(ARGV, with_flows and 4 or 3, function(tag, found)
       for _, kind in ipairs(kinds) do look(tag, found, kind[1], kind[2]) end
       if with_flows then look(tag, found, 'flow_deadline', 'flow_deadline') end
+    end, function(tag)
+      local names = {keys.index(tag, 'flow_deadline')}
+      for _, kind in ipairs(kinds) do names[#names + 1] = keys.index(tag, kind[2]) end
+      return names
     end)
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},

@@ -16,15 +16,15 @@ server.register_function{
     if by_kind then look.kinds, look.any_kind = {}, true end
     return sweeping.each(ARGV, by_kind and 4 or 3, function(tag, found)
       local answer = {}
-      for _, queue in ipairs(totals.queues(tag)) do
+      sweeping.each_queue(totals.queues(tag), function(queue)
         waiting.look(answer, tag, queue, 'eligible', look)
         waiting.look(answer, tag, queue, 'reclaimable', look)
-      end
+      end)
       if #answer > 0 then
         found[#found + 1] = tag
         found[#found + 1] = answer
       end
-    end)
+    end, totals.keys)
   end,
   flags = {'no-writes', 'allow-cross-slot-keys'},
 }
