@@ -476,8 +476,9 @@ void Driver::compare(const ExecutionId& id, Said said) {
   const auto reply = must(said.stored->get());
   for (const auto& each : *reply.as_array())
     stored.push_back(each.as_text() ? *each.as_text() : "nothing");
-  // These two may be left out where they go without saying.
-  constexpr std::size_t eligibility = 2, blocking = 3, outcome = 4;
+  // These may be left out where they go without saying.
+  constexpr std::size_t ownership = 1, eligibility = 2, blocking = 3, outcome = 4;
+  if (stored[ownership] == "nothing") stored[ownership] = "unowned";
   if (stored[blocking] == "nothing")
     stored[blocking] = stored[eligibility] == "eligible_now" ? "waiting_for_worker" : "none";
   if (stored[outcome] == "nothing") stored[outcome] = "none";

@@ -44,15 +44,9 @@ std::string stored_retention(const core::Create& command) {
   return retention == limits::retention_default ? "" : text_of(retention);
 }
 
-// Only a call that is sent again can meet a minted id: it is the same request.
-std::string stored_digest(const core::Create& command) {
-  if (command.minted && !command.submit.idempotency_key) return {};
-  return raw_bytes(core::request_digest(command.submit));
-}
-
 FunctionCall call_for(core::Create& command) {
   auto& submit = command.submit;
-  auto digest = stored_digest(command);
+  auto digest = raw_bytes(core::request_digest(submit));
   const auto& policy = submit.policy;
   const bool usual_window = policy.dedup_window == Policy{}.dedup_window;
   std::vector<std::string> arguments{

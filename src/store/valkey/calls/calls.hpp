@@ -18,9 +18,8 @@ struct FunctionCall {
 
 // Whether its payload is set beside it first (Request of set_payload), as bytes cost less that way.
 bool sends_payload_ahead(const core::Create& command);
-// What is stored of them; empty: nothing.
+// What is stored of it; empty: nothing.
 std::string stored_retention(const core::Create& command);
-std::string stored_digest(const core::Create& command);
 FunctionCall call_for(core::Create& command);
 FunctionCall call_for(core::GrantIssue& command);
 FunctionCall call_for(core::LeaseGrant& command);

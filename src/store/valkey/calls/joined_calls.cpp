@@ -33,12 +33,13 @@ std::size_t JoinableCall::bytes() const {
 std::optional<JoinableCall> joinable_call_for(core::Create& command) {
   auto& submit = command.submit;
   if (!needs_little(submit)) return std::nullopt;
+  auto digest = raw_bytes(core::request_digest(submit));
   return JoinableCall{
       .function = "ff_submit_many",
       .shared = {submit.ns.str(), submit.lane.str(), submit.kind.str(),
                  std::to_string(submit.priority), stored_retention(command)},
       .own = {sends_payload_ahead(command) ? "#" : "=" + std::move(submit.payload),
-              stored_digest(command),
+              std::move(digest),
               std::string(command.id.uuid().bytes().begin(), command.id.uuid().bytes().end())}};
 }
 

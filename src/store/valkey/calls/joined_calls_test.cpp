@@ -53,13 +53,5 @@ TEST(JoinedCalls, ASubmitThatNeedsMoreGoesByItself) {
   EXPECT_FALSE(joinable_call_for(retried));
 }
 
-// Nothing is stored to compare a request with that only this call can make.
-TEST(JoinedCalls, ADigestIsStoredIfTheRequestCanComeOnceMore) {
-  auto request = create();
-  EXPECT_EQ(stored_digest(request), "");
-  request.minted = false;
-  EXPECT_EQ(stored_digest(request).size(), 8U);
-}
-
 }  // namespace
 }  // namespace ff::valkey_store

@@ -22,9 +22,9 @@ function execution.read(core_key)
   return fields
 end
 
--- What goes without saying: an execution of our own engine has two fields of the state vector only once they have said
+-- What goes without saying: an execution of our own engine has three fields of the state vector only once they have said
 -- something else, and a version only once that does not follow from its state.
-local usual_outcome = 'none'
+local usual_outcome, usual_ownership = 'none', 'unowned'
 local function usual_blocking(f)
   return f.eligibility_state == 'eligible_now' and 'waiting_for_worker' or 'none'
 end
@@ -35,6 +35,8 @@ local function leave_out_usual(x)
   if not x.shows_version then changed.v = nil end
   x.shows_blocking = x.shows_blocking or x.by_contract or f.blocking_reason ~= usual_blocking(f)
   x.shows_outcome = x.shows_outcome or x.by_contract or f.terminal_outcome ~= usual_outcome
+  x.shows_ownership = x.shows_ownership or x.by_contract or f.ownership_state ~= usual_ownership
+  if not x.shows_ownership then changed.ownership_state = nil end
   if not x.shows_blocking then changed.blocking_reason = nil end
   if not x.shows_outcome then changed.terminal_outcome = nil end
 end
@@ -47,6 +49,8 @@ function execution.of_fields(core_key, fields, now)
   fields.v = fields.v or folded.version(fields)
   fields.blocking_reason = fields.blocking_reason or usual_blocking(fields)
   fields.terminal_outcome = fields.terminal_outcome or usual_outcome
+  x.shows_ownership = fields.ownership_state ~= nil
+  fields.ownership_state = fields.ownership_state or usual_ownership
   x.places, x.holder = placement.of(fields), placement.holder(fields)
   x.held, x.is_stored = fields.admission, true
   if fields.lifecycle_phase == 'terminal' then x.ended_as = fields.public_state end

@@ -36,26 +36,21 @@ function plain.submit(core_key, ARGV)
     retention_ms, content_type, traceparent, policy_json, capabilities, attempt_timeout_ms, execution_deadline_ms,
     uuid, tag_key = unpack(ARGV, 1, 21)
   if not is_on or delay_until ~= '' or deadline ~= '' or idempotency_key ~= '' or dedup_ms ~= '' or policy_json ~= ''
-    or capabilities ~= '' or execution_deadline_ms ~= '' or tag_key then
+    or capabilities ~= '' or execution_deadline_ms ~= '' or tag_key or server.call('EXISTS', core_key) == 1 then
     return nil
   end
 
   local tag, id = keys.parse_core(core_key)
   local payload_key = payload ~= '=' and keys.of_execution(tag, id, 'payload')
-  -- A payload that was set beside a new core still has its expiry.
-  if payload == '#' then
-    if server.call('PERSIST', payload_key) == 0 then return nil end
-  elseif server.call('EXISTS', core_key) == 1 then
-    return nil
-  end
+  if payload == '#' and server.call('PERSIST', payload_key) == 0 then return nil end
   local now = arguments.now(now_text)
   local created_at = created.next_time(tag, namespace, now)
   local queue = namespace == 'default' and lane or namespace .. '\30' .. lane
   -- The fields that are read most often are in front: they are found first.
   local fields = {
-    'plain', plainness.usual, 'eligibility_state', 'eligible_now', 'ownership_state', 'unowned', 'namespace', namespace,
-    'lane_id', lane, 'execution_kind', kind, 'lifecycle_phase', 'runnable', 'attempt_state', 'pending_first_attempt',
-    'public_state', 'waiting', 'created_at', created_at,
+    'plain', plainness.usual, 'eligibility_state', 'eligible_now', 'namespace', namespace, 'lane_id', lane,
+    'execution_kind', kind, 'lifecycle_phase', 'runnable', 'attempt_state', 'pending_first_attempt', 'public_state',
+    'waiting', 'created_at', created_at, 'digest', digest,
   }
   local usual_size = #fields
   add_if_given(fields, 'queue', queue, lane)
@@ -65,7 +60,6 @@ function plain.submit(core_key, ARGV)
   add_if_given(fields, 'traceparent', traceparent, '')
   add_if_given(fields, 'attempt_timeout_ms', attempt_timeout_ms, '')
   if #fields > usual_size then fields[2] = plainness.with_options end
-  add_if_given(fields, 'digest', digest, '')
 
   server.call('HSET', core_key, unpack(fields))
   if payload_key and payload ~= '#' then server.call('SET', payload_key, string.sub(payload, 2)) end

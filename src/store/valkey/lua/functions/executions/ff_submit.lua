@@ -71,7 +71,7 @@ local function submit(core_key, ARGV)
     namespace = namespace, lane_id = lane, execution_kind = kind,
     -- Tenants do not block each other: each has its own queue for a lane.
     queue = namespace ~= 'default' and namespace .. '\30' .. lane or nil,
-    priority = priority ~= '0' and priority or nil, digest = given(digest),
+    priority = priority ~= '0' and priority or nil, digest = digest,
     deadline = deadline_of(now, tonumber(deadline), tonumber(execution_deadline_ms)),
     idempotency_key = idempotency_key, dedup_ms = dedup_ms, retention_ms = given(retention_ms),
     content_type = given(content_type), traceparent = given(traceparent),
