@@ -7,6 +7,7 @@
 
 #include "base/try.hpp"
 #include "engine/bulks/bulk_matches.hpp"
+#include "engine/starting/wait_reasons.hpp"
 
 namespace ff {
 namespace {
@@ -96,6 +97,8 @@ Async<ExecutionList> sorted_page(store::Store& store, WorkerCache& workers, List
   if (shown < all->size()) page.next = to_cursor(key_of((*all)[shown - 1], order), order);
   all->resize(shown);
   page.executions = std::move(*all);
+  WaitReasons reasons(store, workers);
+  co_await reasons.show(page.executions);
   co_return page;
 }
 

@@ -218,7 +218,7 @@ TEST_P(BulkConformance, RedrivesTheFlowsOfNodesThatMatch) {
   EXPECT_EQ(run_job(bulk(BulkAction::redrive, "kind:a")),
             "completed: 2 matched, 1 done, 0 failed, 1 skipped");
   home_->run_scanners();
-  EXPECT_EQ(must(run(GetFlow{.id = id})).flow.state, FlowState::running);
+  EXPECT_EQ(must(run(GetFlow{.id = id})).state, FlowState::running);
   EXPECT_EQ(run_job(bulk(BulkAction::remove, fmt::format("flow:{}", id.str()))),
             "completed: 2 matched, 0 done, 0 failed, 2 skipped")
       << "nodes go with their flow";

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text/utf8.hpp"
 #include "cli/input/stop_signals.hpp"
 #include "cli/output/pages.hpp"
 #include "cli/output/progress.hpp"
