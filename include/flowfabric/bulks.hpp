@@ -29,10 +29,10 @@ constexpr bool is_terminal(BulkState state) { return state != BulkState::running
 // What is done to each execution.
 struct BulkWork {
   BulkAction action{};
-  std::string reason = {};                     // of cancel, replay and redrive
-  std::optional<std::int32_t> priority = {};   // of priority
-  Tags set = {};                               // of tags
-  std::vector<std::string> remove = {};        // of tags: keys
+  std::string reason = {};                    // of cancel, replay and redrive
+  std::optional<std::int32_t> priority = {};  // of priority
+  Tags set = {};                              // of tags
+  std::vector<std::string> remove = {};       // of tags: keys
   bool operator==(const BulkWork&) const = default;
 };
 
@@ -48,7 +48,8 @@ struct BulkCounts {
   std::uint64_t matched = 0;  // done, failed and skipped together
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
-  std::uint64_t skipped = 0;  // the action does not apply: to cancel what has ended, to replay what has not
+  std::uint64_t skipped =
+      0;  // the action does not apply: to cancel what has ended, to replay what has not
   bool operator==(const BulkCounts&) const = default;
 };
 
@@ -68,9 +69,9 @@ struct BulkInfo {
 };
 
 struct StartBulkReply {
-  std::optional<BulkId> id = {};  // none: a dry run
-  bool duplicate = false;         // the job was started before
-  std::string where;              // as it is carried out: times are absolute
+  std::optional<BulkId> id = {};              // none: a dry run
+  bool duplicate = false;                     // the job was started before
+  std::string where;                          // as it is carried out: times are absolute
   std::optional<std::uint64_t> matches = {};  // of a dry run
   bool at_least = false;                      // there may be more: the look was cut
   bool operator==(const StartBulkReply&) const = default;
@@ -123,14 +124,12 @@ struct ListBulks {
 // Ends a job that runs; what it has done stays done.
 struct StopBulk {
   using Reply = BulkInfo;
-  static constexpr OperationRow row{.owner = Owner::bulk,
-                                    .writes = Writes::durable,
-                                    .is_audited = true,
-                                    .http = {HttpMethod::post,
-                                             "/v1/bulks/{id}/stop",
-                                             Role::admin,
-                                             "Stop a bulk job",
-                                             {"stopped"}}};
+  static constexpr OperationRow row{
+      .owner = Owner::bulk,
+      .writes = Writes::durable,
+      .is_audited = true,
+      .http = {
+          HttpMethod::post, "/v1/bulks/{id}/stop", Role::admin, "Stop a bulk job", {"stopped"}}};
   BulkId id;
 };
 

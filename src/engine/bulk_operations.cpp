@@ -25,8 +25,7 @@ Async<StartBulkReply> LocalEngine::handle(StartBulk operation) {
   if (created->duplicate && !core::is_same(created->bulk, operation))
     co_return core::refusals::duplicate_mismatch(id);
   if (options_.scan && bulks_handle_) scanners_.due_in(*bulks_handle_, Millis{0});
-  co_return StartBulkReply{
-      .id = id, .duplicate = created->duplicate, .where = created->bulk.where};
+  co_return StartBulkReply{.id = id, .duplicate = created->duplicate, .where = created->bulk.where};
 }
 
 Async<BulkInfo> LocalEngine::handle(GetBulk operation) {

@@ -69,9 +69,10 @@ Async<std::vector<ExecutionInfo>> read_all(store::Store& store, WorkerCache& wor
   if (page->next)
     co_return fail_field(
         Errc::invalid_input, "order",
-        fmt::format("this order looks at every execution that may match, and there are more than {}; "
-                    "narrow the list by created or a tag, or take the order newest",
-                    limits::sorted_looks_max));
+        fmt::format(
+            "this order looks at every execution that may match, and there are more than {}; "
+            "narrow the list by created or a tag, or take the order newest",
+            limits::sorted_looks_max));
   co_return std::move(page->executions);
 }
 

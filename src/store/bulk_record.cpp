@@ -90,8 +90,8 @@ Result<core::Bulk> decode_bulk(std::string_view bytes) {
   if (stored.has_ended_at_ms()) bulk.ended_at = bulk_time(stored.ended_at_ms());
   if (stored.has_cursor()) bulk.cursor = stored.cursor();
   if (stored.has_runner_until_ms())
-    bulk.lease = core::BulkLease{.runner = stored.runner(),
-                                 .until = bulk_time(stored.runner_until_ms())};
+    bulk.lease =
+        core::BulkLease{.runner = stored.runner(), .until = bulk_time(stored.runner_until_ms())};
   bulk.version = stored.version();
   if (!is_parsed || !read.ok())
     return fail(Errc::store_damaged,

@@ -21,7 +21,8 @@ BulkId some_bulk_id(int number) {
 
 std::string text(const BulkInfo& bulk) {
   return fmt::format("{}: {} matched, {} done, {} failed, {} skipped", to_string(bulk.state),
-                     bulk.counts.matched, bulk.counts.done, bulk.counts.failed, bulk.counts.skipped);
+                     bulk.counts.matched, bulk.counts.done, bulk.counts.failed,
+                     bulk.counts.skipped);
 }
 
 class BulkConformance : public Conformance {
@@ -49,9 +50,11 @@ class BulkConformance : public Conformance {
 // ---- Filters -------------------------------------------------------------------------------------
 
 TEST_P(BulkConformance, FilterHasATermForEachThing) {
-  submit(Submit{.lane = lane("gpu"), .kind = kind("a"), .priority = 3, .tags = {{"app.user", "42"}}});
+  submit(
+      Submit{.lane = lane("gpu"), .kind = kind("a"), .priority = 3, .tags = {{"app.user", "42"}}});
   advance(1s);
-  submit(Submit{.lane = lane("gpu"), .kind = kind("b"), .priority = 7, .tags = {{"app.user", "43"}}});
+  submit(
+      Submit{.lane = lane("gpu"), .kind = kind("b"), .priority = 7, .tags = {{"app.user", "43"}}});
   advance(1s);
   submit_kind("c");
   advance(1s);
@@ -86,8 +89,9 @@ TEST_P(BulkConformance, FilterAndFieldsHoldTogether) {
 }
 
 TEST_P(BulkConformance, FilterThatCannotBeMeantIsRefused) {
-  for (const char* where : {"colour:red", "payload:x", "state:done", "state:failed OR lane:a", "kind:a*",
-                            "created:>-1h created:<-2h", "created:yesterday", "lane:", "priority:>9000"}) {
+  for (const char* where :
+       {"colour:red", "payload:x", "state:done", "state:failed OR lane:a", "kind:a*",
+        "created:>-1h created:<-2h", "created:yesterday", "lane:", "priority:>9000"}) {
     ListExecutions list;
     list.where = where;
     const auto reply = run(list);
@@ -101,7 +105,8 @@ TEST_P(BulkConformance, FilterThatCannotBeMeantIsRefused) {
 TEST_P(BulkConformance, ListsComeInOtherOrders) {
   std::vector<ExecutionId> ids;
   for (const char* name : {"a", "b", "c", "d"}) {
-    ids.push_back(submit(Submit{.kind = kind(name), .priority = 10 * static_cast<int>(ids.size() % 2)}));
+    ids.push_back(
+        submit(Submit{.kind = kind(name), .priority = 10 * static_cast<int>(ids.size() % 2)}));
     advance(1ms);
   }
   must(run(Cancel{.id = ids[1]}));
@@ -112,7 +117,8 @@ TEST_P(BulkConformance, ListsComeInOtherOrders) {
   EXPECT_THAT(kinds("state:cancelled", ListOrder::ended_oldest), ElementsAre("b", "a"));
   EXPECT_THAT(kinds("priority:>=10", ListOrder::oldest), ElementsAre("b", "d"));
   const auto by_priority = kinds("", ListOrder::priority_highest);
-  EXPECT_THAT(std::vector(by_priority.begin(), by_priority.begin() + 2), UnorderedElementsAre("b", "d"));
+  EXPECT_THAT(std::vector(by_priority.begin(), by_priority.begin() + 2),
+              UnorderedElementsAre("b", "d"));
   // Page after page.
   ListExecutions page{.limit = 3};
   page.order = ListOrder::priority_lowest;
@@ -195,7 +201,8 @@ TEST_P(BulkConformance, ChangesPrioritiesAndTags) {
 }
 
 TEST_P(BulkConformance, DeletesWhatEnded) {
-  const auto ended = submit(Submit{.idempotency_key = *IdempotencyKey::parse("once"), .kind = kind("a")});
+  const auto ended =
+      submit(Submit{.idempotency_key = *IdempotencyKey::parse("once"), .kind = kind("a")});
   const auto waits = submit_kind("a");
   must(run(Cancel{.id = ended}));
   EXPECT_EQ(run_job(bulk(BulkAction::remove, "kind:a")),
@@ -203,7 +210,9 @@ TEST_P(BulkConformance, DeletesWhatEnded) {
   EXPECT_EQ(error_of(GetExecution{ended}), Errc::execution_not_found);
   EXPECT_EQ(state_of(waits), ExecutionState::waiting);
   // Its idempotency key is free.
-  EXPECT_FALSE(must(run(Submit{.idempotency_key = *IdempotencyKey::parse("once"), .kind = kind("a")})).duplicate);
+  EXPECT_FALSE(
+      must(run(Submit{.idempotency_key = *IdempotencyKey::parse("once"), .kind = kind("a")}))
+          .duplicate);
 }
 
 TEST_P(BulkConformance, RedrivesTheFlowsOfNodesThatMatch) {
@@ -297,7 +306,8 @@ TEST_P(BulkConformance, JobsAreListedByNamespace) {
 }
 
 TEST_P(BulkConformance, ANamespaceRunsSoManyAtATime) {
-  for (std::uint32_t i = 0; i < limits::bulks_running_max; ++i) must(run(bulk(BulkAction::cancel, "kind:a")));
+  for (std::uint32_t i = 0; i < limits::bulks_running_max; ++i)
+    must(run(bulk(BulkAction::cancel, "kind:a")));
   EXPECT_EQ(error_of(bulk(BulkAction::cancel, "kind:a")), Errc::resource_exhausted);
   auto other = bulk(BulkAction::cancel, "kind:a");
   other.ns = ns("tenant");

@@ -25,7 +25,9 @@ struct RandomTerm {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
-  unsigned below(unsigned end) { return std::uniform_int_distribution<unsigned>(0, end - 1)(engine_); }
+  unsigned below(unsigned end) {
+    return std::uniform_int_distribution<unsigned>(0, end - 1)(engine_);
+  }
   template <class T>
   T one_of(std::initializer_list<T> choices) {
     return *(choices.begin() + below(static_cast<unsigned>(choices.size())));
@@ -116,8 +118,9 @@ RandomTerm any_term(Random& random) {
     case 0: {
       std::vector<ExecutionState> states;
       std::vector<std::string_view> texts;
-      for (const auto state : {ExecutionState::waiting, ExecutionState::delayed, ExecutionState::active,
-                               ExecutionState::failed, ExecutionState::cancelled})
+      for (const auto state :
+           {ExecutionState::waiting, ExecutionState::delayed, ExecutionState::active,
+            ExecutionState::failed, ExecutionState::cancelled})
         if (random.below(2) == 0) {
           states.push_back(state);
           texts.push_back(to_string(state));
@@ -129,11 +132,13 @@ RandomTerm any_term(Random& random) {
     }
     case 1: {
       const auto name = any_name(random);
-      return {"lane:" + in_quotes(name), [=](const ExecutionInfo& i) { return i.lane.str() == name; }};
+      return {"lane:" + in_quotes(name),
+              [=](const ExecutionInfo& i) { return i.lane.str() == name; }};
     }
     case 2: {
       const auto name = any_name(random);
-      return {"kind:" + in_quotes(name), [=](const ExecutionInfo& i) { return i.kind.str() == name; }};
+      return {"kind:" + in_quotes(name),
+              [=](const ExecutionInfo& i) { return i.kind.str() == name; }};
     }
     case 3: {
       const auto key = random.one_of<std::string>({"app.x", "app.y"});
@@ -155,7 +160,8 @@ RandomTerm any_term(Random& random) {
       return time_term(random, "created",
                        [](const ExecutionInfo& info) { return std::optional(info.created_at); });
     default:
-      return time_term(random, "ended", [](const ExecutionInfo& info) { return info.completed_at; });
+      return time_term(random, "ended",
+                       [](const ExecutionInfo& info) { return info.completed_at; });
   }
 }
 
@@ -169,7 +175,8 @@ TEST(Filters, AgreeWithANaiveFilter) {
       std::string text;
       for (unsigned n = random.below(4); n > 0; --n) {
         terms.push_back(any_term(random));
-        text += (text.empty() ? "" : random.one_of<std::string>({" ", "  ", "\t"})) + terms.back().text;
+        text +=
+            (text.empty() ? "" : random.one_of<std::string>({" ", "  ", "\t"})) + terms.back().text;
       }
       const auto filter = core::parse_filter(text, now);
       const auto absolute =
@@ -186,8 +193,8 @@ TEST(Filters, AgreeWithANaiveFilter) {
         if (!filter) {
           // What is refused as a contradiction matches nothing; the others name a term twice.
           const bool is_twice = filter.error().message.find("twice") != std::string::npos;
-          ASSERT_TRUE(is_twice || !expected)
-              << text << "\n" << filter.error().message << "\nseed " << seed;
+          ASSERT_TRUE(is_twice || !expected) << text << "\n"
+                                             << filter.error().message << "\nseed " << seed;
           continue;
         }
         matching += expected ? 1 : 0;

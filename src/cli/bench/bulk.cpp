@@ -71,8 +71,8 @@ Result<Figures> bulk(const Settings& settings) {
   FF_TRY(before);
   FF_TRY(submit_cancelled(**engine, settings.tasks * 2));
   FF_TRY(submit_all(**engine, settings, settings.tasks));
-  auto cancelling = std::async(std::launch::async,
-                               [&] { return cancel_all(**engine, settings.tasks * 2); });
+  auto cancelling =
+      std::async(std::launch::async, [&] { return cancel_all(**engine, settings.tasks * 2); });
   const auto drained = drain(**engine, settings, settings.tasks);
   const bool covers = cancelling.wait_for(std::chrono::seconds{0}) != std::future_status::ready;
   const auto beside = cancelling.get();

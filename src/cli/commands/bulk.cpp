@@ -101,10 +101,11 @@ Result<ExitCode> follow(const Context& context, Client& client, const BulkId& id
     }
   }
   if (last && is_terminal(last->state)) return print_end(context, *last);
-  return fail(Errc::execution_not_terminal,
-              fmt::format("interrupted; the bulk job goes on. Follow it: ff bulk get {} --follow; stop it: "
-                          "ff bulk stop {}",
-                          id.str(), id.str()));
+  return fail(
+      Errc::execution_not_terminal,
+      fmt::format("interrupted; the bulk job goes on. Follow it: ff bulk get {} --follow; stop it: "
+                  "ff bulk stop {}",
+                  id.str(), id.str()));
 }
 
 Result<ExitCode> start(const Context& context, const BulkArguments& given) {
@@ -180,17 +181,19 @@ std::shared_ptr<Request> request_for_bulk(Arguments& arguments) {
 }  // namespace
 
 Run setup_bulk_cancel(Arguments& arguments) {
-  return setup_action(arguments, BulkAction::cancel,
-                      "  ff bulk cancel --where 'lane:mail state:waiting' --dry-run\n"
-                      "  ff bulk cancel --where 'tag:billing.customer=7' --reason 'wrong customer'");
+  return setup_action(
+      arguments, BulkAction::cancel,
+      "  ff bulk cancel --where 'lane:mail state:waiting' --dry-run\n"
+      "  ff bulk cancel --where 'tag:billing.customer=7' --reason 'wrong customer'");
 }
 Run setup_bulk_replay(Arguments& arguments) {
   return setup_action(arguments, BulkAction::replay,
                       "  ff bulk replay --where 'state:failed kind:render ended:>-2h'");
 }
 Run setup_bulk_redrive(Arguments& arguments) {
-  return setup_action(arguments, BulkAction::redrive,
-                      "  ff bulk redrive --where 'state:failed ended:>-1d'     (the flows of these nodes)");
+  return setup_action(
+      arguments, BulkAction::redrive,
+      "  ff bulk redrive --where 'state:failed ended:>-1d'     (the flows of these nodes)");
 }
 Run setup_bulk_priority(Arguments& arguments) {
   return setup_action(arguments, BulkAction::priority,

@@ -9,9 +9,10 @@ Result<Filter> bulk_filter(const StartBulk& start, TimePoint now) {
   auto filter = parse_filter(start.where, now);
   FF_TRY(filter);
   if (filter->is_empty())
-    return fail_field(Errc::invalid_input, "where",
-                      "where must have at least one term, such as state:failed: a bulk job does not act "
-                      "on everything by mistake");
+    return fail_field(
+        Errc::invalid_input, "where",
+        "where must have at least one term, such as state:failed: a bulk job does not act "
+        "on everything by mistake");
   // Times are in milliseconds: what was submitted before the start may have the same.
   const auto until = now + Millis{1};
   auto& before = filter->created.before;
@@ -84,7 +85,8 @@ bool means_skipped(const Error& error) {
 void note_failure(Bulk& bulk, const ExecutionId& id, const Error& error) {
   ++bulk.counts.failed;
   if (bulk.failures.size() < limits::bulk_failures_max)
-    bulk.failures.push_back({.id = id, .error = std::string(error.name()), .message = error.message});
+    bulk.failures.push_back(
+        {.id = id, .error = std::string(error.name()), .message = error.message});
 }
 
 }  // namespace ff::core

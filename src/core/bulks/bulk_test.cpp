@@ -30,7 +30,8 @@ TEST(Bulk, TouchesOnlyWhatWasSubmittedBeforeItsStart) {
 }
 
 TEST(Bulk, NeedsATerm) {
-  EXPECT_EQ(bulk_filter(StartBulk{.where = " ", .work = {}}, now).error().code, Errc::invalid_input);
+  EXPECT_EQ(bulk_filter(StartBulk{.where = " ", .work = {}}, now).error().code,
+            Errc::invalid_input);
 }
 
 TEST(Bulk, EndsOnce) {

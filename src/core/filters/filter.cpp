@@ -19,7 +19,7 @@ constexpr std::string_view allowed_terms =
 
 // In what people may ask for and the record of an execution does not answer.
 constexpr std::array<std::string_view, 12> not_indexed{
-    "payload", "result",  "reason",   "error",  "failure",      "category",
+    "payload", "result",  "reason",   "error",  "failure",         "category",
     "message", "content", "progress", "signal", "idempotency_key", "step"};
 
 std::unexpected<Error> refuse(std::size_t position, const std::string& why) {
@@ -66,8 +66,9 @@ class Scanner {
                     fmt::format("there is no '{}': all terms must hold; any of several states is "
                                 "state:failed,expired",
                                 term.key));
-    return refuse(term.position, fmt::format("'{}' is no term; one is key:value, and the keys are {}",
-                                             printable(term.key), allowed_terms));
+    return refuse(term.position,
+                  fmt::format("'{}' is no term; one is key:value, and the keys are {}",
+                              printable(term.key), allowed_terms));
   }
 
   // Up to the next blank that is not in quotation marks.
@@ -124,9 +125,10 @@ Result<TimePoint> read_time(std::string_view text, std::size_t position, TimePoi
   } else if (const auto time = parse_rfc3339(text)) {
     return *time;
   }
-  return refuse(position, fmt::format("'{}' is not a time; write 2026-01-31T12:00:00Z, 2026-01-31, or "
-                                      "-30s, -5m, -2h or -1d for so long ago",
-                                      printable(text)));
+  return refuse(position,
+                fmt::format("'{}' is not a time; write 2026-01-31T12:00:00Z, 2026-01-31, or "
+                            "-30s, -5m, -2h or -1d for so long ago",
+                            printable(text)));
 }
 
 class Reader {
@@ -169,10 +171,11 @@ class Reader {
     if (term.key.starts_with('-') || term.key.starts_with('!'))
       return refuse(term.position, "a term cannot be negated: what does not match is in no index");
     if (std::ranges::find(not_indexed, term.key) != not_indexed.end())
-      return refuse(term.position,
-                    fmt::format("'{}' is not indexed: every execution would have to be read with it; "
-                                "allowed are {}",
-                                term.key, allowed_terms));
+      return refuse(
+          term.position,
+          fmt::format("'{}' is not indexed: every execution would have to be read with it; "
+                      "allowed are {}",
+                      term.key, allowed_terms));
     return refuse(term.position, fmt::format("there is no term '{}'; allowed are {}",
                                              printable(term.key), allowed_terms));
   }
@@ -204,10 +207,11 @@ class Reader {
   Result<void> id(const Term& term, std::optional<Id>& into) {
     if (!is_first(term)) return twice(term);
     if (const auto star = term.value.find('*'); star != std::string::npos && !term.is_quoted)
-      return refuse(term.value_position + star,
-                    fmt::format("'{}' takes one whole name: parts of names are not indexed. A name with a "
-                                "'*' in it stands in quotation marks",
-                                term.key));
+      return refuse(
+          term.value_position + star,
+          fmt::format("'{}' takes one whole name: parts of names are not indexed. A name with a "
+                      "'*' in it stands in quotation marks",
+                      term.key));
     auto parsed = Id::parse(term.value);
     if (!parsed) return refuse(term.value_position, parsed.error().message);
     into = std::move(*parsed);
@@ -222,7 +226,8 @@ class Reader {
     auto value = term.value.substr(equals + 1);
     const auto [at, is_new] = filter_.tags.emplace(term.value.substr(0, equals), value);
     if (!is_new && at->second != value)
-      return refuse(term.position, fmt::format("the tag {} cannot have two values", printable(at->first)));
+      return refuse(term.position,
+                    fmt::format("the tag {} cannot have two values", printable(at->first)));
     return {};
   }
 
@@ -234,13 +239,14 @@ class Reader {
     const auto [rest, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (failed != std::errc{} || rest != text.data() + text.size() || number < 0 ||
         number > limits::priority_max)
-      return refuse(term.value_position,
-                    fmt::format("'{}' is not a priority; write N, >N, >=N, <N or <=N with N from 0 to {}",
-                                printable(term.value), limits::priority_max));
+      return refuse(
+          term.value_position,
+          fmt::format("'{}' is not a priority; write N, >N, >=N, <N or <=N with N from 0 to {}",
+                      printable(term.value), limits::priority_max));
     const bool is_lower = relation == Relation::equal || relation == Relation::above ||
                           relation == Relation::at_least;
-    const bool is_upper = relation == Relation::equal || relation == Relation::below ||
-                          relation == Relation::at_most;
+    const bool is_upper =
+        relation == Relation::equal || relation == Relation::below || relation == Relation::at_most;
     if ((is_lower && priority_lower_) || (is_upper && priority_upper_)) return twice(term);
     priority_lower_ |= is_lower;
     priority_upper_ |= is_upper;
@@ -261,8 +267,8 @@ class Reader {
     FF_TRY(at);
     // Times are in milliseconds, so the next one is the first that is later.
     const bool is_next = relation == Relation::above || relation == Relation::at_most;
-    auto& bound = relation == Relation::above || relation == Relation::at_least ? range.from
-                                                                                 : range.before;
+    auto& bound =
+        relation == Relation::above || relation == Relation::at_least ? range.from : range.before;
     if (bound) return twice(term);
     bound = std::clamp(*at + Millis{is_next ? 1 : 0}, TimePoint{}, limits::time_max);
     return {};
@@ -377,7 +383,8 @@ Result<Filter> filter_of(const ListExecutions& list, TimePoint now) {
 bool may_match(const Filter& filter, const Execution& execution) {
   if (filter.lane && execution.lane != *filter.lane) return false;
   if (filter.kind && execution.kind != *filter.kind) return false;
-  if (execution.priority < filter.priority_from || execution.priority > filter.priority_to) return false;
+  if (execution.priority < filter.priority_from || execution.priority > filter.priority_to)
+    return false;
   if (!filter.created.contains(execution.created_at)) return false;
   if (filter.flow && (!execution.flow || execution.flow->flow != *filter.flow)) return false;
   if (!filter.states.empty() && std::ranges::none_of(filter.states, [&](ExecutionState state) {

@@ -18,7 +18,8 @@ std::string read(std::string_view text) {
 }
 
 TEST(Filter, ReadsEveryTerm) {
-  EXPECT_EQ(read("state:failed,expired lane:gpu kind:render tag:app.user=42 priority:>5 created:>=2026-01-31"),
+  EXPECT_EQ(read("state:failed,expired lane:gpu kind:render tag:app.user=42 priority:>5 "
+                 "created:>=2026-01-31"),
             "state:failed,expired lane:gpu kind:render tag:app.user=42 priority:>=6 "
             "created:>=2026-01-31T00:00:00.000Z");
   EXPECT_EQ(read("flow:01920000-0000-7000-8000-000000000001 worker:w1"),
@@ -40,8 +41,8 @@ TEST(Filter, QuotationMarksHoldBlanksAndSigns) {
 
 TEST(Filter, ReadsBackWhatItWrites) {
   for (const char* text :
-       {"state:failed lane:\"a b\" priority:5", "created:>-2h ended:<=-1h", "tag:app.x= tag:\"app.y=a\tb\"",
-        "priority:<3", "priority:>=3 priority:<9"}) {
+       {"state:failed lane:\"a b\" priority:5", "created:>-2h ended:<=-1h",
+        "tag:app.x= tag:\"app.y=a\tb\"", "priority:<3", "priority:>=3 priority:<9"}) {
     const auto filter = parse_filter(text, now);
     ASSERT_TRUE(filter) << text;
     EXPECT_EQ(parse_filter(to_text(*filter), now + 5h), filter) << text;
@@ -52,7 +53,8 @@ TEST(Filter, RefusesWithThePositionAndWhatIsAllowed) {
   EXPECT_THAT(read("state:failed colour:red"),
               HasSubstr("where, position 14: there is no term 'colour'; allowed are state, lane"));
   EXPECT_THAT(read("lane:gpu payload:x"), HasSubstr("position 10: 'payload' is not indexed"));
-  EXPECT_THAT(read("state:failed,done"), HasSubstr("position 14: 'done' is not a state; there are waiting"));
+  EXPECT_THAT(read("state:failed,done"),
+              HasSubstr("position 14: 'done' is not a state; there are waiting"));
   EXPECT_THAT(read("lane:a OR lane:b"), HasSubstr("position 8: there is no 'OR'"));
   EXPECT_THAT(read("-state:failed"), HasSubstr("position 1: a term cannot be negated"));
   EXPECT_THAT(read("kind:ren*"), HasSubstr("position 9: 'kind' takes one whole name"));
@@ -71,19 +73,25 @@ TEST(Filter, RefusesWithThePositionAndWhatIsAllowed) {
 TEST(Filter, RefusesContradictions) {
   EXPECT_THAT(read("state:failed state:expired"), HasSubstr("position 14: 'state' is there twice"));
   EXPECT_THAT(read("lane:a lane:a"), HasSubstr("is there twice"));
-  EXPECT_THAT(read("tag:app.a=1 tag:app.a=2"), HasSubstr("position 13: the tag app.a cannot have two values"));
-  EXPECT_THAT(read("priority:>5 priority:<3"), HasSubstr("position 13: the terms of priority leave no"));
+  EXPECT_THAT(read("tag:app.a=1 tag:app.a=2"),
+              HasSubstr("position 13: the tag app.a cannot have two values"));
+  EXPECT_THAT(read("priority:>5 priority:<3"),
+              HasSubstr("position 13: the terms of priority leave no"));
   EXPECT_THAT(read("priority:<0"), HasSubstr("leave no priority"));
   EXPECT_THAT(read("priority:5 priority:>3"), HasSubstr("is there twice"));
-  EXPECT_THAT(read("created:>-1h created:<-2h"), HasSubstr("position 14: the terms of created leave no time"));
-  EXPECT_THAT(read("state:waiting ended:>-1h"), HasSubstr("an execution in none of these states has ended"));
+  EXPECT_THAT(read("created:>-1h created:<-2h"),
+              HasSubstr("position 14: the terms of created leave no time"));
+  EXPECT_THAT(read("state:waiting ended:>-1h"),
+              HasSubstr("an execution in none of these states has ended"));
   EXPECT_THAT(read("worker:w1 state:failed"), HasSubstr("a worker holds active executions only"));
 }
 
 TEST(Filter, HasLimits) {
-  EXPECT_THAT(read(std::string(limits::where_bytes_max + 1, ' ')), HasSubstr("at most 4096 are allowed"));
+  EXPECT_THAT(read(std::string(limits::where_bytes_max + 1, ' ')),
+              HasSubstr("at most 4096 are allowed"));
   std::string many;
-  for (std::size_t i = 0; i <= limits::where_terms_max; ++i) many += fmt::format("tag:app.k{}=1 ", i);
+  for (std::size_t i = 0; i <= limits::where_terms_max; ++i)
+    many += fmt::format("tag:app.k{}=1 ", i);
   EXPECT_THAT(read(many), HasSubstr("at most 64 terms are allowed"));
   EXPECT_THAT(read("lane:\xff"), HasSubstr("valid UTF-8"));
 }

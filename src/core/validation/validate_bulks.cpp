@@ -44,7 +44,8 @@ Result<void> validate(const StartBulk& operation, PartitionIndex) {
       short_text("where", operation.where, limits::where_bytes_max),
       arguments_valid(work),
       short_text("reason", work.reason, limits::reason_bytes_max),
-      work.priority ? in_range("priority", *work.priority, 0, limits::priority_max) : Result<void>{},
+      work.priority ? in_range("priority", *work.priority, 0, limits::priority_max)
+                    : Result<void>{},
       tags_valid("set", work.set),
       keys_valid(work.remove),
       short_text("requested_by", operation.requested_by, limits::reason_bytes_max),

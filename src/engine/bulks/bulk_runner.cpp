@@ -78,10 +78,10 @@ Async<bool> BulkRunner::save(core::Bulk bulk) {
 
 // The lease is taken with a change of its own only if it was not this process's: the save of a slice extends it.
 Async<bool> BulkRunner::run_slice(core::Bulk bulk) {
-  const bool is_held = bulk.lease && bulk.lease->runner == parts_.name &&
-                       bulk.lease->until > parts_.store.now();
-  bulk.lease = core::BulkLease{.runner = parts_.name,
-                               .until = parts_.store.now() + core::bulk_lease_ttl};
+  const bool is_held =
+      bulk.lease && bulk.lease->runner == parts_.name && bulk.lease->until > parts_.store.now();
+  bulk.lease =
+      core::BulkLease{.runner = parts_.name, .until = parts_.store.now() + core::bulk_lease_ttl};
   if (!is_held) {
     const auto taken = co_await save(bulk);
     if (!taken || !*taken) co_return taken;
@@ -173,7 +173,8 @@ asio::awaitable<Errors> BulkRunner::carry_out(const core::Bulk& bulk,
 }
 
 template <class Command, class Make>
-asio::awaitable<Errors> BulkRunner::run_each(std::span<const ExecutionInfo* const> some, Make make) {
+asio::awaitable<Errors> BulkRunner::run_each(std::span<const ExecutionInfo* const> some,
+                                             Make make) {
   std::vector<Command> commands;
   for (const auto* each : some) commands.push_back(make(*each));
   const auto replies = co_await parts_.store.run_all(std::move(commands));

@@ -17,7 +17,7 @@ class BulkRunner final : public Scanner {
   struct Parts {
     store::Store& store;
     WorkerCache& workers;
-    Engine& engine;  // that redrives flows
+    Engine& engine;             // that redrives flows
     ScannerFilter filter = {};  // jobs of its namespace; with a tag: no jobs, which have none
     std::string name;           // of this process
   };
@@ -27,9 +27,10 @@ class BulkRunner final : public Scanner {
   Async<Scan> run_once() override;
 
  private:
-  static constexpr std::size_t jobs_max = 100;        // that one run looks at
-  static constexpr std::uint32_t slice_max = 1'000;   // executions between two records of the progress
-  static constexpr std::size_t at_once_max = 100;     // that the store gets at once
+  static constexpr std::size_t jobs_max = 100;  // that one run looks at
+  static constexpr std::uint32_t slice_max =
+      1'000;                                       // executions between two records of the progress
+  static constexpr std::size_t at_once_max = 100;  // that the store gets at once
   static constexpr Millis forget_every = std::chrono::minutes{1};
 
   Async<void> forget_old();

@@ -20,7 +20,8 @@ class BulkBreaksOff : public OnABreakingStore, public ::testing::WithParamInterf
     return *must(run(start)).id;
   }
   void submit_all() {
-    for (int i = 0; i < tasks; ++i) ids_.push_back(must(run(Submit{.kind = *Kind::parse("bulk")})).id);
+    for (int i = 0; i < tasks; ++i)
+      ids_.push_back(must(run(Submit{.kind = *Kind::parse("bulk")})).id);
   }
   void run_jobs() {
     WorkerCache workers(*store_);
