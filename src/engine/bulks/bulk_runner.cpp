@@ -103,7 +103,22 @@ Async<bool> BulkRunner::run_slice(core::Bulk bulk) {
     bulk.lease->until = parts_.store.now() + core::bulk_lease_ttl;
   else
     core::end(bulk, BulkState::completed, parts_.store.now());
-  co_return co_await save(std::move(bulk));
+  co_return co_await save_progress(std::move(bulk));
+}
+
+// What was done before a stop counts.
+Async<bool> BulkRunner::save_progress(core::Bulk bulk) {
+  const auto saved = co_await save(bulk);
+  if (!saved || *saved) co_return saved;
+  core::ReadBulk read{bulk.id};
+  auto stopped = co_await parts_.store.run(std::move(read));
+  FF_CO_TRY(stopped);
+  const bool only_stopped =
+      stopped->state == BulkState::stopped && stopped->version == bulk.version + 1;
+  if (!only_stopped) co_return false;
+  stopped->counts = bulk.counts;
+  stopped->failures = std::move(bulk.failures);
+  co_return co_await save(std::move(*stopped));
 }
 
 Async<void> BulkRunner::act(core::Bulk& bulk, const std::vector<ExecutionInfo>& executions) {

@@ -37,6 +37,7 @@ class BulkRunner final : public Scanner {
   // Replies whether it did something; false: another process has the job, or it was stopped.
   Async<bool> run_slice(core::Bulk bulk);
   Async<bool> save(core::Bulk bulk);
+  Async<bool> save_progress(core::Bulk bulk);
   Async<void> act(core::Bulk& bulk, const std::vector<ExecutionInfo>& executions);
   Async<void> act_on_some(core::Bulk& bulk, std::span<const ExecutionInfo* const> some);
   asio::awaitable<std::vector<std::optional<Error>>> carry_out(
