@@ -7,8 +7,8 @@
 #include "base/try.hpp"
 #include "base/version.hpp"
 #include "core/execution/partitions.hpp"
-#include "core/validation/validate.hpp"
 #include "core/filters/filter.hpp"
+#include "core/validation/validate.hpp"
 #include "engine/events/tagged_events.hpp"
 #include "engine/scanners/budget_scanners.hpp"
 #include "engine/scanners/flow_reconcilers.hpp"
@@ -118,14 +118,13 @@ void LocalEngine::add_scanners() {
   scanners_.add(std::make_unique<BudgetReset>(*store_), every.budget_reset);
   scanners_.add(std::make_unique<BudgetReconciler>(*store_), every.budget_reconciler);
   scanners_.add(std::make_unique<QuotaReconciler>(*store_), every.quota_reconciler);
-  bulks_handle_ = scanners_.add(
-      std::make_unique<BulkRunner>(
-          BulkRunner::Parts{.store = *store_,
-                            .workers = workers_,
-                            .engine = *this,
-                            .filter = options_.filter,
-                            .name = make_uuid(store_->now(), *options_.random).str()}),
-      every.bulk_runner);
+  bulks_handle_ = scanners_.add(std::make_unique<BulkRunner>(BulkRunner::Parts{
+                                    .store = *store_,
+                                    .workers = workers_,
+                                    .engine = *this,
+                                    .filter = options_.filter,
+                                    .name = make_uuid(store_->now(), *options_.random).str()}),
+                                every.bulk_runner);
 }
 
 void LocalEngine::look_at_blocked() {

@@ -59,11 +59,13 @@ TEST_F(OperateTest, BulkJobsActOnAllThatMatch) {
   const auto refused = ff({"ls", "--where", "kind:a colour:red"});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("where, position 8: there is no term 'colour'"));
-  EXPECT_THAT(out({"bulk", "cancel", "--where", "kind:a", "--dry-run"}), HasSubstr("2 executions match kind:a"));
+  EXPECT_THAT(out({"bulk", "cancel", "--where", "kind:a", "--dry-run"}),
+              HasSubstr("2 executions match kind:a"));
   EXPECT_EQ(out({"bulk", "cancel", "--where", "kind:a", "--reason", "wrong"}),
             "cancel completed: matched 2, done 2, failed 0, skipped 0\n");
   const auto id = trimmed(out({"bulk", "replay", "--where", "state:cancelled", "--detach"}));
-  EXPECT_THAT(out({"bulk", "get", id, "--follow"}), HasSubstr("replay completed: matched 2, done 2"));
+  EXPECT_THAT(out({"bulk", "get", id, "--follow"}),
+              HasSubstr("replay completed: matched 2, done 2"));
   EXPECT_EQ(ff({"bulk", "stop", id}).exit_code, 4);
   EXPECT_EQ(ff({"bulk", "get", "01920000-0000-7000-8000-000000000001"}).exit_code, 3);
   EXPECT_EQ(ff({"bulk", "cancel"}).exit_code, 2) << "no filter";

@@ -173,9 +173,9 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
 
 Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
-  arguments.positional(
-      "mode", given->mode, "What to measure", Arguments::Need::required,
-      "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal|flow|stream|bulk");
+  arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
+                       "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal|"
+                       "flow|stream|bulk");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,

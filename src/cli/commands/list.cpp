@@ -82,7 +82,8 @@ Run setup_list(Arguments& arguments) {
   arguments.engine();
   arguments.examples(
       "  ff ls --lane demo --state failed --since 1h\n"
-      "  ff ls --where 'state:failed,expired tag:billing.customer=7 ended:>-1d' --sort ended_newest\n"
+      "  ff ls --where 'state:failed,expired tag:billing.customer=7 ended:>-1d' --sort "
+      "ended_newest\n"
       "  ff ls --tag billing.customer=7 --all --json | jq -r .id");
   return [given](const Context& context) -> Result<ExitCode> {
     if (given->limit == 0) return fail(Errc::invalid_input, "--limit must be at least 1");

@@ -45,7 +45,8 @@ Async<ExecutionList> list_executions(Functions& functions, ListExecutions query,
         const auto executions = co_await read_all(functions, moments);
         FF_CO_TRY(executions);
         for (const auto& execution : *executions)
-          if (core::may_match(*filter, execution)) page.executions.push_back(core::info_of(execution));
+          if (core::may_match(*filter, execution))
+            page.executions.push_back(core::info_of(execution));
         co_return page.executions.size();
       });
   FF_CO_TRY(next);

@@ -33,11 +33,11 @@ class Check {
 
   Result<CheckReport> run() {
     using Step = Result<void> (Check::*)();
-    for (const Step step :
-         {&Check::live, &Check::ended, &Check::belongings, &Check::by_time, &Check::by_tag,
-          &Check::retention, &Check::flows, &Check::flow_indexes, &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
-          &Check::reports, &Check::reports_by_time, &Check::quotas, &Check::windows,
-          &Check::bulks, &Check::effects, &Check::key_ring})
+    for (const Step step : {&Check::live, &Check::ended, &Check::belongings, &Check::by_time,
+                            &Check::by_tag, &Check::retention, &Check::flows, &Check::flow_indexes,
+                            &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
+                            &Check::reports, &Check::reports_by_time, &Check::quotas,
+                            &Check::windows, &Check::bulks, &Check::effects, &Check::key_ring})
       FF_TRY((this->*step)());
     return std::move(report_);
   }

@@ -92,7 +92,8 @@ struct ResourceContext {
 template <class Op>
 ResourceContext resource_context_of(const Op& op) {
   ResourceContext context{.subject = subject_of(op)};
-  if constexpr (requires { context.ns = op.ns; } && Op::row.owner != Owner::bulk) context.ns = op.ns;
+  if constexpr (requires { context.ns = op.ns; } && Op::row.owner != Owner::bulk)
+    context.ns = op.ns;
   if constexpr (std::is_same_v<Op, core::CreateBulk>) context.ns = op.bulk.ns;
   if constexpr (requires { op.worker; }) context.worker = op.worker;
   if constexpr (std::is_same_v<Op, ReportUsage>) context.dedup_key = op.dedup_key;
