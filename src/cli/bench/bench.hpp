@@ -94,6 +94,10 @@ Result<Figures> stream(const Settings& settings);
 // execution at a time; a backlog that all of them drain; and submits while they do.
 Result<Figures> fleet(const Settings& settings);
 
+// A bulk job that cancels many executions, alone and beside workers; and what the workers claim beside it, compared
+// with what they claim without it.
+Result<Figures> bulk(const Settings& settings);
+
 // ---- Shared parts --------------------------------------------------------------------------------
 
 boost::json::object percentiles(std::vector<double> milliseconds);

@@ -78,7 +78,8 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"signal", 50'000, 16, bench::signal},
                            Mode{"flow", 1, 16, bench::flow},
                            Mode{"stream", 1'000'000, 16, bench::stream},
-                           Mode{"fleet", 20'000, 100, bench::fleet}};
+                           Mode{"fleet", 20'000, 100, bench::fleet},
+                           Mode{"bulk", 100'000, 16, bench::bulk}};
 
 Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mode) {
   const auto tasks = in_range("--tasks", given.tasks == as_the_mode_says ? mode.tasks : given.tasks,
@@ -194,7 +195,7 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
     return fail(
         Errc::invalid_input,
         fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory, waiting, "
-                    "routing, queue, admission, events, retention, signal, flow, stream and fleet",
+                    "routing, queue, admission, events, retention, signal, flow, stream, fleet and bulk",
                     given.mode));
   std::optional<json::object> before;
   if (!given.baseline.empty()) {
@@ -243,13 +244,13 @@ Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
   arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
                        "lifecycle|latency|memory|waiting|routing|queue|admission|events|retention|signal|"
-                       "flow|stream|fleet");
+                       "flow|stream|fleet|bulk");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option(
       "--tasks", given->tasks,
       "How many executions (default: 50000, 1000 for latency and routing, 10000 for queue, "
-      "20000 for fleet, 100000 for memory and retention), or frames (1000000 for stream)");
+      "20000 for fleet, 100000 for memory, retention and bulk), or frames (1000000 for stream)");
   arguments.option(
       "--workers", given->workers,
       "How many workers, or handlers at a time (default: 16, 100 for routing and fleet)");
@@ -283,6 +284,7 @@ Run setup_bench(Arguments& arguments) {
       "  ff bench stream --writers 16 --tails 1000 --json\n"
       "  ff bench fleet --servers 10 --store valkey://127.0.0.1:6379 --json > before.json\n"
       "  ff bench fleet --servers 10 --store valkey://127.0.0.1:6379 --baseline before.json\n"
+      "  ff bench bulk --json\n"
       "  ff bench waiting --store http://127.0.0.1:9090 --workers 1000");
   return [given](const Context& context) { return run(context, *given); };
 }
