@@ -28,6 +28,8 @@ using EngineOperations =
                   RotateWaitpointSecret, ListWaitpointKeys, SubmitFlow, ExtendFlow, SealFlow, GetFlow,
                   ListFlowNodes, ListFlows, GetInputs, CancelFlow, PauseFlow, ResumeFlow,
                   RedriveFlow, OpenFlow, AddFlowMember, StageEdge, ApplyEdge, CancelMembers,
+                  PutSchedule, GetSchedule, ListSchedules, DeleteSchedule, PauseSchedule,
+                  ResumeSchedule, RunSchedule, GetScheduleTimes, PreviewSchedule,
                   Backup, Health, CheckReady, GetMetrics>;
 
 template <class Op>

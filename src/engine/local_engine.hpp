@@ -16,6 +16,7 @@
 #include "engine/outbox/outbox.hpp"
 #include "engine/scanners/flow_cancels.hpp"
 #include "engine/scanners/unblock_scanner.hpp"
+#include "engine/schedules/schedule_runner.hpp"
 #include "engine/starting/claim_turns.hpp"
 #include "engine/starting/scheduler.hpp"
 #include "engine/starting/start_gate.hpp"
@@ -49,6 +50,7 @@ struct ScanIntervals {
   Millis budget_reset{15'000};
   Millis budget_reconciler{30'000};
   Millis quota_reconciler{30'000};
+  Millis schedules{10'000};
 };
 
 struct LocalEngineOptions {
@@ -142,6 +144,15 @@ class LocalEngine final : public Engine {
   Async<RedriveReply> handle(RedriveFlow operation);
   Async<OpenFlowReply> handle(OpenFlow operation);
   Async<CancelMembersReply> handle(CancelMembers operation);
+  Async<PutScheduleReply> handle(PutSchedule operation);
+  Async<ScheduleInfo> handle(GetSchedule operation);
+  Async<ScheduleList> handle(ListSchedules operation);
+  Async<Done> handle(DeleteSchedule operation);
+  Async<ScheduleInfo> handle(PauseSchedule operation);
+  Async<ScheduleInfo> handle(ResumeSchedule operation);
+  Async<RunScheduleReply> handle(RunSchedule operation);
+  Async<ScheduleTimes> handle(GetScheduleTimes operation);
+  Async<ScheduleTimes> handle(PreviewSchedule operation);
   Async<HealthReply> handle(Health operation);
   Async<ReadyReply> handle(CheckReady operation);
   Async<Bytes> handle(GetMetrics operation);
@@ -211,9 +222,11 @@ class LocalEngine final : public Engine {
   EdgeCancelDispatcher edge_cancels_;
   Outbox outbox_;
   Scheduler scheduler_;
+  ScheduleRunner schedules_;
   Supervisor scanners_;
   std::optional<Supervisor::Handle> unblock_handle_;
   std::optional<Supervisor::Handle> openings_handle_;
+  std::optional<Supervisor::Handle> schedules_handle_;
   std::atomic<bool> closing_ = false;
   std::atomic<bool> is_rotating_ = false;  // the waitpoint secret
 

@@ -66,6 +66,10 @@ inline std::string budget(std::string_view tag, const BudgetId& id) {
 inline std::string quota(std::string_view tag, const QuotaId& id) {
   return fmt::format("ff:quota:{}:{}", tag, id.str());
 }
+// NAMESPACE/NAME; it lives in a partition of budgets.
+inline std::string schedule(std::string_view tag, std::string_view name) {
+  return fmt::format("ff:schedule:{}:{}", tag, name);
+}
 inline std::string workers(std::string_view tag) { return fmt::format("ff:workers:{}", tag); }
 
 // Of workers of the published contract: a set of instances, and of each instance a record and a sign of

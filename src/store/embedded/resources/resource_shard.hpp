@@ -1,10 +1,11 @@
-// The desk: one thread that owns all budgets, quotas, the list of workers and the key ring, as a shard owns
+// The desk: one thread that owns all budgets, quotas, schedules, the list of workers and the key ring, as a shard owns
 // executions.
 #pragma once
 
 #include "store/embedded/commit/mailbox.hpp"
 #include "store/embedded/resources/budgets.hpp"
 #include "store/embedded/resources/quotas.hpp"
+#include "store/embedded/resources/schedules.hpp"
 #include "store/embedded/resources/stored_key_ring.hpp"
 #include "store/embedded/resources/workers.hpp"
 #include "store/store.hpp"
@@ -51,6 +52,7 @@ class ResourceShard {
   Budgets budgets_;
   Quotas quotas_;
   Workers workers_;
+  Schedules schedules_;
   StoredKeyRing key_ring_;
   TimePoint last_now_{};           // time never runs backwards in here
   Mailbox<ResourceCall> mailbox_;  // last: its thread uses all of the above

@@ -1,4 +1,4 @@
-// Operations on budgets, quotas and workers as function calls: where each goes, what is sent, and what its
+// Operations on budgets, quotas, workers and schedules as function calls: where each goes, what is sent, and what its
 // answer means. Those that concern many partitions are in token.cpp.
 #pragma once
 
@@ -7,12 +7,15 @@
 namespace ff::valkey_store {
 
 // Identifies the partition that an operation is sent to.
-using Subject = std::variant<BudgetId, QuotaId, Namespace>;  // the namespace: of workers
+using Subject =
+    std::variant<BudgetId, QuotaId, Namespace, core::ScheduleKey>;  // the namespace: of workers
 
 template <store::OfResource Op>
 Subject subject_of(const Op& op) {
   if constexpr (Op::row.owner == Owner::worker)
     return op.ns;
+  else if constexpr (requires { op.key.name; })
+    return op.key;
   else if constexpr (requires { op.budget; })
     return op.budget;
   else if constexpr (requires { op.quota; })
@@ -47,6 +50,8 @@ FunctionCall call_for(const HeartbeatWorker& op);
 FunctionCall call_for(const DeregisterWorker& op);
 FunctionCall call_for(const DrainWorker& op);
 FunctionCall call_for(const core::LiveWorkers& op);
+FunctionCall call_for(const core::ReadSchedule& op);
+FunctionCall call_for(const core::SwapSchedule& op);
 
 CreateBudgetReply read_answer(const CreateBudget& op, Answer& answer);
 BudgetInfo read_answer(const GetBudget& op, Answer& answer);
@@ -67,6 +72,8 @@ RegisterReply read_answer(const HeartbeatWorker& op, Answer& answer);
 Done read_answer(const DeregisterWorker& op, Answer& answer);
 WorkerInfo read_answer(const DrainWorker& op, Answer& answer);
 std::vector<WorkerInfo> read_answer(const core::LiveWorkers& op, Answer& answer);
+std::optional<core::StoredSchedule> read_answer(const core::ReadSchedule& op, Answer& answer);
+bool read_answer(const core::SwapSchedule& op, Answer& answer);
 
 // Objects that the refusal of an operation may name.
 struct ResourceContext {
