@@ -22,13 +22,14 @@ FF_NAMES(Overlap, "skip", "queue", "replace");
 // When, what and how. Exactly one of `execution` and `flow` is given, without anything that is for one of them only:
 // ids, keys and points in time. Its namespace is the schedule's.
 struct ScheduleSpec {
-  std::string cron = {};      // five fields, a macro such as @daily, or @every 90s
-  std::string zone = "UTC";   // an IANA name such as Europe/Berlin
+  std::string cron = {};     // five fields, a macro such as @daily, or @every 90s
+  std::string zone = "UTC";  // an IANA name such as Europe/Berlin
   std::optional<Submit> execution = {};
   std::optional<SubmitFlow> flow = {};
   Overlap overlap = Overlap::skip;
-  std::uint32_t catch_up_max = 1;  // of times that are due together, as after an outage, the latest that start
-  Millis jitter{0};                // each time is delayed by less than this, always by the same
+  std::uint32_t catch_up_max =
+      1;             // of times that are due together, as after an outage, the latest that start
+  Millis jitter{0};  // each time is delayed by less than this, always by the same
   std::optional<TimePoint> starts_at = {};  // no time before it
   std::optional<TimePoint> ends_at = {};    // no time from it on
 };
@@ -66,9 +67,9 @@ struct ScheduleInfo {
   Namespace ns;
   ScheduleSpec spec;
   std::optional<SchedulePause> paused = {};
-  std::optional<TimePoint> next_at = {};    // without jitter; absent: paused, or there is none
-  std::vector<TimePoint> queued = {};       // times that wait for the end of what was started before
-  std::vector<ScheduleFire> fires = {};     // the newest first, at most limits::schedule_fires_max
+  std::optional<TimePoint> next_at = {};  // without jitter; absent: paused, or there is none
+  std::vector<TimePoint> queued = {};     // times that wait for the end of what was started before
+  std::vector<ScheduleFire> fires = {};   // the newest first, at most limits::schedule_fires_max
   std::uint64_t started = 0;
   std::uint64_t skipped = 0;
   std::uint64_t missed = 0;
@@ -97,7 +98,7 @@ struct PutSchedule {
                                              {"put", "unchanged"}}};
   ScheduleName name;
   Namespace ns = default_namespace();
-  ScheduleSpec spec;
+  ScheduleSpec spec = {};
 };
 
 struct GetSchedule {

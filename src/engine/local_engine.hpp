@@ -78,6 +78,7 @@ class LocalEngine final : public Engine {
 
   Supervisor& scanners() { return scanners_; }
   Outbox& outbox() { return outbox_; }
+  ScheduleRunner& schedules() { return schedules_; }
 
   // Calls that wait for the store's server, and later ones, fail at once. Any thread.
   void break_off() { store_->break_off(); }

@@ -22,10 +22,8 @@ constexpr std::array schedule_columns{FieldColumn{"name", Column::Fit::keep},
                                       FieldColumn{"next_at_ms"},
                                       FieldColumn{"last", Column::Fit::drop}};
 constexpr std::array fire_columns{FieldColumn{"scheduled_at_ms", Column::Fit::keep},
-                                  FieldColumn{"outcome", Column::Fit::keep},
-                                  FieldColumn{"what"},
-                                  FieldColumn{"count", Column::Fit::drop},
-                                  FieldColumn{"detail"}};
+                                  FieldColumn{"outcome", Column::Fit::keep}, FieldColumn{"what"},
+                                  FieldColumn{"count", Column::Fit::drop}, FieldColumn{"detail"}};
 
 // The name of what it starts.
 std::string kind_of(const ScheduleSpec& spec) {
@@ -137,7 +135,8 @@ Result<PutSchedule> read_put(const Context& context, PutArguments given) {
 
 void print_times(const Context& context, const ScheduleTimes& times) {
   if (context.json) return print_json(http::to_fields(times));
-  for (const auto& time : times.times) fmt::print("{}\n", for_people("at_ms", time.time_since_epoch().count()));
+  for (const auto& time : times.times)
+    fmt::print("{}\n", for_people("at_ms", time.time_since_epoch().count()));
 }
 
 }  // namespace
@@ -153,14 +152,14 @@ Run setup_schedules_put(Arguments& arguments) {
   arguments.text_field("--kind", request, "execution.kind", "KIND", "What to run");
   arguments.text_field("--lane", request, "execution.lane", "NAME",
                        "The queue to put it in (default: default)");
-  arguments.option("--payload", given->payload.text, "TEXT",
-                   "Its input; '-' reads standard input");
+  arguments.option("--payload", given->payload.text, "TEXT", "Its input; '-' reads standard input");
   arguments.option("--file", given->payload.file, "FILE", "Its input is what this file holds");
   arguments.text_field("--content-type", request, "execution.content_type", "TYPE",
                        "What the payload is, such as image/png");
   arguments.number_field("--priority", request, "execution.priority",
                          "0 to 9000, higher runs first");
-  arguments.pairs_field("--tag", request, "execution.tags", "To find its executions by; repeatable");
+  arguments.pairs_field("--tag", request, "execution.tags",
+                        "To find its executions by; repeatable");
   arguments.object_field("--policy", request, "execution.policy", "The policy as JSON");
   arguments.option("--flow", given->flow, "FILE",
                    "Start this flow instead of an execution: a graph as for ff flow submit");
@@ -225,7 +224,8 @@ Run setup_schedules_next(Arguments& arguments) {
   arguments.positional("name", *name, "The schedule; left out: of --cron",
                        Arguments::Need::optional, "NAME");
   arguments.field("--count", *request, "count", "NUMBER", "How many; 1 to 100 (default: 10)");
-  arguments.field("--cron", *request, "cron", "EXPRESSION", "Instead of a schedule: this expression");
+  arguments.field("--cron", *request, "cron", "EXPRESSION",
+                  "Instead of a schedule: this expression");
   arguments.field("--zone", *request, "zone", "ZONE", "With --cron: the time zone (default: UTC)");
   arguments.of_namespace();
   arguments.examples(

@@ -84,8 +84,8 @@ class FieldParser {
 
  private:
   std::unexpected<Error> wrong(std::string_view why) const {
-    return wrong_cron(fmt::format("{} at position {} ({}) of '{}'", why, at_ + 1, rule_.name,
-                                  printable(whole_)));
+    return wrong_cron(
+        fmt::format("{} at position {} ({}) of '{}'", why, at_ + 1, rule_.name, printable(whole_)));
   }
 
   bool take(char c) {
@@ -259,10 +259,11 @@ bool Cron::allows_day(unsigned day, unsigned weekday) const {
 
 Result<Zone> Zone::find(std::string_view name) {
   const auto unknown = [&] {
-    return fail_field(Errc::invalid_input, "zone",
-                      fmt::format("'{}' is no time zone that this machine knows; one is named as in "
-                                  "Europe/Berlin or UTC",
-                                  printable(name)));
+    return fail_field(
+        Errc::invalid_input, "zone",
+        fmt::format("'{}' is no time zone that this machine knows; one is named as in "
+                    "Europe/Berlin or UTC",
+                    printable(name)));
   };
   // The database reads a file of that name.
   const bool fits = !name.empty() && name.size() <= limits::zone_bytes_max &&
@@ -350,8 +351,7 @@ std::optional<TimePoint> Calendar::next(TimePoint after) const {
   std::optional<TimePoint> found;
   if (cron.interval()) {
     found = interval_after(*cron.interval(), anchor, after);
-  } else if (const auto match =
-                 next_match(cron, zone.get(), date::floor<seconds>(after))) {
+  } else if (const auto match = next_match(cron, zone.get(), date::floor<seconds>(after))) {
     found = TimePoint{match->time_since_epoch()};
   }
   if (!found || (ends_at && *found >= *ends_at) || *found >= limits::time_max) return std::nullopt;

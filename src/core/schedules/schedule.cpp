@@ -112,9 +112,10 @@ Result<void> only_of_one(std::string_view field, bool is_given) {
 
 Result<void> namespace_fits(const Namespace& given, const Namespace& ns) {
   if (given == ns || given == default_namespace()) return {};
-  return fail_field(Errc::invalid_input, "namespace",
-                    fmt::format("what a schedule of namespace {} starts is in that namespace, not in {}",
-                                ns.str(), given.str()));
+  return fail_field(
+      Errc::invalid_input, "namespace",
+      fmt::format("what a schedule of namespace {} starts is in that namespace, not in {}",
+                  ns.str(), given.str()));
 }
 
 Result<void> execution_valid(Submit submit, const Namespace& ns, PartitionIndex partition_count) {
@@ -144,8 +145,8 @@ Result<void> flow_valid(const SubmitFlow& submit, const Namespace& ns,
   FF_TRY(all_of({namespace_fits(submit.ns, ns), only_of_one("id", submit.id.has_value()),
                  only_of_one("idempotency_key", submit.idempotency_key.has_value()),
                  only_of_one("deadline_ms", submit.deadline.has_value()),
-                 only_of_one("building", submit.building),
-                 only_of_one("dry_run", submit.dry_run), nodes_repeatable("nodes", submit.nodes)}));
+                 only_of_one("building", submit.building), only_of_one("dry_run", submit.dry_run),
+                 nodes_repeatable("nodes", submit.nodes)}));
   return validate(submit, partition_count);
 }
 
@@ -163,10 +164,11 @@ Result<Calendar> calendar_of(const ScheduleSpec& spec, TimePoint anchor) {
   FF_TRY(cron);
   const auto zone = Zone::find(spec.zone);
   FF_TRY(zone);
-  FF_TRY(all_of({time_in_range("starts_at_ms", spec.starts_at),
-                 time_in_range("ends_at_ms", spec.ends_at)}));
+  FF_TRY(all_of(
+      {time_in_range("starts_at_ms", spec.starts_at), time_in_range("ends_at_ms", spec.ends_at)}));
   if (spec.starts_at && spec.ends_at && *spec.ends_at <= *spec.starts_at)
-    return fail_field(Errc::invalid_input, "ends_at_ms", "ends_at_ms must be later than starts_at_ms");
+    return fail_field(Errc::invalid_input, "ends_at_ms",
+                      "ends_at_ms must be later than starts_at_ms");
   Calendar calendar{.cron = *cron,
                     .zone = *zone,
                     .anchor = spec.starts_at.value_or(anchor),
@@ -185,12 +187,12 @@ Result<void> validate_spec(const ScheduleSpec& spec, const Namespace& ns,
   if (spec.execution.has_value() == spec.flow.has_value())
     return fail_field(Errc::invalid_input, "execution",
                       "give what it starts: an execution or a flow, and only one of them");
-  FF_TRY(all_of({in_range("catch_up_max", spec.catch_up_max, 0U, limits::catch_up_max),
-                 duration_in_range("jitter_ms", spec.jitter, Millis{0}, limits::schedule_jitter_max)}));
+  FF_TRY(all_of(
+      {in_range("catch_up_max", spec.catch_up_max, 0U, limits::catch_up_max),
+       duration_in_range("jitter_ms", spec.jitter, Millis{0}, limits::schedule_jitter_max)}));
   FF_TRY(calendar_of(spec, TimePoint{}));
-  return spec.execution
-             ? inside("execution", execution_valid(*spec.execution, ns, partition_count))
-             : inside("flow", flow_valid(*spec.flow, ns, partition_count));
+  return spec.execution ? inside("execution", execution_valid(*spec.execution, ns, partition_count))
+                        : inside("flow", flow_valid(*spec.flow, ns, partition_count));
 }
 
 ScheduleInfo info_of(const Schedule& schedule) {
@@ -212,8 +214,7 @@ ScheduleInfo info_of(const Schedule& schedule) {
 
 // ---- Changes by its owner -------------------------------------------------------------------------
 
-Result<Schedule> make_schedule(const PutSchedule& command, const Uuid& incarnation,
-                               TimePoint now) {
+Result<Schedule> make_schedule(const PutSchedule& command, const Uuid& incarnation, TimePoint now) {
   Schedule schedule{.key = {.ns = command.ns, .name = command.name},
                     .spec = command.spec,
                     .incarnation = incarnation,

@@ -27,11 +27,12 @@ struct Schedule {
   Uuid incarnation;  // of this schedule, not of an earlier one of its name
   TimePoint anchor;  // that the intervals of @every are counted from
   std::optional<SchedulePause> paused = {};
-  std::optional<TimePoint> next = {};      // the time that is decided next, also while it is paused
-  std::optional<TimePoint> last = {};      // the newest time that was decided
-  std::vector<TimePoint> starting = {};    // decided, and not known to be submitted; in order
-  std::vector<TimePoint> queued = {};      // in order
-  std::optional<TimePoint> look_at = {};   // while some are queued: when to look whether they may start
+  std::optional<TimePoint> next = {};    // the time that is decided next, also while it is paused
+  std::optional<TimePoint> last = {};    // the newest time that was decided
+  std::vector<TimePoint> starting = {};  // decided, and not known to be submitted; in order
+  std::vector<TimePoint> queued = {};    // in order
+  std::optional<TimePoint> look_at =
+      {};  // while some are queued: when to look whether they may start
   std::vector<ScheduleStart> running = {};  // what it has started and may not have ended
   std::vector<ScheduleFire> fires = {};     // the newest first
   std::uint64_t started = 0;

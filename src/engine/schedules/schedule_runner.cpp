@@ -8,6 +8,7 @@
 
 #include "base/async/suspend.hpp"
 #include "base/log.hpp"
+#include "base/text/rfc3339.hpp"
 #include "base/try.hpp"
 #include "core/execution/partitions.hpp"
 #include "core/refusals.hpp"
@@ -35,6 +36,12 @@ std::unexpected<Error> too_contended(const core::ScheduleKey& key) {
 
 bool is_gone(const Error& error) {
   return error.code == Errc::execution_not_found || error.code == Errc::flow_not_found;
+}
+
+// So that what a schedule has started can be listed, and its handler knows the time that it is for.
+void add_tags(Tags& tags, const core::Schedule& schedule, std::optional<TimePoint> time) {
+  tags.emplace("schedule.name", schedule.key.name.str());
+  if (time) tags.emplace("schedule.time", to_rfc3339(*time));
 }
 
 void leave_out_contents(ScheduleSpec& spec) {
@@ -118,7 +125,8 @@ Async<PutScheduleReply> ScheduleRunner::put(PutSchedule operation) {
       core::CountSchedules counting{operation.ns};
       const auto count = co_await parts_.store.run(std::move(counting));
       FF_CO_TRY(count);
-      if (*count >= limits::schedules_max) co_return core::refusals::too_many_schedules(operation.ns);
+      if (*count >= limits::schedules_max)
+        co_return core::refusals::too_many_schedules(operation.ns);
       auto made = core::make_schedule(operation, make_uuid(now, parts_.random), now);
       FF_CO_TRY(made);
       next = std::move(*made);
@@ -214,7 +222,7 @@ Async<RunScheduleReply> ScheduleRunner::run(RunSchedule operation) {
   FF_CO_TRY(loaded);
   RunScheduleReply reply;
   const auto id = core::start_id(loaded->schedule, *operation.request_id);
-  const auto started = co_await start(loaded->schedule, id, reply.duplicate);
+  const auto started = co_await start(loaded->schedule, id, std::nullopt, reply.duplicate);
   FF_CO_TRY(started);
   reply.execution = started->execution;
   reply.flow = started->flow;
@@ -237,8 +245,8 @@ Async<ScheduleTimes> ScheduleRunner::times(GetScheduleTimes operation) {
   const auto calendar = core::calendar_of(schedule.spec, schedule.anchor);
   FF_CO_TRY(calendar);
   const auto now = parts_.store.now();
-  co_return ScheduleTimes{calendar->times(schedule.last ? std::max(*schedule.last, now) : now,
-                                          operation.count)};
+  co_return ScheduleTimes{
+      calendar->times(schedule.last ? std::max(*schedule.last, now) : now, operation.count)};
 }
 
 Async<ScheduleTimes> ScheduleRunner::preview(PreviewSchedule operation) {
@@ -278,8 +286,9 @@ asio::awaitable<void> ScheduleRunner::visit_all(std::shared_ptr<Round> round) {
   if (visitors == 0) co_return;
   const auto executor = co_await asio::this_coro::executor;
   co_await suspend_until([&](Continuation resume) {
-    const std::shared_ptr<void> last(nullptr, [resume = std::make_shared<Continuation>(
-                                                   std::move(resume))](void*) { (*resume)(); });
+    const std::shared_ptr<void> last(
+        nullptr,
+        [resume = std::make_shared<Continuation>(std::move(resume))](void*) { (*resume)(); });
     for (std::size_t i = 0; i < visitors; ++i)
       asio::co_spawn(executor, visit_next(round, last), asio::detached);
   });
@@ -345,9 +354,9 @@ Async<bool> ScheduleRunner::finish_start(Loaded loaded) {
   if (schedule.spec.overlap == Overlap::replace) {
     FF_CO_TRY(co_await cancel_running(schedule));
   }
-  const auto id = core::start_id(schedule, schedule.starting.front());
+  const auto time = schedule.starting.front();
   bool duplicate = false;
-  const auto started = co_await start(schedule, id, duplicate);
+  const auto started = co_await start(schedule, core::start_id(schedule, time), time, duplicate);
   // A refusal that may pass is tried again.
   if (!started && started.error().retryable()) co_return std::unexpected(started.error());
   core::note_start(schedule, started, parts_.store.now());
@@ -357,14 +366,14 @@ Async<bool> ScheduleRunner::finish_start(Loaded loaded) {
 }
 
 Async<core::ScheduleStart> ScheduleRunner::start(const core::Schedule& schedule, Uuid id,
-                                                 bool& duplicate) {
+                                                 std::optional<TimePoint> time, bool& duplicate) {
   // The same id with another content: the spec was replaced after it was started.
   core::ScheduleStart started;
   if (schedule.spec.execution) {
-    started.execution =
-        ExecutionId{core::partition_of(id, parts_.store.partition_count()), id};
+    started.execution = ExecutionId{core::partition_of(id, parts_.store.partition_count()), id};
     auto submit = *schedule.spec.execution;
     submit.id = started.execution;
+    add_tags(submit.tags, schedule, time);
     const auto reply = co_await parts_.submit(std::move(submit));
     duplicate = reply ? reply->duplicate : reply.error().code == Errc::duplicate_mismatch;
     if (!reply && !duplicate) co_return std::unexpected(reply.error());
@@ -372,6 +381,7 @@ Async<core::ScheduleStart> ScheduleRunner::start(const core::Schedule& schedule,
     started.flow = FlowId{id};
     auto submit = *schedule.spec.flow;
     submit.id = started.flow;
+    add_tags(submit.tags, schedule, time);
     const auto reply = co_await parts_.submit_flow(std::move(submit));
     duplicate = reply ? reply->duplicate : reply.error().code == Errc::duplicate_mismatch;
     if (!reply && !duplicate) co_return std::unexpected(reply.error());
@@ -407,7 +417,8 @@ Async<bool> ScheduleRunner::has_ended(core::ScheduleStart start) {
 }
 
 Async<void> ScheduleRunner::cancel_running(const core::Schedule& schedule) {
-  const auto reason = fmt::format("replaced by the next time of schedule {}", schedule.key.name.str());
+  const auto reason =
+      fmt::format("replaced by the next time of schedule {}", schedule.key.name.str());
   for (const auto& each : schedule.running) {
     if (each.execution) {
       Cancel cancel{.id = *each.execution, .reason = reason};

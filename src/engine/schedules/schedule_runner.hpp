@@ -73,7 +73,9 @@ class ScheduleRunner final : public Scanner {
   Async<bool> visit(Key key);
   Async<bool> step(Loaded loaded);
   Async<bool> finish_start(Loaded loaded);
-  Async<core::ScheduleStart> start(const core::Schedule& schedule, Uuid id, bool& duplicate);
+  // `time`: none if RunSchedule starts it.
+  Async<core::ScheduleStart> start(const core::Schedule& schedule, Uuid id,
+                                   std::optional<TimePoint> time, bool& duplicate);
   Async<void> forget_ended(core::Schedule& schedule);
   Async<bool> has_ended(core::ScheduleStart start);
   Async<void> cancel_running(const core::Schedule& schedule);

@@ -14,18 +14,17 @@ using Next = Database::Next;
 }  // namespace
 
 Result<void> Schedules::restore(const Database& database) {
-  return database.for_each(
-      {.prefix = std::string(keys::schedule_prefix)},
-      [this](std::string_view key, std::string_view value) -> Result<Next> {
-        const auto named = keys::parse_schedule(key);
-        FF_TRY(named);
-        const auto stored = decode_stored_schedule(value);
-        FF_TRY(stored);
-        if (stored->due) due_.emplace(*stored->due, *named);
-        schedules_[named->ns][named->name] = {.version = stored->schedule.version,
-                                              .due = stored->due};
-        return Next::go_on;
-      });
+  return database.for_each({.prefix = std::string(keys::schedule_prefix)},
+                           [this](std::string_view key, std::string_view value) -> Result<Next> {
+                             const auto named = keys::parse_schedule(key);
+                             FF_TRY(named);
+                             const auto stored = decode_stored_schedule(value);
+                             FF_TRY(stored);
+                             if (stored->due) due_.emplace(*stored->due, *named);
+                             schedules_[named->ns][named->name] = {
+                                 .version = stored->schedule.version, .due = stored->due};
+                             return Next::go_on;
+                           });
 }
 
 Schedules::Entry* Schedules::find(const core::ScheduleKey& key, Turn& turn) {
