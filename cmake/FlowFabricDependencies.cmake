@@ -5,6 +5,7 @@ find_package(Boost 1.81 REQUIRED COMPONENTS json url)
 find_package(OpenSSL REQUIRED)
 find_package(prometheus-cpp CONFIG REQUIRED COMPONENTS core)
 find_package(Protobuf REQUIRED)
+find_package(date REQUIRED)  # time zones
 find_package(RocksDB CONFIG REQUIRED)
 find_library(FF_HIREDIS hiredis REQUIRED)  # its own package file is of no use
 find_package(CLI11 REQUIRED)

@@ -201,6 +201,20 @@ class Client {
   Result<WorkerStatus> worker(GetWorker which);
   Result<WorkerInfo> drain_worker(DrainWorker which);
 
+  // ---- Schedules -----------------------------------------------------------------------------------
+
+  // Creates a schedule, or replaces it. Repeated while the engine cannot be reached, as submit() is.
+  Result<PutScheduleReply> put_schedule(PutSchedule schedule);
+  Result<ScheduleInfo> schedule(GetSchedule which);
+  Result<ScheduleList> schedules(ListSchedules which = {});  // one page, by name
+  Result<void> delete_schedule(DeleteSchedule which);
+  Result<ScheduleInfo> pause_schedule(PauseSchedule which);
+  Result<ScheduleInfo> resume_schedule(ResumeSchedule which);
+  // Starts what it starts, now. Repeated as submit() is; a repetition starts nothing more.
+  Result<RunScheduleReply> run_schedule(RunSchedule which);
+  Result<std::vector<TimePoint>> schedule_times(GetScheduleTimes which);
+  Result<std::vector<TimePoint>> preview_schedule(PreviewSchedule which);
+
   // One page of events. Without `which.after` there are none, but `next` is the place from now on.
   Result<EventPage> events(ReadEvents which = {});
   // Every event from now on, or after `which.after`, as it happens: blocks until on_event returns false

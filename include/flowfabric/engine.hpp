@@ -29,6 +29,8 @@ using EngineOperations =
                   ListFlowNodes, ListFlows, GetInputs, CancelFlow, PauseFlow, ResumeFlow,
                   RedriveFlow, OpenFlow, AddFlowMember, StageEdge, ApplyEdge, CancelMembers,
                   StartBulk, GetBulk, ListBulks, StopBulk,
+                  PutSchedule, GetSchedule, ListSchedules, DeleteSchedule, PauseSchedule,
+                  ResumeSchedule, RunSchedule, GetScheduleTimes, PreviewSchedule,
                   Backup, Health, CheckReady, GetMetrics>;
 
 template <class Op>

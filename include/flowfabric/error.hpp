@@ -53,6 +53,7 @@ enum class Errc : std::uint8_t {
   budget_not_found,
   quota_not_found,
   worker_not_found,
+  schedule_not_found,
   budget_exceeded,
   quota_exceeded,
   admission_expired,

@@ -120,6 +120,7 @@ inline constexpr TextRule node_rule{"node", 128, TextAlphabet::name};
 inline constexpr TextRule stream_rule{"stream", 64, TextAlphabet::name};
 inline constexpr TextRule frame_type_rule{"type", 64, TextAlphabet::visible_text};
 inline constexpr TextRule backup_rule{"name", 64, TextAlphabet::name};
+inline constexpr TextRule schedule_rule{"schedule", 128, TextAlphabet::name};
 
 using Namespace = TextId<namespace_rule>;  // a tenant: workers see only their own
 using LaneId = TextId<lane_rule>;          // a queue inside a namespace
@@ -138,6 +139,7 @@ using NodeName = TextId<node_rule>;               // of a node, inside its flow
 using StreamName = TextId<stream_rule>;            // of a stream, inside its execution
 using FrameType = TextId<frame_type_rule>;
 using BackupName = TextId<backup_rule>;
+using ScheduleName = TextId<schedule_rule>;  // inside its namespace
 
 // W3C trace context: which trace, and which span of it, something was submitted from.
 class TraceParent {

@@ -139,6 +139,20 @@ inline constexpr std::size_t inputs_page_bytes_max = 4 * 1024 * 1024;
 inline constexpr std::uint32_t inputs_page_max = 1'000;
 inline constexpr std::size_t redrive_names_max = 1'000;
 
+// Schedules.
+inline constexpr std::size_t schedules_max = 10'000;  // of one namespace
+inline constexpr std::size_t schedule_bytes_max = 1024 * 1024;  // of what it starts, with payloads
+inline constexpr std::size_t cron_bytes_max = 256;
+inline constexpr std::size_t zone_bytes_max = 64;
+inline constexpr std::uint32_t catch_up_max = 100;
+inline constexpr Millis schedule_jitter_max = std::chrono::hours{24};
+inline constexpr Millis schedule_interval_min = std::chrono::seconds{1};  // of @every
+inline constexpr Millis schedule_late_after = std::chrono::minutes{1};    // then a time counts as missed
+inline constexpr std::size_t schedule_queue_max = 10;    // times that wait for the end of earlier work
+inline constexpr std::size_t schedule_running_max = 16;  // starts whose ends a schedule looks at
+inline constexpr std::size_t schedule_fires_max = 20;    // that are remembered
+inline constexpr std::uint32_t schedule_times_max = 100;  // of one preview
+
 // Leases that are remembered of one attempt that is paused and resumed again and again.
 inline constexpr std::size_t leases_per_attempt_max = 32;
 

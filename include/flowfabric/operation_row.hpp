@@ -20,6 +20,7 @@ enum class Owner : std::uint8_t {
   worker,
   bulk,
   key_ring,  // the secrets that sign waitpoint tokens: one ring of a store
+  schedule,
 };
 
 // Whether an operation writes, and whether its reply waits for the disk under the standard durability.

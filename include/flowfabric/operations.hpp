@@ -9,6 +9,7 @@
 #include <flowfabric/flows.hpp>
 #include <flowfabric/open_flows.hpp>
 #include <flowfabric/quotas.hpp>
+#include <flowfabric/schedules.hpp>
 #include <flowfabric/secrets.hpp>
 #include <flowfabric/service.hpp>
 #include <flowfabric/steps.hpp>

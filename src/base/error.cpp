@@ -47,6 +47,7 @@ constexpr std::array errors{
     ErrcInfo{Errc::budget_not_found, "budget_not_found", 404, terminal},
     ErrcInfo{Errc::quota_not_found, "quota_policy_not_found", 404, terminal},
     ErrcInfo{Errc::worker_not_found, "worker_not_found", 404, terminal},
+    ErrcInfo{Errc::schedule_not_found, "schedule_not_found", 404, terminal},
     ErrcInfo{Errc::budget_exceeded, "budget_exceeded", 409, retryable},
     ErrcInfo{Errc::quota_exceeded, "quota_exceeded", 409, retryable},
     ErrcInfo{Errc::admission_expired, "admission_expired", 409, retryable},

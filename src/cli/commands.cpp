@@ -73,6 +73,16 @@ std::span<const Command> commands() {
       Command{"workers list", "List the workers that are alive", setup_workers_list},
       Command{"workers show", "Show a worker and what it runs", setup_workers_show},
       Command{"workers drain", "Give a worker no more work", setup_workers_drain},
+      Command{"schedules put", "Create a schedule, or replace it", setup_schedules_put},
+      Command{"schedules ls", "List the schedules", setup_schedules_list},
+      Command{"schedules get", "Show a schedule and its last times", setup_schedules_get},
+      Command{"schedules next", "Show the next times of a schedule or an expression",
+              setup_schedules_next},
+      Command{"schedules pause", "Start nothing more from a schedule", setup_schedules_pause},
+      Command{"schedules resume", "Let a paused schedule start work again",
+              setup_schedules_resume},
+      Command{"schedules run", "Start what a schedule starts, now", setup_schedules_run},
+      Command{"schedules rm", "Delete a schedule", setup_schedules_remove},
       Command{"secrets list", "List the secrets whose waitpoint tokens are valid",
               setup_secrets_list},
       Command{"secrets rotate", "Sign waitpoint tokens with another secret", setup_secrets_rotate},
@@ -103,6 +113,9 @@ const Group* group_of(const Command& command) {
       Group{"quotas", "Limit how often and how many at once work may start",
             "  ff quotas create --max-per-window 100 --window 1m\n"
             "  ff quotas list"},
+      Group{"schedules", "Start work at times of a calendar",
+            "  ff schedules put nightly --cron '0 3 * * *' --zone Europe/Berlin --kind report\n"
+            "  ff schedules next nightly"},
       Group{"secrets", "Replace the secret that signs waitpoint tokens",
             "  ff secrets list\n"
             "  ff secrets rotate"},

@@ -129,7 +129,8 @@ LocalEngineOptions engine_options(const Settings& settings) {
                     .openings = settings.duration(Setting::unblock_interval),
                     .budget_reset = settings.duration(Setting::budget_reset_interval),
                     .budget_reconciler = settings.duration(Setting::budget_reconciler_interval),
-                    .quota_reconciler = settings.duration(Setting::quota_reconciler_interval)},
+                    .quota_reconciler = settings.duration(Setting::quota_reconciler_interval),
+                    .schedules = settings.duration(Setting::schedule_interval)},
       .filter = scanner_filter(settings),
       .retention_default = settings.duration(Setting::retention),
       .waitpoint_secret_grace = settings.duration(Setting::waitpoint_grace)};
@@ -212,6 +213,7 @@ void add_service_settings(Arguments& arguments) {
                       Setting::budget_reset_interval,
                       Setting::budget_reconciler_interval,
                       Setting::quota_reconciler_interval,
+                      Setting::schedule_interval,
                       Setting::scanner_namespace,
                       Setting::scanner_tag});
 }

@@ -45,6 +45,12 @@ Refusal not_found(const WorkerId& worker, const Namespace& ns) {
               {{"worker", worker.str()}});
 }
 
+Refusal not_found(const ScheduleName& schedule, const Namespace& ns) {
+  return fail(Errc::schedule_not_found,
+              fmt::format("there is no schedule {} in namespace {}", schedule.str(), ns.str()),
+              {{"schedule", schedule.str()}});
+}
+
 Refusal duplicate_mismatch(const ExecutionId& id, bool by_idempotency_key) {
   return fail(Errc::duplicate_mismatch,
               fmt::format("execution {} was submitted before with other content; use a new {}",
@@ -99,6 +105,10 @@ Refusal too_many_quotas(const Namespace& ns) {
 Refusal too_many_workers(const Namespace& ns) {
   return too_many("workers", limits::workers_max, ns,
                   "start fewer, or wait until those that stopped are forgotten");
+}
+
+Refusal too_many_schedules(const Namespace& ns) {
+  return too_many("schedules", limits::schedules_max, ns, "delete some");
 }
 
 Refusal worker_id_in_use(const WorkerId& worker, const Namespace& ns, TimePoint held_until,

@@ -14,6 +14,7 @@ Refusal not_found(const ExecutionId& id);
 Refusal not_found(const BudgetId& id);
 Refusal not_found(const QuotaId& id);
 Refusal not_found(const WorkerId& worker, const Namespace& ns);
+Refusal not_found(const ScheduleName& schedule, const Namespace& ns);
 Refusal duplicate_mismatch(const ExecutionId& id, bool by_idempotency_key);
 Refusal duplicate_mismatch(const BudgetId& id);
 Refusal duplicate_mismatch(const QuotaId& id);
@@ -23,6 +24,7 @@ Refusal too_many_dimensions(const BudgetId& id);
 Refusal too_many_budgets(const Namespace& ns);
 Refusal too_many_quotas(const Namespace& ns);
 Refusal too_many_workers(const Namespace& ns);
+Refusal too_many_schedules(const Namespace& ns);
 // Another incarnation holds the id until `held_until`, which is in `wait`.
 Refusal worker_id_in_use(const WorkerId& worker, const Namespace& ns, TimePoint held_until,
                          Millis wait);

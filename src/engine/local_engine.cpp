@@ -26,6 +26,13 @@ using SteadyClock = std::chrono::steady_clock;
 
 asio::awaitable<void> nothing() { co_return; }
 
+// Of an execution or of a flow.
+bool is_end(const Event& event) {
+  return is_of_flow(event.type)
+             ? event.type >= EventType::flow_completed && event.type <= EventType::flow_expired
+             : is_terminal(event.state);
+}
+
 // No attempt of it, or not the one that was running, appends any more.
 bool ends_attempt(const Event& event) {
   return is_terminal(event.state) || event.type == EventType::retry_scheduled ||
@@ -53,6 +60,15 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
       edge_cancels_(*store, options_.filter, options_.intervals.edge_cancel_reconciler),
       outbox_(*store, runtime_.executor(), options_.retention_default),
       scheduler_(*store, gate_, *options_.random),
+      schedules_({.store = *store,
+                  .random = *options_.random,
+                  .submit = [this](Submit submit) { return handle(std::move(submit)); },
+                  .submit_flow = [this](SubmitFlow submit) { return handle(std::move(submit)); },
+                  .due_in =
+                      [this](Millis wait) {
+                        if (options_.scan && schedules_handle_)
+                          scanners_.due_in(*schedules_handle_, wait);
+                      }}),
       scanners_(
           runtime_.executor(),
           {.on_run = [this](std::string_view scanner,
@@ -126,6 +142,7 @@ void LocalEngine::add_scanners() {
                                     .filter = options_.filter,
                                     .name = make_uuid(store_->now(), *options_.random).str()}),
                                 every.bulk_runner);
+  schedules_handle_ = scanners_.add(std::make_unique<RunsScanner>(schedules_), every.schedules);
 }
 
 void LocalEngine::look_at_blocked() {
@@ -492,6 +509,7 @@ void LocalEngine::on_changes(std::span<const core::ExecutionChange> changes) {
     if (event.type == EventType::blocked) unblock_.note_change();
     if (event.flow) edge_cancels_.note_change();
     if (is_terminal(event.state)) waiting_for_end_.wake_all(event.id);
+    if (is_end(event)) schedules_.note_end(event.id.uuid());
     if (ends_attempt(event)) waiting_for_frames_.wake_all(event.id);
     if (timer && options_.scan) scanners_.due_in(timer_scanners_.at(timer->kind), timer->due - now);
   }

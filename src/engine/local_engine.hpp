@@ -17,6 +17,7 @@
 #include "engine/outbox/outbox.hpp"
 #include "engine/scanners/flow_cancels.hpp"
 #include "engine/scanners/unblock_scanner.hpp"
+#include "engine/schedules/schedule_runner.hpp"
 #include "engine/starting/claim_turns.hpp"
 #include "engine/starting/scheduler.hpp"
 #include "engine/starting/start_gate.hpp"
@@ -51,6 +52,7 @@ struct ScanIntervals {
   Millis budget_reconciler{30'000};
   Millis quota_reconciler{30'000};
   Millis bulk_runner{5'000};
+  Millis schedules{10'000};
 };
 
 struct LocalEngineOptions {
@@ -78,6 +80,7 @@ class LocalEngine final : public Engine {
 
   Supervisor& scanners() { return scanners_; }
   Outbox& outbox() { return outbox_; }
+  ScheduleRunner& schedules() { return schedules_; }
 
   // Calls that wait for the store's server, and later ones, fail at once. Any thread.
   void break_off() { store_->break_off(); }
@@ -148,6 +151,15 @@ class LocalEngine final : public Engine {
   Async<BulkInfo> handle(GetBulk operation);
   Async<BulkList> handle(ListBulks operation);
   Async<BulkInfo> handle(StopBulk operation);
+  Async<PutScheduleReply> handle(PutSchedule operation);
+  Async<ScheduleInfo> handle(GetSchedule operation);
+  Async<ScheduleList> handle(ListSchedules operation);
+  Async<Done> handle(DeleteSchedule operation);
+  Async<ScheduleInfo> handle(PauseSchedule operation);
+  Async<ScheduleInfo> handle(ResumeSchedule operation);
+  Async<RunScheduleReply> handle(RunSchedule operation);
+  Async<ScheduleTimes> handle(GetScheduleTimes operation);
+  Async<ScheduleTimes> handle(PreviewSchedule operation);
   Async<HealthReply> handle(Health operation);
   Async<ReadyReply> handle(CheckReady operation);
   Async<Bytes> handle(GetMetrics operation);
@@ -217,10 +229,12 @@ class LocalEngine final : public Engine {
   EdgeCancelDispatcher edge_cancels_;
   Outbox outbox_;
   Scheduler scheduler_;
+  ScheduleRunner schedules_;
   Supervisor scanners_;
   std::optional<Supervisor::Handle> unblock_handle_;
   std::optional<Supervisor::Handle> openings_handle_;
   std::optional<Supervisor::Handle> bulks_handle_;
+  std::optional<Supervisor::Handle> schedules_handle_;
   std::atomic<bool> closing_ = false;
   std::atomic<bool> is_rotating_ = false;  // the waitpoint secret
 

@@ -21,6 +21,7 @@
 #include "core/execution/event.hpp"
 #include "core/flows/commands.hpp"
 #include "core/quotas/commands.hpp"
+#include "core/schedules/commands.hpp"
 #include "core/transitions/commands.hpp"
 #include "core/waitpoints/commands.hpp"
 #include "core/workers/commands.hpp"
@@ -298,7 +299,8 @@ using StoreOperations = Joined<
                   core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,
                   core::ForgetSpending, core::ReconcileBudgets, core::ReconcileQuotas,
                   core::CreateBulk, core::ReadBulk, core::SaveBulk, core::FindBulks, core::ForgetBulks,
-                  core::AllBudgets, core::AllQuotas, core::ReadKeyRing, core::RotateKeyRing,
+                  core::AllBudgets, core::AllQuotas, core::ReadSchedule, core::SwapSchedule,
+                  core::SchedulesDue, core::FindSchedules, core::CountSchedules, core::ReadKeyRing, core::RotateKeyRing,
                   core::CreateFlow, core::AddNodes, core::SubmitNode, core::Grow,
                   core::AddItems, core::EndNode,
                   core::ReadFlow, core::BeginCancel,
@@ -309,10 +311,10 @@ using AnyCall = AnyCallOf<StoreOperations>;
 template <class Op, class... Ops>
 concept OneOf = (std::same_as<Op, Ops> || ...);
 
-// About a budget, a quota, workers or bulk jobs, not about an execution.
+// About a budget, a quota, workers, bulk jobs or a schedule, not about an execution.
 template <class Op>
 concept OfResource = Op::row.owner == Owner::budget || Op::row.owner == Owner::quota ||
-                     Op::row.owner == Owner::worker || Op::row.owner == Owner::bulk;
+                     Op::row.owner == Owner::worker || Op::row.owner == Owner::bulk || Op::row.owner == Owner::schedule;
 
 // About the secrets that sign waitpoint tokens.
 template <class Op>

@@ -17,14 +17,16 @@ json::object fields_of(const embedded::CheckReport& report) {
           {"flows", report.flows},
           {"budgets", report.budgets},
           {"quotas", report.quotas},
+          {"schedules", report.schedules},
           {"index_entries", report.index_entries},
           {"problem_count", report.problem_count},
           {"problems", json::array(report.problems.begin(), report.problems.end())}};
 }
 
 void print_text(const embedded::CheckReport& report) {
-  fmt::print("{} live and {} ended executions, {} flows, {} budgets, {} quotas, {} index entries\n",
-             report.live, report.ended, report.flows, report.budgets, report.quotas, report.index_entries);
+  fmt::print("{} live and {} ended executions, {} flows, {} budgets, {} quotas, {} schedules, {} index entries\n",
+             report.live, report.ended, report.flows, report.budgets, report.quotas, report.schedules,
+             report.index_entries);
   for (const auto& problem : report.problems) fmt::print("  {}\n", problem);
   const auto more = report.problem_count - report.problems.size();
   if (more > 0) fmt::print("  and {} more\n", more);

@@ -249,6 +249,9 @@ constexpr std::array table{
     SettingInfo{Setting::quota_reconciler_interval, "quota-reconciler-interval",
                 "FF_QUOTA_RECONCILER_INTERVAL_S", "30s", "DURATION",
                 "So often: give back slots that nobody holds", an_interval<1000>},
+    SettingInfo{Setting::schedule_interval, "schedule-interval", "FF_SCHEDULE_INTERVAL_S", "10s",
+                "DURATION", "Maximum interval between looks for schedules that are due",
+                an_interval<1000>},
     SettingInfo{Setting::scanner_namespace, "scanner-namespace", "FF_SCANNER_NAMESPACE", "", "NAME",
                 "The only namespace whose executions the scanners of a server look after; another "
                 "server must look after the others",

@@ -67,6 +67,7 @@ enum class Setting : std::uint8_t {
   budget_reset_interval,
   budget_reconciler_interval,
   quota_reconciler_interval,
+  schedule_interval,
   scanner_namespace,
   scanner_tag,
 };

@@ -81,6 +81,16 @@ Result<void> validate(const RotateWaitpointSecret& operation, PartitionIndex par
 Result<void> validate(const StartBulk& operation, PartitionIndex partition_count);
 Result<void> validate(const ListBulks& operation, PartitionIndex partition_count);
 
+Result<void> validate(const PutSchedule& operation, PartitionIndex partition_count);
+Result<void> validate(const GetSchedule& operation, PartitionIndex partition_count);
+Result<void> validate(const ListSchedules& operation, PartitionIndex partition_count);
+Result<void> validate(const DeleteSchedule& operation, PartitionIndex partition_count);
+Result<void> validate(const PauseSchedule& operation, PartitionIndex partition_count);
+Result<void> validate(const ResumeSchedule& operation, PartitionIndex partition_count);
+Result<void> validate(const RunSchedule& operation, PartitionIndex partition_count);
+Result<void> validate(const GetScheduleTimes& operation, PartitionIndex partition_count);
+Result<void> validate(const PreviewSchedule& operation, PartitionIndex partition_count);
+
 Result<void> present_namespace(const Namespace& ns);
 Result<void> worker_named(const WorkerId& worker, const Namespace& ns);
 Result<void> attachments_valid(const Policy& policy);

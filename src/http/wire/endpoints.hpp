@@ -131,6 +131,7 @@ inline constexpr std::string_view checked = "checked";
 inline bool is_otherwise(const ClaimReply& reply) { return reply.executions.empty(); }
 inline bool is_otherwise(const FailReply& reply) { return reply.retry_at.has_value(); }
 inline bool is_otherwise(const SuspendReply& reply) { return reply.satisfied; }
+inline bool is_otherwise(const PutScheduleReply& reply) { return reply.unchanged; }
 template <class Reply>
 bool is_otherwise(const Reply& reply) {
   if constexpr (Creates<Reply>)

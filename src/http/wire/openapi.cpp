@@ -79,6 +79,8 @@ std::string_view may_be_missing(const Operation& op) {
   if (op.at.path.starts_with("/v1/budgets/{id}")) return "there is no such budget";
   if (op.at.path.starts_with("/v1/quotas/{id}")) return "there is no such quota";
   if (op.at.path.starts_with("/v1/bulks/{id}")) return "there is no such bulk job";
+  if (op.is<PutSchedule>()) return "there is no such budget or quota";
+  if (op.at.path.starts_with("/v1/schedules/{")) return "there is no such schedule";
   if (op.is<GetWorker, HeartbeatWorker, DrainWorker>()) return "there is no such worker";
   return "";
 }
@@ -95,11 +97,12 @@ struct Tag {
 constexpr std::array tags{
     Tag{"Health", "Whether the server works."},
     Tag{"Outsiders", "Answers with the token of a waitpoint, and no other."},
-    Tag{"Reading", "Executions, flows, events, budgets, quotas, bulk jobs and workers; role read."},
+    Tag{"Reading",
+        "Executions, flows, events, budgets, quotas, bulk jobs, schedules and workers; role read."},
     Tag{"Submitting and changing",
         "New executions and flows, and changes to those there are; role submit."},
     Tag{"Working", "Claims, leases, results and usage; role work."},
-    Tag{"Operating", "Budgets, quotas, bulk jobs, drains, revocations and backups; role admin."},
+    Tag{"Operating", "Budgets, quotas, bulk jobs, schedules, drains, revocations and backups; role admin."},
 };
 
 // The OpenAPI tag for the operations of a role.

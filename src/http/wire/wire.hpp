@@ -248,6 +248,25 @@ void describe(Fields& fields, PauseFlow& value);
 void describe(Fields& fields, RedriveFlow& value);
 void describe(Fields& fields, RedriveReply& value);
 
+// Schedules (wire_schedules.cpp)
+void describe(Fields& fields, ScheduleSpec& value);
+void describe(Fields& fields, ScheduleFire& value);
+void describe(Fields& fields, SchedulePause& value);
+void describe(Fields& fields, ScheduleInfo& value);
+void describe(Fields& fields, PutSchedule& value);
+void describe(Fields& fields, PutScheduleReply& value);
+void describe(Fields& fields, GetSchedule& value);
+void describe(Fields& fields, ListSchedules& value);
+void describe(Fields& fields, ScheduleList& value);
+void describe(Fields& fields, DeleteSchedule& value);
+void describe(Fields& fields, PauseSchedule& value);
+void describe(Fields& fields, ResumeSchedule& value);
+void describe(Fields& fields, RunSchedule& value);
+void describe(Fields& fields, RunScheduleReply& value);
+void describe(Fields& fields, GetScheduleTimes& value);
+void describe(Fields& fields, PreviewSchedule& value);
+void describe(Fields& fields, ScheduleTimes& value);
+
 // Parts that several messages share (wire_parts.cpp)
 void describe(Fields& fields, RetryPolicy& value);
 void describe(Fields& fields, Policy& value);

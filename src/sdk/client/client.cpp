@@ -469,6 +469,38 @@ Result<std::vector<WorkerStatus>> Client::workers(ListWorkers which) {
 Result<WorkerStatus> Client::worker(GetWorker which) { return call(std::move(which)); }
 Result<WorkerInfo> Client::drain_worker(DrainWorker which) { return call(std::move(which)); }
 
+// ---- Schedules ----------------------------------------------------------------------------------
+
+Result<PutScheduleReply> Client::put_schedule(PutSchedule schedule) {
+  return run_within(limit(options_), engine_,
+                    run_repeatedly(engine_, std::move(schedule), repeat(options_)));
+}
+Result<ScheduleInfo> Client::schedule(GetSchedule which) { return call(std::move(which)); }
+Result<ScheduleList> Client::schedules(ListSchedules which) { return call(std::move(which)); }
+Result<void> Client::delete_schedule(DeleteSchedule which) {
+  return without_value(call(std::move(which)));
+}
+Result<ScheduleInfo> Client::pause_schedule(PauseSchedule which) { return call(std::move(which)); }
+Result<ScheduleInfo> Client::resume_schedule(ResumeSchedule which) {
+  return call(std::move(which));
+}
+Result<RunScheduleReply> Client::run_schedule(RunSchedule which) {
+  SystemRandom random;
+  const bool minted = !which.request_id;
+  if (minted) which.request_id = RequestId{make_uuid(SystemClock().now(), random)};
+  auto reply = run_within(limit(options_), engine_,
+                          run_repeatedly(engine_, std::move(which), repeat(options_)));
+  // A repetition within this call.
+  if (reply && minted) reply->duplicate = false;
+  return reply;
+}
+Result<std::vector<TimePoint>> Client::schedule_times(GetScheduleTimes which) {
+  return member(call(std::move(which)), &ScheduleTimes::times);
+}
+Result<std::vector<TimePoint>> Client::preview_schedule(PreviewSchedule which) {
+  return member(call(std::move(which)), &ScheduleTimes::times);
+}
+
 // ---- Events -------------------------------------------------------------------------------------
 
 Result<EventPage> Client::events(ReadEvents which) {

@@ -71,6 +71,10 @@ inline constexpr std::string_view bulks_tag = "{bulk}";
 inline std::string bulk(std::string_view tag, const BulkId& id) {
   return fmt::format("ff:bulk:{}:{}", tag, id.str());
 }
+// NAMESPACE/NAME; it lives in a partition of budgets.
+inline std::string schedule(std::string_view tag, std::string_view name) {
+  return fmt::format("ff:schedule:{}:{}", tag, name);
+}
 inline std::string workers(std::string_view tag) { return fmt::format("ff:workers:{}", tag); }
 
 // Of workers of the published contract: a set of instances, and of each instance a record and a sign of

@@ -3,6 +3,7 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/assert.hpp"
+#include "base/text/named_uuid.hpp"
 #include "base/random.hpp"
 #include "base/try.hpp"
 #include "core/execution/partitions.hpp"
@@ -70,6 +71,12 @@ keys::Address Resources::address_of(const Subject& subject) const {
     auto key = keys::bulk(place.tag, *bulk);
     return {.place = std::move(place), .key = std::move(key)};
   }
+  if (const auto* schedule = std::get_if<core::ScheduleKey>(&subject)) {
+    const auto name = schedule->text();
+    auto place = place_in(places.budgets, named_uuid(Uuid{}, name));
+    auto key = keys::schedule(place.tag, name);
+    return {.place = std::move(place), .key = std::move(key)};
+  }
   keys::Partition place(keys::workers_tag(std::get<Namespace>(subject)));
   auto key = keys::workers(place.tag);
   return {.place = std::move(place), .key = std::move(key)};
@@ -87,7 +94,8 @@ void Resources::send_to_owner(store::Call<Op> call, FunctionCall function) {
   // Steps of a claim, and of scanners: one resource of many.
   if constexpr (store::OneOf<Op, core::CheckBudget, core::Admit, core::ReleaseToken,
                              core::ForgetSpending, core::ResetIfDue, RegisterWorker, core::SaveBulk,
-                             core::FindBulks, core::ForgetBulks>)
+                             core::FindBulks, core::ForgetBulks,
+                             core::ReadSchedule, core::SwapSchedule>)
     request = parts_.functions.unless_down(std::move(request));
   send(std::move(sent), std::move(request), std::make_shared<SentCallOf<Op>>(std::move(call)));
 }
@@ -358,6 +366,63 @@ Async<std::vector<WorkerInfo>> Resources::answer(core::LiveWorkers query) {
     if (at == workers.end() || at->worker != worker.worker) workers.insert(at, std::move(worker));
   }
   co_return workers;
+}
+
+// ---- Schedules ------------------------------------------------------------------------------------
+
+Async<core::SchedulesDueReply> Resources::answer(core::SchedulesDue query) {
+  Question question{.function = "ff_sweep_schedules",
+                    .arguments = {std::to_string(query.max + 1)},
+                    .moving = Moving::skip};
+  const auto answers =
+      co_await parts_.functions.ask(std::move(question), parts_.functions.places().budgets);
+  FF_CO_TRY(answers);
+  std::vector<std::pair<TimePoint, core::ScheduleKey>> all;
+  for (const auto& answer : answers->of_nodes)
+    for (std::size_t i = 0; i + 1 < answer.size(); i += 2) {
+      const auto text = text_in(answer[i]);
+      const auto slash = std::min(text.find('/'), text.size());
+      auto ns = Namespace::parse(text.substr(0, slash));
+      auto name = ScheduleName::parse(text.substr(std::min(slash + 1, text.size())));
+      const auto due = parse_number<std::int64_t>(text_in(answer[i + 1]));
+      if (ns && name && due)
+        all.emplace_back(TimePoint{Millis{*due}},
+                         core::ScheduleKey{.ns = std::move(*ns), .name = std::move(*name)});
+    }
+  std::ranges::sort(all);
+  core::SchedulesDueReply reply{.due = {}};
+  const auto now = parts_.clock.now();
+  for (auto& [due, key] : all) {
+    if (due > now || reply.due.size() == query.max) {
+      reply.next = std::max(due, now);
+      break;
+    }
+    reply.due.push_back(std::move(key));
+  }
+  co_return reply;
+}
+
+Async<std::vector<ScheduleName>> Resources::answer(core::FindSchedules query) {
+  Question question{.function = "ff_admission_ids",
+                    .arguments = {"schedules:" + query.ns.str(),
+                                  query.after ? query.after->str() : std::string{},
+                                  std::to_string(query.max)}};
+  const auto answers =
+      co_await parts_.functions.ask(std::move(question), parts_.functions.places().budgets);
+  FF_CO_TRY(answers);
+  co_return sorted_ids<ScheduleName>(*answers, query.max);
+}
+
+Async<std::uint64_t> Resources::answer(core::CountSchedules query) {
+  Question question{.function = "ff_admission_count", .arguments = {"schedules:" + query.ns.str()}};
+  const auto answers =
+      co_await parts_.functions.ask(std::move(question), parts_.functions.places().budgets);
+  FF_CO_TRY(answers);
+  std::uint64_t count = 0;
+  for (const auto& answer : answers->of_nodes)
+    for (const auto& each : answer)
+      count += parse_number<std::uint64_t>(text_in(each)).value_or(0);
+  co_return count;
 }
 
 // ---- Routes ---------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-// Budgets, quotas and workers of a store on Valkey. Each budget and each quota lives in a partition of its
-// kind, the workers of a namespace in one of their own.
+// Budgets, quotas, workers and schedules of a store on Valkey. Each budget and each quota lives in a partition of its
+// kind, each schedule in a partition of budgets, the workers of a namespace in one of their own.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class Resources {
   };
   explicit Resources(Parts parts);
 
-  // An operation whose owner is a budget, a quota or workers.
+  // An operation whose owner is a budget, a quota, workers or a schedule.
   void start(store::AnyCall& any);
 
  private:
@@ -71,6 +71,9 @@ class Resources {
   Async<std::vector<ExecutionId>> answer(core::LedgerOf query);
   Async<bool> answer(core::ReconcileBudgets query);
   Async<Done> answer(core::ReconcileQuotas query);
+  Async<core::SchedulesDueReply> answer(core::SchedulesDue query);
+  Async<std::vector<ScheduleName>> answer(core::FindSchedules query);
+  Async<std::uint64_t> answer(core::CountSchedules query);
 
   Parts parts_;
   std::string calls_;  // of this store alone

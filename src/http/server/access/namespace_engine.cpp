@@ -100,7 +100,7 @@ Async<void> NamespaceEngine::own_needs(const std::vector<FlowNode>& nodes,
 template <class Op>
 NamespaceEngine::Subject NamespaceEngine::subject_of(const Op& operation) {
   if constexpr (std::same_as<Op, Submit> || std::same_as<Op, SubmitFlow> ||
-                std::same_as<Op, ExtendFlow>)
+                std::same_as<Op, ExtendFlow> || std::same_as<Op, PutSchedule>)
     return &operation;
   else if constexpr (std::same_as<Op, ReadEvents>)
     return operation.ns.value_or(Namespace{});  // none: those of all
@@ -111,7 +111,8 @@ NamespaceEngine::Subject NamespaceEngine::subject_of(const Op& operation) {
     return operation.id;
   // The token of a waitpoint says what its holder may do.
   else if constexpr (std::same_as<Op, Health> || std::same_as<Op, CheckReady> ||
-                     std::same_as<Op, ReadWaitpoint> || std::same_as<Op, AnswerWaitpoint>)
+                     std::same_as<Op, ReadWaitpoint> || std::same_as<Op, AnswerWaitpoint> ||
+                     std::same_as<Op, PreviewSchedule>)
     return TheEngine{};
   else
     return AllNamespaces{};
@@ -188,6 +189,13 @@ Async<void> NamespaceEngine::owns(Subject subject) {
     if (auto owned = co_await find_own(GetFlow{.id = (*extend)->id}); !owned) co_return owned;
     const std::vector<BudgetId> none;
     co_return co_await own_needs((*extend)->nodes, none);
+  }
+  if (const auto* put = std::get_if<const PutSchedule*>(&subject)) {
+    const auto& spec = (*put)->spec;
+    if (auto owned = own((*put)->ns); !owned) co_return owned;
+    if (spec.execution) co_return co_await own_needs(spec.execution->policy);
+    if (spec.flow) co_return co_await own_needs(spec.flow->nodes, spec.flow->budgets);
+    co_return Result<void>{};
   }
   if (const auto* ns = std::get_if<Namespace>(&subject)) co_return own(*ns);
   if (const auto* id = std::get_if<ExecutionId>(&subject))

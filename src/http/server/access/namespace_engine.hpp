@@ -22,7 +22,8 @@ class NamespaceEngine final : public Engine {
   struct AllNamespaces {};
   // The subject of an operation, by which the tenant's right to it is decided.
   using Subject = std::variant<TheEngine, AllNamespaces, Namespace, ExecutionId, BudgetId, QuotaId,
-                               FlowId, BulkId, const Submit*, const SubmitFlow*, const ExtendFlow*>;
+                               FlowId, BulkId, const Submit*, const SubmitFlow*, const ExtendFlow*,
+                               const PutSchedule*>;
   template <class Op>
   static Subject subject_of(const Op& operation);
 

@@ -281,6 +281,17 @@ Result<PlaceKey> parse_place(std::string_view key) {
                   .place = {.at = time_of(rest), .token = QuotaTokenId{uuid_of(rest.substr(8))}}};
 }
 
+std::string schedule(const core::ScheduleKey& key) {
+  return Key(schedule_prefix).text(key.ns.str()).raw(key.name.str()).take();
+}
+Result<core::ScheduleKey> parse_schedule(std::string_view key) {
+  auto rest = key.substr(schedule_prefix.size());
+  auto ns = Namespace::parse(std::string(take_text(rest)));
+  auto name = ScheduleName::parse(std::string(rest));
+  if (!ns || !name) return unknown_form();
+  return core::ScheduleKey{.ns = std::move(*ns), .name = std::move(*name)};
+}
+
 std::string effect(PartitionIndex partition, std::string_view text) {
   return Key(effect_prefix).number(partition).raw(text).take();
 }

@@ -33,6 +33,7 @@
 //              | 'f' until:be64 budget dedup_key         to forget that, by time
 //              | 'q' quota                               a quota
 //              | 'u' quota at:be64 token                 a start that counts in its window
+//              | 'C' text(ns) schedule                  a schedule
 //              | 'o' partition:be16 effect               an effect that is to be carried out
 //              | 'B' bulk                                a bulk job
 //              | 'k'                                     the secrets that sign waitpoint tokens
@@ -51,6 +52,7 @@
 #include "core/execution/belonging.hpp"
 #include "core/flows/flow.hpp"
 #include "core/quotas/quota.hpp"
+#include "core/schedules/commands.hpp"
 #include "core/streams/stream.hpp"
 
 namespace ff::embedded::keys {
@@ -81,6 +83,7 @@ inline constexpr std::string_view dedup_prefix = "d";
 inline constexpr std::string_view dedup_until_prefix = "f";
 inline constexpr std::string_view quota_prefix = "q";
 inline constexpr std::string_view place_prefix = "u";
+inline constexpr std::string_view schedule_prefix = "C";
 inline constexpr std::string_view effect_prefix = "o";
 inline constexpr std::string_view bulk_prefix = "B";
 inline constexpr std::string_view edge_in_prefix = "E";
@@ -220,5 +223,8 @@ struct PlaceKey {
   core::WindowEntry place;
 };
 Result<PlaceKey> parse_place(std::string_view key);
+
+std::string schedule(const core::ScheduleKey& key);
+Result<core::ScheduleKey> parse_schedule(std::string_view key);
 
 }  // namespace ff::embedded::keys

@@ -157,6 +157,26 @@ Result<core::KeyRing> decode_key_ring(std::string_view bytes) {
   return ring;
 }
 
+std::string encode(const StoredScheduleRecord& stored) {
+  proto::StoredSchedule out;
+  const auto& version = stored.schedule.version.bytes();
+  out.mutable_version()->assign(version.begin(), version.end());
+  if (stored.due) out.set_due_ms(ms_of(*stored.due));
+  out.set_record(stored.schedule.record);
+  return out.SerializeAsString();
+}
+
+Result<StoredScheduleRecord> decode_stored_schedule(std::string_view bytes) {
+  proto::StoredSchedule stored;
+  RecordReader read;
+  if (!parse(stored, bytes)) return damaged("the record of a schedule");
+  StoredScheduleRecord record{
+      .schedule = {.record = stored.record(), .version = read.uuid(stored.version())}};
+  if (stored.has_due_ms()) record.due = time_of(stored.due_ms());
+  if (!read.ok()) return damaged("the record of a schedule");
+  return record;
+}
+
 std::string encode(const Spending& spending) {
   proto::Spending out;
   write(spending.amounts, *out.mutable_amounts());

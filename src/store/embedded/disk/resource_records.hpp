@@ -6,6 +6,7 @@
 
 #include "core/budgets/budget.hpp"
 #include "core/quotas/quota.hpp"
+#include "core/schedules/commands.hpp"
 #include "core/waitpoints/key_ring.hpp"
 
 namespace ff::embedded {
@@ -19,6 +20,14 @@ Result<core::Quota> decode_quota(const QuotaId& id, std::string_view bytes);
 
 std::string encode(const core::KeyRing& ring);
 Result<core::KeyRing> decode_key_ring(std::string_view bytes);
+
+// A schedule's record as it is, with what is known of it without reading it.
+struct StoredScheduleRecord {
+  core::StoredSchedule schedule;
+  std::optional<TimePoint> due = {};
+};
+std::string encode(const StoredScheduleRecord& stored);
+Result<StoredScheduleRecord> decode_stored_schedule(std::string_view bytes);
 
 // Amounts that one execution spent of a budget. They count until the budget is reset once more.
 struct Spending {

@@ -1,4 +1,4 @@
-// The desk: one thread that owns all budgets, quotas, bulk jobs, the list of workers and the key ring, as a shard
+// The desk: one thread that owns all budgets, quotas, schedules, bulk jobs, the list of workers and the key ring, as a shard
 // owns executions.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include "store/embedded/resources/budgets.hpp"
 #include "store/embedded/resources/bulks.hpp"
 #include "store/embedded/resources/quotas.hpp"
+#include "store/embedded/resources/schedules.hpp"
 #include "store/embedded/resources/stored_key_ring.hpp"
 #include "store/embedded/resources/workers.hpp"
 #include "store/store.hpp"
@@ -53,6 +54,7 @@ class ResourceShard {
   Quotas quotas_;
   Bulks bulks_;
   Workers workers_;
+  Schedules schedules_;
   StoredKeyRing key_ring_;
   TimePoint last_now_{};           // time never runs backwards in here
   Mailbox<ResourceCall> mailbox_;  // last: its thread uses all of the above

@@ -17,6 +17,7 @@
 #include "store/embedded/disk/stream_records.hpp"
 #include "store/embedded/disk/suspension_records.hpp"
 #include "store/embedded/tools/backup.hpp"
+#include "store/schedule_record.hpp"
 
 namespace ff::embedded {
 namespace {
@@ -37,7 +38,7 @@ class Check {
                             &Check::by_tag, &Check::retention, &Check::flows, &Check::flow_indexes,
                             &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
                             &Check::reports, &Check::reports_by_time, &Check::quotas,
-                            &Check::windows, &Check::bulks, &Check::effects, &Check::key_ring})
+                            &Check::windows, &Check::bulks, &Check::schedules, &Check::effects, &Check::key_ring})
       FF_TRY((this->*step)());
     return std::move(report_);
   }
@@ -431,6 +432,25 @@ class Check {
                     problem(bulk.error().message);
                   else if (key != keys::bulk(bulk->id))
                     problem(fmt::format("bulk job {} is stored under another id", bulk->id.str()));
+                  return {};
+                });
+  }
+
+  Result<void> schedules() {
+    return each(keys::schedule_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  ++report_.schedules;
+                  const auto named = keys::parse_schedule(key);
+                  const auto stored = decode_stored_schedule(value);
+                  if (!readable(named, stored, "a schedule")) return {};
+                  const auto schedule = store::decode_schedule(stored->schedule.record);
+                  if (!readable(named, schedule, "a schedule")) return {};
+                  if (schedule->key != *named)
+                    problem(fmt::format("schedule {}: its record is of {}", named->text(),
+                                        schedule->key.text()));
+                  if (core::due_at(*schedule) != stored->due)
+                    problem(fmt::format("schedule {}: it is not due when its record says",
+                                        named->text()));
                   return {};
                 });
   }

@@ -20,6 +20,7 @@ struct CheckReport {
   std::size_t flows = 0;
   std::size_t budgets = 0;
   std::size_t quotas = 0;
+  std::size_t schedules = 0;
   std::size_t index_entries = 0;
   std::size_t problem_count = 0;
   std::vector<std::string> problems = {};  // the first ones, in words

@@ -144,6 +144,14 @@ FunctionCall call_for(const core::ForgetBulks& op) {
           {std::to_string(op.ended_before.time_since_epoch().count()), std::to_string(op.max)}};
 }
 
+FunctionCall call_for(const core::ReadSchedule&) { return {"ff_schedule_get"}; }
+FunctionCall call_for(const core::SwapSchedule& op) {
+  return {"ff_schedule_swap",
+          {op.expected ? op.expected->str() : "", op.next ? op.next->version.str() : "",
+           op.next ? op.next->record : "",
+           op.due ? std::to_string(op.due->time_since_epoch().count()) : ""}};
+}
+
 // ---- Replies --------------------------------------------------------------------------------------
 
 namespace {
@@ -388,6 +396,16 @@ std::vector<core::Bulk> read_answer(const core::FindBulks&, Answer& answer) {
 std::size_t read_answer(const core::ForgetBulks&, Answer& answer) {
   return static_cast<std::size_t>(answer.number());
 }
+
+std::optional<core::StoredSchedule> read_answer(const core::ReadSchedule&, Answer& answer) {
+  if (answer.at_end()) return std::nullopt;
+  core::StoredSchedule stored{.record = answer.text(), .version = {}};
+  const auto version = Uuid::parse(answer.text());
+  answer.expect(version.has_value());
+  if (version) stored.version = *version;
+  return stored;
+}
+bool read_answer(const core::SwapSchedule&, Answer& answer) { return answer.text() == "1"; }
 
 std::unexpected<Error> refused(const ResourceContext& context, const std::vector<Reply>& reply) {
   namespace refusals = core::refusals;

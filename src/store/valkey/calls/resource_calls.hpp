@@ -1,4 +1,4 @@
-// Operations on budgets, quotas and workers as function calls: where each goes, what is sent, and what its
+// Operations on budgets, quotas, workers and schedules as function calls: where each goes, what is sent, and what its
 // answer means. Those that concern many partitions are in token.cpp.
 #pragma once
 
@@ -7,7 +7,8 @@
 namespace ff::valkey_store {
 
 // Identifies the partition that an operation is sent to.
-using Subject = std::variant<BudgetId, QuotaId, Namespace, BulkId>;  // the namespace: of workers
+using Subject =
+    std::variant<BudgetId, QuotaId, Namespace, BulkId, core::ScheduleKey>;  // the namespace: of workers
 
 template <store::OfResource Op>
 Subject subject_of(const Op& op) {
@@ -15,6 +16,8 @@ Subject subject_of(const Op& op) {
     return op.ns;
   else if constexpr (requires { op.bulk; })
     return op.bulk.id;
+  else if constexpr (requires { op.key.name; })
+    return op.key;
   else if constexpr (requires { op.budget; })
     return op.budget;
   else if constexpr (requires { op.quota; })
@@ -57,6 +60,8 @@ FunctionCall call_for(const core::ReadBulk& op);
 FunctionCall call_for(const core::SaveBulk& op);
 FunctionCall call_for(const core::FindBulks& op);
 FunctionCall call_for(const core::ForgetBulks& op);
+FunctionCall call_for(const core::ReadSchedule& op);
+FunctionCall call_for(const core::SwapSchedule& op);
 
 CreateBudgetReply read_answer(const CreateBudget& op, Answer& answer);
 BudgetInfo read_answer(const GetBudget& op, Answer& answer);
@@ -83,6 +88,8 @@ core::Bulk read_answer(const core::ReadBulk& op, Answer& answer);
 bool read_answer(const core::SaveBulk& op, Answer& answer);
 std::vector<core::Bulk> read_answer(const core::FindBulks& op, Answer& answer);
 std::size_t read_answer(const core::ForgetBulks& op, Answer& answer);
+std::optional<core::StoredSchedule> read_answer(const core::ReadSchedule& op, Answer& answer);
+bool read_answer(const core::SwapSchedule& op, Answer& answer);
 
 // Objects that the refusal of an operation may name.
 struct ResourceContext {

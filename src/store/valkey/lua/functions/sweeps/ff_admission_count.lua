@@ -1,6 +1,6 @@
--- How many budgets or quotas a namespace has, in many partitions at once.
+-- How many budgets, quotas or schedules a namespace has, in many partitions at once.
 --   keys   none
---   args   index (budgets:NAMESPACE or quotas:NAMESPACE), then tags
+--   args   index (budgets:NAMESPACE, quotas:NAMESPACE or schedules:NAMESPACE), then tags
 --   reply  as lib/sweeping.lua: the count of each partition
 server.register_function{
   function_name = 'ff_admission_count',

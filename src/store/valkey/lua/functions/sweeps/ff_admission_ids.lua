@@ -1,6 +1,6 @@
--- Ids of budgets or quotas, in many partitions at once.
+-- Ids of budgets or quotas, or names of schedules, in many partitions at once.
 --   keys   none
---   args   index (budgets:NAMESPACE, quotas:NAMESPACE; of all namespaces budget_policies or
+--   args   index (budgets:, quotas: or schedules:NAMESPACE; of all namespaces budget_policies or
 --          quota_policies), after which id (empty: from the start), ids_max (of each partition), then tags
 --   reply  as lib/sweeping.lua: the ids, sorted within a partition
 local function of_all(key, after, ids_max)
