@@ -132,7 +132,9 @@ LocalEngineOptions engine_options(const Settings& settings) {
                     .quota_reconciler = settings.duration(Setting::quota_reconciler_interval)},
       .filter = scanner_filter(settings),
       .retention_default = settings.duration(Setting::retention),
-      .waitpoint_secret_grace = settings.duration(Setting::waitpoint_grace)};
+      .waitpoint_secret_grace = settings.duration(Setting::waitpoint_grace),
+      .audit_entries_max = settings.number(Setting::audit_entries),
+      .audit_retention = settings.duration(Setting::audit_retention)};
 }
 
 // The store that FF_VALKEY_HOST and its companions name; "" if they name none.
@@ -193,6 +195,8 @@ void add_service_settings(Arguments& arguments) {
                       Setting::waitpoint_grace,
                       Setting::durability,
                       Setting::retention,
+                      Setting::audit_retention,
+                      Setting::audit_entries,
                       Setting::log_level,
                       Setting::lease_expiry_interval,
                       Setting::delayed_promoter_interval,

@@ -48,6 +48,8 @@ enum class Setting : std::uint8_t {
   max_stream_ops,
   durability,
   retention,
+  audit_retention,
+  audit_entries,
   log_level,
   lease_expiry_interval,
   delayed_promoter_interval,

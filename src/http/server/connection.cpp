@@ -289,10 +289,15 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   FF_TRY(found);
   const auto& route = *exchange.found->route;
   FF_TRY(check_rate(route));
+  exchange.caller.from = address().to_string();
   if (!by_ticket && !exchange.caller.may(route.endpoint.role))
     return fail(Errc::permission_denied,
                 fmt::format("token '{}' may not do this; it takes one with the role {}",
                             printable(exchange.caller.name), to_string(route.endpoint.role)));
+  if (!by_ticket && route.shows_payloads && !exchange.caller.sees_payloads)
+    return fail(Errc::permission_denied,
+                fmt::format("token '{}' may not see payloads, results, signals or streams",
+                            printable(exchange.caller.name)));
   const bool sends_body = parser.chunked() || parser.content_length().value_or(0) > 0;
   if (sends_body && !has_body(route.endpoint.method))
     return fail(Errc::invalid_input,
@@ -303,14 +308,17 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   return {};
 }
 
+asio::ip::address Connection::address() {
+  error_code ignored;
+  return stream_.tcp().socket().remote_endpoint(ignored).address();
+}
+
 Result<void> Connection::check_rate(const Route& route) {
   RateLimit* limit = nullptr;
   if (route.audience == Audience::token_holders) limit = &context_.waitpoint_rate;
   if (route.audience == Audience::webhooks) limit = &context_.webhook_rate;
   if (!limit) return {};
-  error_code ignored;
-  const auto address = stream_.tcp().socket().remote_endpoint(ignored).address();
-  if (limit->take(address, SteadyClock::now())) return {};
+  if (limit->take(address(), SteadyClock::now())) return {};
   return fail(Errc::resource_exhausted,
               "too many requests came from this address; try again in a moment");
 }
@@ -401,7 +409,7 @@ asio::awaitable<Response> Connection::run_admitted(Exchange& exchange, Engine& e
                                                    RequestFields fields) {
   const auto& route = *exchange.found->route;
   if (!route.may_wait) {
-    auto response = co_await or_apologise(route, http::run(route, engine, std::move(fields)));
+    auto response = co_await or_apologise(route, http::run(route, engine, std::move(fields), &exchange.caller));
     if (route.endpoint.path == endpoint<GetMetrics>.path && response.result() == Status::ok)
       response.body() += context_.metrics.text({.connections = context_.connections.used(),
                                                 .long_polls = context_.long_polls.used(),
@@ -419,7 +427,8 @@ asio::awaitable<Response> Connection::run_admitted(Exchange& exchange, Engine& e
   }
   Response response;
   co_await unless_in_vain(
-      set(response, or_apologise(route, http::run(route, engine, std::move(fields)))));
+      set(response,
+          or_apologise(route, http::run(route, engine, std::move(fields), &exchange.caller))));
   co_return response;
 }
 

@@ -60,6 +60,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<error_code> read_header(RequestParser& parser);
   asio::awaitable<Result<void>> read_body(RequestParser& parser, const Route& route);
   Result<void> admit(const RequestParser& parser, Exchange& exchange);
+  asio::ip::address address();  // the client's
   Result<void> check_rate(const Route& route);
   asio::awaitable<bool> answer(Exchange& exchange, Request request);
   struct WaitingShare {

@@ -138,6 +138,7 @@ Route make_route() {
           .has_nodes = HasNodes<Op>,
           .is_audited = Op::row.is_audited,
           .has_secrets = has_secrets<Op>,
+          .shows_payloads = shows_payloads<Op>,
           .takes_namespace = NamesNamespace<Op> || submits,
           .takes_key = std::same_as<Op, Submit> || std::same_as<Op, SendSignal> ||
                        std::same_as<Op, SubmitFlow>,
@@ -434,13 +435,15 @@ Error with_hint(Error error, const Route& route, const RequestFields& fields) {
 
 }  // namespace
 
-asio::awaitable<Response> run(const Route& found, Engine& engine, RequestFields fields) {
+asio::awaitable<Response> run(const Route& found, Engine& engine, RequestFields fields,
+                              const Caller* caller) {
   const Route& route = by_body(found, fields);
   if (route.page) co_return page_response(*route.page);
   if (!route.read) co_return openapi_response(fields);
   const auto call = route.read(fields);
   if (!call) co_return error_response(with_hint(call.error(), route, fields));
   fields = {};  // the operation may wait long
+  (*call)->caller = caller;
   co_await engine.perform(**call);
   co_return route.respond(**call);
 }

@@ -38,6 +38,7 @@ struct Route {
   bool has_nodes = false;                // of a flow
   bool is_audited = false;               // the log says who did it
   bool has_secrets = false;              // no cache may keep its replies
+  bool shows_payloads = false;           // and results, signals, frames or kept steps
   bool takes_namespace = false;          // a field of that name; the token's, if it is left out
   bool takes_key = false;                // an Idempotency-Key
   bool takes_trace = false;              // a traceparent
@@ -62,8 +63,9 @@ Result<Found> find_route(Verb method, std::string_view method_text, std::string_
 Result<RequestFields> read_fields(Found found, Request request,
                                   const std::optional<Namespace>& default_ns);
 
-// Runs the route's operation on the engine.
-asio::awaitable<Response> run(const Route& route, Engine& engine, RequestFields fields);
+// Runs the route's operation on the engine, for a caller who outlives it.
+asio::awaitable<Response> run(const Route& route, Engine& engine, RequestFields fields,
+                              const Caller* caller = nullptr);
 
 // The path of a target as logs and errors may show it: without its query, which may hold a payload, and
 // without the token of a waitpoint.
