@@ -19,6 +19,7 @@ struct Caller {
   std::optional<TimePoint> expires_at = {};
   bool sees_payloads = true;  // and results, signals, frames and kept steps
   bool needs_token = false;   // false: the engine lets everybody do everything
+  std::string csrf_token = {};  // of a login session
   std::string from = {};      // the address that the call came from
 
   bool may(Role wanted) const {
@@ -36,6 +37,8 @@ struct Identity {
   std::optional<TimePoint> expires_at = {};  // of its token or login session
   bool sees_payloads = true;
   bool needs_token = false;  // false: the engine lets everybody do everything
+  // Of a login session: to be sent with each request that changes something.
+  std::optional<std::string> csrf_token = {};
   bool operator==(const Identity&) const = default;
 };
 

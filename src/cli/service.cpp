@@ -225,6 +225,7 @@ void add_access_settings(Arguments& arguments) {
                       Setting::tls_cert, Setting::tls_key, Setting::insecure_listen,
                       Setting::max_connections, Setting::max_long_polls, Setting::max_tails,
                       Setting::max_tails_per_token, Setting::cors_origins,
+                      Setting::session_ttl, Setting::behind_https,
                       Setting::max_stream_ops});
 }
 
@@ -252,6 +253,8 @@ Result<ServiceAccess> service_access(const Settings& settings) {
   server.limits.stream_ops = settings.number(Setting::max_stream_ops);
   server.limits.tails = settings.number(Setting::max_tails);
   server.limits.tails_each = settings.number(Setting::max_tails_per_token);
+  server.limits.sessions.ttl = settings.duration(Setting::session_ttl);
+  server.limits.behind_https = settings.is_on(Setting::behind_https);
   std::vector<std::string> no_origins;
   auto cors = http::Cors::parse(settings.text(Setting::cors_origins), &no_origins);
   FF_TRY(cors);

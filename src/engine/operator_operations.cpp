@@ -79,12 +79,14 @@ Async<LaneList> LocalEngine::handle(ListLanes operation) {
 // ---- The caller ---------------------------------------------------------------------------------
 
 Async<Identity> LocalEngine::handle(WhoAmI, const Caller& caller) {
-  co_return Identity{.name = caller.name,
-                     .roles = caller.roles,
-                     .ns = caller.ns,
-                     .expires_at = caller.expires_at,
-                     .sees_payloads = caller.sees_payloads,
-                     .needs_token = caller.needs_token};
+  Identity identity{.name = caller.name,
+                    .roles = caller.roles,
+                    .ns = caller.ns,
+                    .expires_at = caller.expires_at,
+                    .sees_payloads = caller.sees_payloads,
+                    .needs_token = caller.needs_token};
+  if (!caller.csrf_token.empty()) identity.csrf_token = caller.csrf_token;
+  co_return identity;
 }
 
 // ---- The audit log ------------------------------------------------------------------------------

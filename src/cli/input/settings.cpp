@@ -184,6 +184,11 @@ constexpr std::array table{
                 "Origins like `https://app.example.com`, comma-separated, whose web pages may use a "
                 "server from a browser; `*` for all (default: none)",
                 origins},
+    SettingInfo{Setting::session_ttl, "session-ttl", "FF_SESSION_TTL", "12h", "DURATION",
+                "How long a login session of a browser lasts at most", an_interval<1000>},
+    SettingInfo{Setting::behind_https, "behind-https", "FF_BEHIND_HTTPS", "false", "",
+                "A proxy in front of the server speaks TLS: cookies of login sessions are for https only",
+                yes_or_no},
     SettingInfo{Setting::max_stream_ops, "max-concurrent-stream-ops",
                 "FF_MAX_CONCURRENT_STREAM_OPS", "64", "NUMBER",
                 "How many reads and tails of attempts' streams a server carries out at a time",

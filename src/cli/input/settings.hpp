@@ -45,6 +45,8 @@ enum class Setting : std::uint8_t {
   max_tails,
   max_tails_per_token,
   cors_origins,
+  session_ttl,
+  behind_https,
   max_stream_ops,
   durability,
   retention,

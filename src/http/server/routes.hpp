@@ -21,6 +21,7 @@ enum class Audience : std::uint8_t {
   token_holders,  // outsiders with the token of a waitpoint
   webhooks,       // programs that sign their requests
   browsers,       // anybody: a static page
+  logins,         // people who begin or end a login session
 };
 
 // A route turns the request's fields into an operation and the operation's reply into a response. Webhooks,
@@ -74,5 +75,8 @@ std::string shown_path(std::string_view target);
 Response make_response(Status status, std::string_view type, std::string body);
 Response error_response(const Error& error);
 Response status_response(std::string_view word);  // {"status": word}
+// The token that a login sends: as the header Authorization, or in its body. Fails with invalid_input if it sends both.
+Result<std::string> read_login(const Request& request);
+Response login_response(const Caller& caller);
 
 }  // namespace ff::http

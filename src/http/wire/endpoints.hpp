@@ -34,6 +34,12 @@ constexpr Verb verb_of(HttpMethod method) {
   return Verb::unknown;
 }
 
+// Of login sessions, which are the server's own.
+inline constexpr Endpoint login_endpoint{Verb::post, "/v1/login", Role::nobody,
+                                         "Begin a login session of a browser with a token"};
+inline constexpr Endpoint logout_endpoint{Verb::post, "/v1/logout", Role::nobody,
+                                          "End the login session"};
+
 template <class Op>
 inline constexpr Endpoint endpoint{
     verb_of(Op::row.http.method), Op::row.http.path,  Op::row.http.role,

@@ -199,7 +199,13 @@ void describe(Fields& fields, ListWaitpointKeys& value);
 void describe(Fields& fields, WaitpointKeyInfo& value);
 void describe(Fields& fields, WaitpointKeyList& value);
 
+// The body of a login.
+struct Login {
+  std::optional<std::string> token = {};
+};
+
 // Lanes, the audit log and the caller (wire_operators.cpp)
+void describe(Fields& fields, Login& value);
 void describe(Fields& fields, PauseLane& value);
 void describe(Fields& fields, ResumeLane& value);
 void describe(Fields& fields, LanePause& value);

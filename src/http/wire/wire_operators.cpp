@@ -82,6 +82,8 @@ void describe(Fields& fields, AuditPage& page) {
 
 // ---- The caller ---------------------------------------------------------------------------------
 
+void describe(Fields& fields, Login& login) { fields.optional("token", login.token); }
+
 void describe(Fields&, WhoAmI&) {}
 
 void describe(Fields& fields, Identity& identity) {
@@ -91,6 +93,7 @@ void describe(Fields& fields, Identity& identity) {
   fields.optional("expires_at_ms", identity.expires_at);
   fields.required("payloads", identity.sees_payloads);
   fields.required("needs_token", identity.needs_token);
+  fields.optional("csrf_token", identity.csrf_token);
 }
 
 }  // namespace ff::http

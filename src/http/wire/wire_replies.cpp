@@ -97,7 +97,7 @@ void describe(Fields& fields, StateCount& count) {
 
 void describe(Fields& fields, StateCounts& reply) {
   fields.required("counts", reply.counts);
-  fields.defaulted("paused_lanes", reply.paused_lanes);
+  fields.unless_usual("paused_lanes", reply.paused_lanes, {});
 }
 
 void describe(Fields& fields, Event& event) {
@@ -183,7 +183,7 @@ void describe(Fields& fields, ReadyReply& reply) {
   fields.constant("status", "ready");
   fields.required("version", reply.version);
   fields.required("scanners", reply.scanners);
-  fields.defaulted("paused_lanes", reply.paused_lanes);
+  fields.unless_usual("paused_lanes", reply.paused_lanes, std::uint64_t{0});
 }
 
 void describe(Fields& fields, HealthReply& reply) {

@@ -29,15 +29,20 @@ class Access {
   // From the value of a request's Authorization header; unauthenticated if it names no valid token.
   Result<Caller> admit(std::string_view authorization, TimePoint now) const;
 
+  using Digest = std::array<unsigned char, 32>;
+  static Digest digest_of(std::string_view token);
+  // The token in the value of an Authorization header; empty if there is none.
+  static std::string_view token_in(std::string_view authorization);
+  // The caller of the token with this digest, as admit() has it.
+  Result<Caller> caller_of(const Digest& token, TimePoint now) const;
+
   bool is_open() const { return tokens_.empty(); }
 
  private:
-  using Digest = std::array<unsigned char, 32>;
   struct Token {
     Caller caller;
     Digest digest;
   };
-  static Digest digest_of(std::string_view token);
   Result<void> add_file(const std::filesystem::path& file);
 
   std::vector<Token> tokens_;
