@@ -297,7 +297,7 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   FF_TRY(found);
   const auto& route = *exchange.found->route;
   FF_TRY(check_rate(route));
-  exchange.caller.from = address().to_string();
+  if (route.is_audited) exchange.caller.from = address().to_string();
   if (!by_ticket && !exchange.caller.may(route.endpoint.role))
     return fail(Errc::permission_denied,
                 fmt::format("token '{}' may not do this; it takes one with the role {}",
