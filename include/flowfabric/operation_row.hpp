@@ -21,6 +21,8 @@ enum class Owner : std::uint8_t {
   bulk,
   key_ring,  // the secrets that sign waitpoint tokens: one ring of a store
   schedule,
+  lane,      // which lanes are paused: one list of a store
+  audit,     // the audit log of a store
 };
 
 // Whether an operation writes, and whether its reply waits for the disk under the standard durability.
@@ -55,7 +57,8 @@ struct OperationRow {
   Owner owner{};
   Writes writes{};
   bool is_stored = false;   // a store carries it out as it is
-  bool is_audited = false;  // an operator's action: the log tells who did it
+  bool is_audited = false;  // an operator's action: the log and the audit log tell who did it
+  bool is_traffic = false;  // programs do it all the time: the audit log does not keep it
   HttpRow http = {};        // of operations that an engine offers
 };
 

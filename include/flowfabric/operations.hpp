@@ -2,11 +2,14 @@
 // The same structs travel through C++, HTTP and the store.
 #pragma once
 
+#include <flowfabric/audit.hpp>
 #include <flowfabric/budgets.hpp>
 #include <flowfabric/bulks.hpp>
+#include <flowfabric/caller.hpp>
 #include <flowfabric/control.hpp>
 #include <flowfabric/executions.hpp>
 #include <flowfabric/flows.hpp>
+#include <flowfabric/lanes.hpp>
 #include <flowfabric/open_flows.hpp>
 #include <flowfabric/quotas.hpp>
 #include <flowfabric/schedules.hpp>

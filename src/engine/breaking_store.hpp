@@ -89,6 +89,9 @@ class BreakingStore final : public store::Store {
   TimePoint now() const override { return inner_->now(); }
   Result<void> health() const override { return inner_->health(); }
   void break_off() override { inner_->break_off(); }
+  std::shared_ptr<const core::PausedLanes> paused_lanes() const override {
+    return inner_->paused_lanes();
+  }
   std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override {
     return inner_->list_cursor(created_at, id);
   }

@@ -15,11 +15,13 @@
 #include <vector>
 
 #include "base/async/suspend.hpp"
+#include "core/audit/commands.hpp"
 #include "core/budgets/commands.hpp"
 #include "core/bulks/commands.hpp"
 #include "core/effects/effect.hpp"
 #include "core/execution/event.hpp"
 #include "core/flows/commands.hpp"
+#include "core/lanes/lane.hpp"
 #include "core/quotas/commands.hpp"
 #include "core/schedules/commands.hpp"
 #include "core/transitions/commands.hpp"
@@ -295,6 +297,7 @@ using StoreOperations = Joined<
                   FindEffects, SettleEffects, TakeReady, PutBack, TimersDue, RetentionDue, Reconcile, CountAll,
                   Probe, PeekReady, CountWaiting, FindHeld, FindBlocked, FindOpenFlows, FindOwedCancels,
                   CountBlocked,
+                  core::HoldLane, core::RefreshPausedLanes, core::AppendAudit, core::TrimAudit,
                   core::LiveWorkers, core::KeepQuota, core::Admit, core::ReleaseToken, core::HeldTokens,
                   core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,
                   core::ForgetSpending, core::ReconcileBudgets, core::ReconcileQuotas,
@@ -311,10 +314,12 @@ using AnyCall = AnyCallOf<StoreOperations>;
 template <class Op, class... Ops>
 concept OneOf = (std::same_as<Op, Ops> || ...);
 
-// About a budget, a quota, workers, bulk jobs or a schedule, not about an execution.
+// About a budget, a quota, workers, bulk jobs, schedules, paused lanes or the audit log, not about an execution.
 template <class Op>
 concept OfResource = Op::row.owner == Owner::budget || Op::row.owner == Owner::quota ||
-                     Op::row.owner == Owner::worker || Op::row.owner == Owner::bulk || Op::row.owner == Owner::schedule;
+                     Op::row.owner == Owner::worker || Op::row.owner == Owner::bulk ||
+                     Op::row.owner == Owner::schedule || Op::row.owner == Owner::lane ||
+                     Op::row.owner == Owner::audit;
 
 // About the secrets that sign waitpoint tokens.
 template <class Op>
@@ -336,6 +341,8 @@ struct Sinks {
   // ago that may not have been heard of. Durable, except new work: a reply to its claim waits for the disk.
   std::function<void(Changes)> on_changes = [](Changes) {};
   std::function<void(const Opening&)> on_opening = [](const Opening&) {};
+  // Store::paused_lanes() returns another set.
+  std::function<void()> on_paused_lanes = [] {};
   // Frames were appended to a stream of an execution; perhaps told twice.
   std::function<void(const ExecutionId&)> on_frames = [](const ExecutionId&) {};
   // Events and changes may have been missed: those who wait look for themselves.
@@ -363,6 +370,13 @@ class Store {
 
   virtual PartitionIndex partition_count() const = 0;
   virtual TimePoint now() const = 0;
+
+  // The paused lanes as this process knows them: at once what it changed itself, within a second what others did.
+  // Costs no command.
+  virtual std::shared_ptr<const core::PausedLanes> paused_lanes() const {
+    static const auto none = std::make_shared<const core::PausedLanes>();
+    return none;
+  }
 
   // For a process that is about to stop: calls that wait for a server, and later ones, fail at once. A store
   // in this process has nothing to break off.

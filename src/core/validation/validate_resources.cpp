@@ -127,6 +127,30 @@ Result<void> validate(const RegisterWorker& operation, PartitionIndex) {
   });
 }
 
+Result<void> validate(const PauseLane& operation, PartitionIndex) {
+  return all_of({present("lane", operation.lane), present("namespace", operation.ns),
+                 short_text("reason", operation.reason, limits::pause_reason_bytes_max)});
+}
+Result<void> validate(const ResumeLane& operation, PartitionIndex) {
+  return all_of({present("lane", operation.lane), present("namespace", operation.ns)});
+}
+Result<void> validate(const ListLanes& operation, PartitionIndex) {
+  return all_of({present("namespace", operation.ns), page_valid(operation.limit),
+                 present("after", operation.after)});
+}
+
+Result<void> validate(const ReadAudit& operation, PartitionIndex) {
+  if (operation.since && operation.until && *operation.since >= *operation.until)
+    return fail_field(Errc::invalid_input, "until_ms", "until_ms must be after since_ms");
+  constexpr auto text_max = limits::audit_text_bytes_max;
+  return all_of({present("namespace", operation.ns), page_valid(operation.limit),
+                 time_in_range("since_ms", operation.since),
+                 time_in_range("until_ms", operation.until),
+                 short_text("who", operation.who.value_or(""), text_max),
+                 short_text("what", operation.what.value_or(""), text_max),
+                 short_text("after", operation.after.value_or(""), text_max)});
+}
+
 Result<void> validate(const RotateWaitpointSecret& operation, PartitionIndex) {
   if (operation.new_kid.str().empty())
     return fail_field(Errc::invalid_kid, "new_kid",

@@ -501,6 +501,12 @@ Result<std::vector<TimePoint>> Client::preview_schedule(PreviewSchedule which) {
   return member(call(std::move(which)), &ScheduleTimes::times);
 }
 
+Result<LanePauseReply> Client::pause_lane(PauseLane which) { return call(std::move(which)); }
+Result<LanePauseReply> Client::resume_lane(ResumeLane which) { return call(std::move(which)); }
+Result<LaneList> Client::lanes(ListLanes which) { return call(std::move(which)); }
+Result<AuditPage> Client::audit(ReadAudit which) { return call(std::move(which)); }
+Result<Identity> Client::whoami() { return call(WhoAmI{}); }
+
 // ---- Events -------------------------------------------------------------------------------------
 
 Result<EventPage> Client::events(ReadEvents which) {

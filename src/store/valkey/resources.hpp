@@ -1,11 +1,12 @@
-// Budgets, quotas, workers and schedules of a store on Valkey. Each budget and each quota lives in a partition of its
-// kind, each schedule in a partition of budgets, the workers of a namespace in one of their own.
+// Budgets, quotas, workers, bulk jobs, schedules, paused lanes and the audit log of a store on Valkey. Each budget and each quota lives in a
+// partition of its kind, each schedule in a partition of budgets, the workers of a namespace in one of their own; the others have one place each.
 #pragma once
 
 #include <atomic>
 #include <memory>
 
 #include "store/store.hpp"
+#include "store/valkey/caches/paused_lanes_mirror.hpp"
 #include "store/valkey/calls/functions.hpp"
 #include "store/valkey/calls/sent_call.hpp"
 #include "store/valkey/fleet/membership.hpp"
@@ -21,6 +22,7 @@ class Resources {
     const ServerClock& clock;
     const Membership& membership;
     Confirmations* confirmations;  // none: what the server answers counts as safe
+    PausedLanesMirror& lanes;
   };
   explicit Resources(Parts parts);
 
@@ -74,6 +76,8 @@ class Resources {
   Async<core::SchedulesDueReply> answer(core::SchedulesDue query);
   Async<std::vector<ScheduleName>> answer(core::FindSchedules query);
   Async<std::uint64_t> answer(core::CountSchedules query);
+  Async<std::size_t> answer(core::RefreshPausedLanes query);
+  Async<AuditPage> answer(ReadAudit query);
 
   Parts parts_;
   std::string calls_;  // of this store alone

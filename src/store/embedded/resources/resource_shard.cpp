@@ -7,6 +7,8 @@ Result<void> ResourceShard::restore() {
   if (auto restored = quotas_.restore(parts_.writing.database); !restored) return restored;
   if (auto restored = bulks_.restore(parts_.writing.database); !restored) return restored;
   if (auto restored = schedules_.restore(parts_.writing.database); !restored) return restored;
+  if (auto restored = lanes_.restore(parts_.writing.database); !restored) return restored;
+  if (auto restored = audit_log_.restore(parts_.writing.database); !restored) return restored;
   return key_ring_.restore(parts_.writing.database, parts_.waitpoint_secret);
 }
 
@@ -40,6 +42,10 @@ Result<typename Op::Reply> ResourceShard::execute(const Op& operation, Turn& tur
     return bulks_.execute(operation, turn);
   else if constexpr (Op::row.owner == Owner::schedule)
     return schedules_.execute(operation, turn);
+  else if constexpr (Op::row.owner == Owner::lane)
+    return lanes_.execute(operation, turn);
+  else if constexpr (Op::row.owner == Owner::audit)
+    return audit_log_.execute(operation, turn);
   else if constexpr (store::OfKeyRing<Op>)
     return key_ring_.execute(operation, turn);
   else

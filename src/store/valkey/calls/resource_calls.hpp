@@ -3,12 +3,14 @@
 #pragma once
 
 #include "store/valkey/calls/calls.hpp"
+#include "store/valkey/calls/operator_calls.hpp"
 
 namespace ff::valkey_store {
 
 // Identifies the partition that an operation is sent to.
+enum class OfStore : std::uint8_t { lanes, audit };                   // the only ones of a store
 using Subject =
-    std::variant<BudgetId, QuotaId, Namespace, BulkId, core::ScheduleKey>;  // the namespace: of workers
+    std::variant<BudgetId, QuotaId, Namespace, BulkId, core::ScheduleKey, OfStore>;  // the namespace: of workers
 
 template <store::OfResource Op>
 Subject subject_of(const Op& op) {
@@ -18,6 +20,10 @@ Subject subject_of(const Op& op) {
     return op.bulk.id;
   else if constexpr (requires { op.key.name; })
     return op.key;
+  else if constexpr (Op::row.owner == Owner::lane)
+    return OfStore::lanes;
+  else if constexpr (Op::row.owner == Owner::audit)
+    return OfStore::audit;
   else if constexpr (requires { op.budget; })
     return op.budget;
   else if constexpr (requires { op.quota; })
