@@ -63,7 +63,7 @@ test("new executions wait for a click, and those in sight change where they are"
   const page = await openPage(browser, server);
   await page.ui("executions?kind=steady");
   await page.getByText("1 execution", {exact: true}).waitFor();
-  await page.getByText("Live").waitFor();
+  await page.getByRole("button", {name: "Live", exact: true}).waitFor();
   for (let at = 0; at < 3; ++at) await api.submit("steady");
   await page.getByRole("button", {name: /3.* new/}).waitFor();
   assert.equal(await page.getByRole("row", {name: /steady/}).count(), 1);
@@ -79,11 +79,11 @@ test("watch a flow run, see it fail, redrive it after a look at what would run",
   const page = await openPage(browser, server);
   await page.ui("flows");
   await page.getByRole("row", {name: /release/}).first().getByRole("link").click();
-  await page.getByRole("link", {name: /^build, waiting/}).waitFor();
-  await page.getByRole("button", {name: /^12 nodes of kind shard/}).waitFor();
-  await page.getByText("Live").waitFor();
+  await page.getByRole("link", {name: /^build compile, waiting/}).waitFor();
+  await page.getByRole("button", {name: /^shard ×12/}).waitFor();
+  await page.getByRole("button", {name: "Live", exact: true}).waitFor();
   await runUntil(api, "ship", "the registry refused the image");
-  await page.getByRole("link", {name: /^deploy, failed/}).waitFor();
+  await page.getByRole("link", {name: /^deploy ship, failed/}).waitFor();
   await page.getByRole("heading", {name: /failed release/}).waitFor();
   await page.getByRole("button", {name: "Redrive…"}).click();
   await page.getByText("3 nodes would run again").waitFor();
@@ -106,8 +106,8 @@ test("open the group of siblings", async () => {
   const page = await openPage(browser, server);
   await page.ui("flows");
   await page.getByRole("row", {name: /release/}).first().getByRole("link").click();
-  await page.getByRole("button", {name: /^12 nodes of kind shard/}).click();
-  await page.getByRole("link", {name: /^shard-11,/}).waitFor();
+  await page.getByRole("button", {name: /^shard ×12/}).click();
+  await page.getByRole("link", {name: /^shard-11/}).waitFor();
   await page.done();
 });
 
@@ -151,13 +151,13 @@ test("follow a stream through a restart of the server, to its end", async (conte
 test("events arrive as they happen, stand still when frozen, and follow the filters", async () => {
   const page = await openPage(browser, server);
   await page.ui("events?kind=seen");
-  await page.getByText("Live").waitFor();
+  await page.getByRole("button", {name: "Live", exact: true}).waitFor();
   await api.submit("unseen");
   await api.submit("seen");
   await page.getByRole("row", {name: /submitted.*seen/}).waitFor();
   assert.equal(await page.getByRole("row", {name: /unseen/}).count(), 0);
   await page.keyboard.press(".");
-  await page.getByText("Frozen").waitFor();
+  await page.getByRole("button", {name: "Frozen"}).waitFor();
   await api.submit("seen");
   await page.waitForResponse(() => true, {timeout: 600}).catch(() => {});
   assert.equal(await page.getByRole("row", {name: /submitted.*seen/}).count(), 1);

@@ -41,7 +41,7 @@ test("a list of thousands has few elements, wherever one scrolls", async () => {
 test("50,000 events scroll without a long task", async () => {
   const page = await openPage(browser, server);
   await page.ui("events");
-  await page.getByText("Live").waitFor();
+  await page.getByRole("button", {name: "Live", exact: true}).waitFor();
   const longest = await page.evaluate(async () => {
     const assets = new URL(document.querySelector("script[src]").src);
     const {Table} = await import(new URL("parts/table.js", assets));
@@ -126,7 +126,7 @@ test("the layout has layers, keeps nodes apart, and straightens chains", async (
 test("a hidden tab holds no connection open", async () => {
   const page = await openPage(browser, server);
   await page.ui("executions");
-  await page.getByText("Live").waitFor();
+  await page.getByRole("button", {name: "Live", exact: true}).waitFor();
   const gone = page.waitForEvent("requestfailed", (request) => request.url().includes("/v1/events"));
   await page.evaluate(() => {
     Object.defineProperty(document, "hidden", {value: true, configurable: true});

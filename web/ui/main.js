@@ -117,6 +117,8 @@ function setKeys() {
   listenForKeys();
 }
 
+// Where files are is relative to the address that the document was loaded from, which changes without loading.
+for (const link of document.querySelectorAll("link[href]")) link.setAttribute("href", link.href);
 document.addEventListener("click", onClick);
 window.addEventListener("popstate", () => open());
 onPrefs(() => view && open());

@@ -162,11 +162,14 @@ export class GraphView {
     const [node] = item.nodes;
     const many = item.nodes.length > 1;
     const small = this.scale < text_scale;
-    const label = many ? `${item.nodes.length} nodes of kind ${node.kind}: ${countsOf(item).map(([name, n]) => `${n} ${words(name)}`).join(", ")}; opens them`
-      : `${node.name}, ${words(state)}${node.reason ? `, ${node.reason}` : ""}`;
-    const body = [icon(iconOf(state)), small ? null : h("span", {class: "node-name"}, many ? `${node.kind} ×${item.nodes.length}` : node.name),
-      small ? null : h("span", {class: "node-note"}, many ? countsOf(item).map(([name, n]) => `${n} ${words(name)}`).join(", ") : node.name === node.kind ? words(state) : node.kind)];
-    const attributes = {class: `node tone-${toneOf(state)}${many ? " is-many" : ""}`, title: label, "aria-label": label};
+    const counts = countsOf(item).map(([name, n]) => `${n} ${words(name)}`).join(", ");
+    const name = many ? `${node.kind} ×${item.nodes.length}` : node.name;
+    const note = many ? counts : node.name === node.kind ? "" : node.kind;
+    // Small or cut off, the text is still there for those who hear it.
+    const said = many ? "; opens them" : `, ${words(state)}${node.reason ? `, ${node.reason}` : ""}`;
+    const body = [icon(iconOf(state)), h("span", {class: small ? "heard" : "node-name"}, name), " ",
+      h("span", {class: small ? "heard" : "node-note"}, note), h("span", {class: "heard"}, said)];
+    const attributes = {class: `node tone-${toneOf(state)}${many ? " is-many" : ""}`, title: `${name}: ${many ? counts : words(state)}${node.reason && !many ? `, ${node.reason}` : ""}`};
     const element = many
       ? h("button", {type: "button", ...attributes, onclick: () => this.openGroup(item.key)}, body)
       : h("a", {...attributes, href: href("executions", {id: shortId(node.id)})}, body);

@@ -224,7 +224,7 @@ export class Table {
 
 // For lists that are short by nature: all rows are there, and the page scrolls.
 export function plainTable(label, columns, rows) {
-  return h("div", {class: "table-plain", tabindex: "0", role: "region", "aria-label": label}, h("table", {},
+  return h("div", {class: "table-plain", tabindex: "0", role: "region", "aria-label": `${label}: table`}, h("table", {},
     h("thead", {}, h("tr", {}, columns.map((column) => h("th", {scope: "col", class: column.className}, column.title)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, columns.map((column) => h("td", {class: column.className}, column.cell(row))))))));
 }
