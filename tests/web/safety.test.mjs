@@ -166,6 +166,46 @@ test("the files come as they are in the repository, are kept by browsers, and ar
   assert.ok(size <= 150 * 1024, `${size} bytes`);
 });
 
+// What login sessions are to the dashboard, played by the test: a cookie that the browser adds, and a header.
+test("after a login, changes carry the token of the session, and controls follow the roles", async (context) => {
+  const token = "a-token-0123456789";
+  const locked = await Server.start({env: {FF_API_TOKEN: token}});
+  context.after(() => locked.stop());
+  const page = await openPage(browser, locked, {expectedFailures: ["/v1/"]});
+  let roles = null;
+  const changes = [];
+  await page.route(/\/v1\//, async (route) => {
+    const request = route.request();
+    const {pathname} = new URL(request.url());
+    if (pathname === "/v1/login") {
+      roles = JSON.parse(request.postData()).token === token ? ["submit"] : null;
+      return route.fulfill({status: roles ? 200 : 401, json: roles ? {csrf_token: "c-1"} : {code: "unauthenticated", status: 401}});
+    }
+    if (!roles) return route.fulfill({status: 401, json: {code: "unauthenticated", detail: "no token", status: 401}});
+    if (pathname === "/v1/whoami") return route.fulfill({json: {name: "ada", roles, payloads: true, needs_token: true, csrf_token: "c-1"}});
+    if (request.method() !== "GET") changes.push(request.headers()["x-csrf-token"]);
+    return route.continue({headers: {...request.headers(), authorization: `Bearer ${token}`}});
+  });
+  await page.ui("executions");
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", {name: "Log in"}).click();
+  await page.getByText("There are no executions yet").waitFor();
+  await page.getByText("ada").waitFor();
+  await page.getByRole("button", {name: "Submit…"}).click();
+  await page.getByRole("dialog").getByLabel("Kind").fill("k");
+  await page.getByRole("button", {name: "Submit", exact: true}).click();
+  await page.getByRole("heading", {name: /waiting k/}).waitFor();
+  assert.deepEqual(changes, ["c-1"]);
+  roles = ["read"];
+  await page.ui("executions");
+  await page.getByRole("row", {name: /waiting/}).waitFor();
+  assert.equal(await page.getByRole("button", {name: "Submit…"}).count(), 0);
+  await page.ui("budgets");
+  await page.getByText("There are no budgets").waitFor();
+  assert.equal(await page.getByRole("button", {name: "Create…"}).count(), 0);
+  await page.done();
+});
+
 test("a server with tokens asks who one is", async (context) => {
   const locked = await Server.start({env: {FF_API_TOKEN: "a-token-0123456789"}});
   context.after(() => locked.stop());

@@ -15,16 +15,20 @@ export function may(role) {
 export const seesPayloads = () => !identity || identity.payloads !== false;
 export const callerName = () => (identity && identity.name) || "";
 
+// A login session demands its token with every change; scripts of other sites cannot know it.
+function demand(csrf) {
+  if (csrf) setSession({"X-CSRF-Token": csrf});
+}
+
 export async function learnIdentity() {
   identity = await ifKnown(get("v1/whoami"));
+  demand(identity && identity.csrf_token);
   return identity;
 }
 
 export async function logIn(token) {
   const reply = await send("POST", "v1/login", {body: {token}});
-  const text = await reply.text();
-  const fields = text ? JSON.parse(text) : {};
-  if (fields.csrf) setSession({"X-CSRF-Token": fields.csrf});
+  demand((await reply.json()).csrf_token);
 }
 
 export const logOut = () => post("v1/logout");
