@@ -19,6 +19,12 @@ std::string name_of(Verb method) {
   }
 }
 
+// The files of the dashboard count as one: their paths differ in every version.
+std::string path_of(const Route* route) {
+  if (!route) return "unknown";
+  return route->page && route->page->is_kept ? "/ui/assets" : std::string(route->endpoint.path);
+}
+
 void set_gauge(prometheus::Registry& registry, const char* name, const char* help,
                std::size_t value) {
   prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({}).Set(
@@ -34,9 +40,7 @@ HttpMetrics::HttpMetrics()
 
 void HttpMetrics::answered(Verb method, const Route* route, unsigned status,
                            std::chrono::steady_clock::duration took) {
-  const std::vector<std::string> values{name_of(method),
-                                        route ? std::string(route->endpoint.path) : "unknown",
-                                        std::to_string(status)};
+  const std::vector<std::string> values{name_of(method), path_of(route), std::to_string(status)};
   requests_.at(values).Increment();
   seconds_.at(values, latency_buckets()).Observe(std::chrono::duration<double>(took).count());
 }

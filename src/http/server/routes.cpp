@@ -190,6 +190,7 @@ using Segments = std::vector<std::string>;
 bool match_path(std::string_view pattern, const Segments& path, json::object* fields = nullptr) {
   auto segment = path.begin();
   pattern.remove_prefix(1);
+  if (pattern.empty()) return path.empty();
   while (true) {
     const auto slash = pattern.find('/');
     const auto part = pattern.substr(0, slash);

@@ -1,0 +1,18 @@
+# cmake -DFOLDER=… -DOUT=… -P EmbedFiles.cmake: every file of a folder as a row of the table `web_files` in C++, and
+# `web_version`, which changes with any of them.
+file(GLOB_RECURSE names RELATIVE ${FOLDER} ${FOLDER}/*)
+list(SORT names)
+set(rows "")
+set(hashes "")
+foreach(name ${names})
+  file(READ ${FOLDER}/${name} text)
+  if(text MATCHES "\\)ff_text\"")
+    message(FATAL_ERROR "${name} must not hold the end of the literal")
+  endif()
+  string(APPEND rows "WebFile{\"${name}\", R\"ff_text(${text})ff_text\"},\n")
+  file(SHA256 ${FOLDER}/${name} hash)
+  string(APPEND hashes "${name} ${hash}\n")
+endforeach()
+string(SHA256 version "${hashes}")
+string(SUBSTRING ${version} 0 12 version)
+file(WRITE ${OUT} "constexpr std::string_view web_version = \"${version}\";\nconstexpr WebFile web_files[] = {\n${rows}};\n")
