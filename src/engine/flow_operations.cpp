@@ -102,7 +102,6 @@ void add_attachments(const std::vector<FlowNode>& nodes, std::set<BudgetId>& bud
   }
 }
 
-// Nodes that name no fairness key, also those of flows within the flow, get this one.
 void share_as(const std::optional<core::FairShare>& share, std::vector<FlowNode>& nodes) {
   for (auto& node : nodes) {
     auto& policy = node.policy;
@@ -122,6 +121,13 @@ void add_limited(std::vector<FlowNode>& nodes, std::vector<FlowNode*>& limited) 
 }
 
 }  // namespace
+
+void pass_on_fairness(SubmitFlow& flow) {
+  std::optional<core::FairShare> share;
+  if (flow.fairness_key)
+    share = {.key = *flow.fairness_key, .weight = flow.fairness_weight.value_or(1)};
+  share_as(share, flow.nodes);
+}
 
 Result<void> pack_subflows(std::string_view field, std::vector<FlowNode>& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -175,12 +181,7 @@ Async<void> LocalEngine::check_attachments(const Namespace& ns,
 }
 
 Async<FlowReply> LocalEngine::handle(SubmitFlow operation) {
-  if (operation.fairness_key)
-    share_as(core::FairShare{.key = *operation.fairness_key,
-                             .weight = operation.fairness_weight.value_or(1)},
-             operation.nodes);
-  else
-    share_as(std::nullopt, operation.nodes);
+  pass_on_fairness(operation);
   FF_CO_TRY(co_await check_attachments(operation.ns, operation.budgets, operation.nodes));
   FF_CO_TRY(pack_subflows("nodes", operation.nodes));
   const bool minted = !operation.id && !operation.idempotency_key;

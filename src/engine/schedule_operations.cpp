@@ -1,16 +1,21 @@
 // An engine's operations on schedules.
 #include "base/try.hpp"
 #include "engine/local_engine.hpp"
+#include "engine/subflows.hpp"
 
 namespace ff {
 
 Async<PutScheduleReply> LocalEngine::handle(PutSchedule operation) {
-  const auto& spec = operation.spec;
+  auto& spec = operation.spec;
   if (spec.execution) {
     FF_CO_TRY(co_await gate_.attachable(operation.ns, spec.execution->policy));
   }
   if (spec.flow) {
-    FF_CO_TRY(co_await check_attachments(operation.ns, spec.flow->budgets, spec.flow->nodes));
+    pass_on_fairness(*spec.flow);
+    spec.flow->fairness_key.reset();
+    spec.flow->fairness_weight.reset();
+    auto nodes = spec.flow->nodes;  // a copy: they get the quotas of their limits when they are submitted
+    FF_CO_TRY(co_await check_attachments(operation.ns, spec.flow->budgets, nodes));
   }
   co_return co_await schedules_.put(std::move(operation));
 }

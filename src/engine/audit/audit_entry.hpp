@@ -80,7 +80,14 @@ AuditEntry audit_entry_of(const Op& op, const Caller& caller) {
   if constexpr (requires { op.requested_by; }) parts.detail("requested_by", op.requested_by);
   if constexpr (requires { op.set; }) parts.detail("set", op.set);
   if constexpr (requires { op.remove; }) parts.detail("remove", op.remove);
-  if constexpr (requires { op.spec; }) parts.detail("limits", op.spec);
+  if constexpr (requires { op.where; }) parts.detail("where", op.where);
+  if constexpr (requires { op.work.action; }) parts.detail("action", op.work.action);
+  if constexpr (requires { op.spec.cron; }) {
+    parts.detail("cron", op.spec.cron);
+    parts.detail("zone", op.spec.zone);
+  } else if constexpr (requires { op.spec; }) {
+    parts.detail("limits", op.spec);
+  }
   return entry;
 }
 
