@@ -273,7 +273,10 @@ asio::awaitable<void> LocalEngine::answer_audited(OperationCall<Op>& call) {
   co_await asio::this_coro::throw_if_cancelled(false);
   auto entry = co_await audit_entry(call.operation, caller_of(call));
   co_await answer_valid(call);
-  if (*entry) co_await keep_in_audit_log(with_outcome(std::move(**entry), *call.reply));
+  if (*entry) {
+    auto ended = with_outcome(std::move(**entry), *call.reply);
+    co_await keep_in_audit_log(std::move(ended));
+  }
   co_await asio::this_coro::throw_if_cancelled(throws);
 }
 

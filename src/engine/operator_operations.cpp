@@ -51,7 +51,8 @@ void LocalEngine::on_paused_lanes() {
 }
 
 Async<LaneList> LocalEngine::handle(ListLanes operation) {
-  const auto counts = co_await handle(CountExecutions{.ns = operation.ns});
+  CountExecutions count{.ns = operation.ns};  // not inside the co_await: g++ 12 destroys it twice there
+  const auto counts = co_await handle(std::move(count));
   FF_CO_TRY(counts);
   const auto workers = co_await workers_.live(operation.ns);
   FF_CO_TRY(workers);

@@ -75,8 +75,7 @@ TEST_P(Audit, HasEveryKindOfAction) {
   EXPECT_EQ(kept[1].subject, "gpu");
   EXPECT_EQ(kept[4].subject, budget.str());
   EXPECT_THAT(kept[4].details, Contains(Pair("limits", "tokens=5")));
-  EXPECT_THAT(kept[5].details,
-              ElementsAre(Pair("remove", "app.other"), Pair("set", "app.secret")));
+  EXPECT_THAT(kept[5].details, ElementsAre(Pair("remove", "app.other"), Pair("set", "app.secret")));
   EXPECT_THAT(kept[6].details, ElementsAre(Pair("priority", "7")));
 }
 
@@ -134,6 +133,8 @@ TEST_P(Audit, RefusesQueriesThatCannotBeMeant) {
   pause("a");
   EXPECT_EQ(error_of(ReadAudit{.after = "nonsense"}), Errc::invalid_input);
   EXPECT_EQ(error_of(ReadAudit{.limit = 0}), Errc::invalid_input);
+  EXPECT_EQ(error_of(ReadAudit{.what = "Pause"}), Errc::invalid_input);
+  EXPECT_EQ(error_of(ReadAudit{.what = "SendSignal"}), Errc::invalid_input);
   EXPECT_EQ(error_of(ReadAudit{.since = now(), .until = now()}), Errc::invalid_input);
 }
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <boost/core/demangle.hpp>
 
 #include "base/text/utf8.hpp"
+#include "core/audit/names.hpp"
 
 namespace ff {
 
@@ -41,9 +41,6 @@ std::string AuditParts::text_of(const QuotaSpec& spec) {
   return text_of(limits);
 }
 
-std::string operation_name(const std::type_info& type) {
-  const auto full = boost::core::demangle(type.name());
-  return full.substr(full.rfind(':') + 1);
-}
+std::string operation_name(const std::type_info& type) { return core::operation_name(type); }
 
 }  // namespace ff

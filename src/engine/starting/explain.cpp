@@ -204,7 +204,11 @@ Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const Exe
   if (info.policy.quota)
     if (auto added = co_await add_quota(store, info, *info.policy.quota, why.obstacles); !added)
       co_return added;
-  if (auto added = co_await add_pause(store, info, why.obstacles); !added) co_return added;
+  // What is shown of a paused lane is no pause of the execution's own.
+  const bool is_shown = paused->has(info.ns, info.lane) &&
+                        info.state_vector.blocking_reason == BlockingReason::paused_by_policy;
+  if (!is_shown)
+    if (auto added = co_await add_pause(store, info, why.obstacles); !added) co_return added;
   if (why.obstacles.empty())
     why.summary =
         fmt::format("nothing is in its way: it waits for its turn{}, and {} live {} can run it",

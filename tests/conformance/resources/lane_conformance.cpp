@@ -10,8 +10,10 @@ using ::testing::Not;
 
 class Lanes : public Conformance {
  protected:
-  LanePauseReply pause(const char* name, std::string reason = "", Namespace tenant = default_namespace()) {
-    return must(run(PauseLane{.lane = lane(name), .ns = std::move(tenant), .reason = std::move(reason)}));
+  LanePauseReply pause(const char* name, std::string reason = "",
+                       Namespace tenant = default_namespace()) {
+    return must(
+        run(PauseLane{.lane = lane(name), .ns = std::move(tenant), .reason = std::move(reason)}));
   }
   LanePauseReply resume(const char* name, Namespace tenant = default_namespace()) {
     return must(run(ResumeLane{.lane = lane(name), .ns = std::move(tenant)}));
@@ -225,6 +227,8 @@ TEST_P(Lanes, TellWhyTheirWorkWaits) {
   EXPECT_EQ(why.obstacles.front().reason, BlockingReason::paused_by_policy);
   EXPECT_THAT(why.summary, HasSubstr("lane gpu is paused by"));
   EXPECT_THAT(why.obstacles.front().remedy, HasSubstr("ff lanes resume gpu"));
+  EXPECT_EQ(std::ranges::count(why.obstacles, BlockingReason::paused_by_policy, &Obstacle::reason),
+            1);
 
   resume("gpu");
   EXPECT_EQ(info(id).state_vector.eligibility_state, EligibilityState::eligible_now);

@@ -185,7 +185,8 @@ TEST_F(LoginTest, PagesOfOtherOriginsAreRefused) {
         << foreign;
   }
   EXPECT_EQ(get("/v1/counts", session.cookie + "Origin: http://localhost\r\n").result_int(), 200u);
-  EXPECT_EQ(get("/v1/counts", session.cookie + "Sec-Fetch-Site: same-origin\r\n").result_int(), 200u);
+  EXPECT_EQ(get("/v1/counts", session.cookie + "Sec-Fetch-Site: same-origin\r\n").result_int(),
+            200u);
 }
 
 TEST_F(LoginTest, WorkersCannotUseOne) {
@@ -238,8 +239,8 @@ TEST_F(LoginTest, ALogoutEndsTheSession) {
 
 TEST_F(LoginTest, AnEventStreamEndsWithItsSession) {
   const auto follow = [&](Peer& peer, const LoggedIn& session) {
-    peer.send(to_text({.target = "/v1/events",
-                       .headers = session.cookie + "Accept: text/event-stream\r\n"}));
+    peer.send(to_text(
+        {.target = "/v1/events", .headers = session.cookie + "Accept: text/event-stream\r\n"}));
     peer.read_until("\r\n\r\n");
     peer.read_until("\n\n");
   };

@@ -13,8 +13,9 @@ using ::testing::SizeIs;
 class AuditLogTest : public DeskTest {
  protected:
   void append(std::string subject, std::uint64_t entries_max = 100) {
-    must(run(core::AppendAudit{.entry = {.who = "ada", .what = "Cancel", .subject = std::move(subject)},
-                               .entries_max = entries_max}));
+    must(run(
+        core::AppendAudit{.entry = {.who = "ada", .what = "Cancel", .subject = std::move(subject)},
+                          .entries_max = entries_max}));
   }
   // "c b a": the newest first.
   std::string log(ReadAudit query = {}) {
@@ -83,8 +84,8 @@ TEST(AuditRecords, AreReadAsTheyWereWritten) {
   EXPECT_FALSE(decode_lane_pause("\xff"));
   EXPECT_EQ(keys::parse_audit(keys::audit(1ull << 40)), 1ull << 40);
   EXPECT_FALSE(keys::parse_audit("A"));
-  const auto key = must(keys::parse_lane_pause(
-      keys::lane_pause(default_namespace(), *LaneId::parse("a b"))));
+  const auto key =
+      must(keys::parse_lane_pause(keys::lane_pause(default_namespace(), *LaneId::parse("a b"))));
   EXPECT_EQ(key.ns, default_namespace());
   EXPECT_EQ(key.lane.str(), "a b");
   EXPECT_FALSE(keys::parse_lane_pause("P"));
