@@ -59,7 +59,7 @@ local function runnable_score(f)
   if f.eligibility_state == 'eligible_now' then return placement.ready_score(f) end
   if f.eligibility_state == 'not_eligible_until_time' then return tonumber(f.delay_until) end
   if f.eligibility_state == 'blocked_by_dependencies' then return tonumber(f.created_at) end
-  return tonumber(f.last_transition_at)
+  return tonumber(f.last_transition_at or f.created_at)
 end
 
 -- `lane` is its index of the lane and `score` its score there; `needs` is what it is counted under while it

@@ -1,6 +1,6 @@
 -- The plain case of submit, lease and complete in straight lines: an execution that runs once and succeeds. One that
 -- needs budgets or a quota is plain to lease and to complete, a node of a flow to lease. Most calls are such, and take
--- about a quarter of the server's time this way: a call of a command costs as much as hundreds of lines here, and so
+-- about half of the server's time this way: a call of a command costs as much as hundreds of lines here, and so
 -- does each field that is read or written. Each function here writes, publishes and replies as the function of its
 -- name would without it. It returns nil, and has written nothing, if the case is not a plain one. A test compares both
 -- ways.
