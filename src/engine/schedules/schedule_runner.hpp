@@ -57,6 +57,7 @@ class ScheduleRunner final : public Scanner {
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
     std::size_t changed = 0;
+    std::size_t unchanged = 0;
     std::optional<Error> failure = {};
   };
 
