@@ -276,6 +276,8 @@ Async<Scan> ScheduleRunner::run_once() {
   // One that was not due yet may be so in a moment; the next look tells.
   if (round->unchanged > 0) scan.next_in = std::min(scan.next_in.value_or(look_pause), look_pause);
   if (!round->failure) co_return scan;
+  log::warn("schedules that cannot go on={} the first={} {}", round->failed, round->first_failed,
+            round->failure->message);
   if (scan.changed == 0 && round->failure->retryable())
     co_return std::unexpected(std::move(*round->failure));
   if (round->failure->retryable())
@@ -309,8 +311,8 @@ asio::awaitable<void> ScheduleRunner::visit_next(std::shared_ptr<Round> round,
     if (changed) ++(*changed ? round->changed : round->unchanged);
     if (changed) continue;
     // Its time stays; the others are looked at all the same.
-    log::warn("schedule={} namespace={} cannot go on: {}", key.name.str(), key.ns.str(),
-              changed.error().message);
+    if (round->failed++ > 0) continue;
+    round->first_failed = key.text();
     round->failure = changed.error();
   }
   static_cast<void>(last);
