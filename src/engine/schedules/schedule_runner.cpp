@@ -24,6 +24,7 @@ constexpr std::size_t visitors_max = 16;
 constexpr int steps_max = 100;
 // Ends that are waited for. Of the others, queued times hear when they are looked at again.
 constexpr std::size_t watched_max = 10'000;
+constexpr Millis look_pause{10};
 constexpr Millis retry_pause = std::chrono::seconds{1};
 // Other callers came in between so often; the call may be repeated.
 constexpr int swaps_max = 100;
@@ -272,7 +273,11 @@ Async<Scan> ScheduleRunner::run_once() {
   co_await visit_all(round);
   Scan scan{.seen = keys.size(), .changed = round->changed, .more = round->changed > 0};
   if (found->next) scan.next_in = *found->next - parts_.store.now();
+  // One that was not due yet may be so in a moment; the next look tells.
+  if (round->unchanged > 0) scan.next_in = std::min(scan.next_in.value_or(look_pause), look_pause);
   if (!round->failure) co_return scan;
+  log::warn("schedules that cannot go on={} the first={} {}", round->failed, round->first_failed,
+            round->failure->message);
   if (scan.changed == 0 && round->failure->retryable())
     co_return std::unexpected(std::move(*round->failure));
   if (round->failure->retryable())
@@ -303,11 +308,11 @@ asio::awaitable<void> ScheduleRunner::visit_next(std::shared_ptr<Round> round,
     const auto& key = round->keys[at];
     const auto changed = co_await visit(key);
     const std::lock_guard lock(round->mutex);
-    if (changed && *changed) ++round->changed;
+    if (changed) ++(*changed ? round->changed : round->unchanged);
     if (changed) continue;
     // Its time stays; the others are looked at all the same.
-    log::warn("schedule={} namespace={} cannot go on: {}", key.name.str(), key.ns.str(),
-              changed.error().message);
+    if (round->failed++ > 0) continue;
+    round->first_failed = key.text();
     round->failure = changed.error();
   }
   static_cast<void>(last);

@@ -57,7 +57,10 @@ class ScheduleRunner final : public Scanner {
     std::atomic<std::size_t> next = 0;
     std::mutex mutex;
     std::size_t changed = 0;
-    std::optional<Error> failure = {};
+    std::size_t unchanged = 0;
+    std::size_t failed = 0;
+    std::string first_failed = {};
+    std::optional<Error> failure = {};  // of the first that failed
   };
 
   Async<std::optional<Loaded>> load(Key key);

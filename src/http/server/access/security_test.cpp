@@ -388,6 +388,28 @@ TEST_F(SecurityTest, WorkIsNotAttachedToOtherNamespacesBudgetsAndQuotas) {
   EXPECT_EQ(post("/v1/executions", with_budget, bearer(of_b)).result_int(), 201u);
 }
 
+TEST_F(SecurityTest, SchedulesAreOfTheirNamespace) {
+  const auto put = [&](const std::string& body, const std::string& token) {
+    return ask({.method = "PUT",
+                .target = "/v1/schedules/s",
+                .body = body,
+                .headers = bearer(token) + "Content-Type: application/json\r\n"});
+  };
+  const std::string daily = R"({"cron":"@daily","execution":{"kind":"k"}})";
+  EXPECT_EQ(put(daily, of_b).result_int(), 200u);
+  EXPECT_EQ(code_of(get("/v1/schedules/s", bearer(of_a))), "schedule_not_found");
+  EXPECT_EQ(get("/v1/schedules", bearer(of_a)).body(), R"({"schedules":[]})");
+  EXPECT_EQ(code_of(get("/v1/schedules/s?namespace=b", bearer(of_a))), "permission_denied");
+  EXPECT_EQ(get("/v1/schedule-times?cron=@daily", bearer(of_a)).result_int(), 200u);
+
+  const auto budget = text_at(
+      body_of(post("/v1/budgets", R"({"hard_limits":{"tokens":10}})", bearer(of_b))), "id");
+  const auto spending = fmt::format(
+      R"({{"cron":"@daily","execution":{{"kind":"k","policy":{{"budget_ids":["{}"]}}}}}})", budget);
+  EXPECT_EQ(code_of(put(spending, of_a)), "budget_not_found");
+  EXPECT_EQ(put(spending, of_b).result_int(), 200u);
+}
+
 TEST_F(SecurityTest, WorkersAreSeenInTheirNamespace) {
   post("/v1/workers/w/register", "{}", bearer(of_b));
   EXPECT_EQ(get("/v1/workers", bearer(of_a)).body(), R"({"workers":[]})");

@@ -4,6 +4,7 @@
 #include "store/embedded/disk/records.hpp"
 #include "store/embedded/disk/resource_records.hpp"
 #include "store/embedded/test_support.hpp"
+#include "store/schedule_record.hpp"
 
 namespace ff::embedded {
 namespace {
@@ -204,6 +205,35 @@ TEST_F(CheckTest, LooksAtBudgetsAndQuotas) {
   EXPECT_THAT(problems(), Contains(HasSubstr("what an execution spent of it is not")));
   EXPECT_THAT(problems(), Contains(HasSubstr("a usage report to it is not")));
   EXPECT_THAT(problems(), Contains(HasSubstr("a start in its window is not")));
+}
+
+TEST_F(CheckTest, LooksAtSchedules) {
+  core::Schedule schedule{
+      .key = {.ns = default_namespace(), .name = *ScheduleName::parse("nightly")},
+      .spec = {.cron = "@daily", .execution = Submit{.kind = *Kind::parse("k")}},
+      .incarnation = random_uuid(),
+      .anchor = clock_->now(),
+      .next = clock_->now() + 1h,
+      .created_at = clock_->now(),
+      .updated_at = clock_->now()};
+  core::SwapSchedule swap{
+      .key = schedule.key,
+      .next = core::StoredSchedule{.record = store::encode(schedule), .version = random_uuid()},
+      .due = core::due_at(schedule)};
+  must(run(swap));
+  const auto report = check();
+  EXPECT_THAT(report.problems, IsEmpty());
+  EXPECT_EQ(report.schedules, 1u);
+
+  auto wrong = StoredScheduleRecord{.schedule = *swap.next, .due = clock_->now()};
+  put(keys::schedule(schedule.key), encode(wrong));
+  EXPECT_THAT(problems(), Contains(HasSubstr("it is not due when its record says")));
+  put(keys::schedule({.ns = default_namespace(), .name = *ScheduleName::parse("other")}),
+      encode(wrong));
+  EXPECT_THAT(problems(), Contains(HasSubstr("its record is of default/nightly")));
+  wrong.schedule.record = "rubbish";
+  put(keys::schedule(schedule.key), encode(wrong));
+  EXPECT_THAT(problems(), Contains(HasSubstr("the record of a schedule is damaged")));
 }
 
 TEST_F(CheckTest, ReportsAUsageReportThatIsNotIndexedByTimeAndTheOtherWayRound) {
