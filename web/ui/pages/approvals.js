@@ -1,6 +1,7 @@
 // Questions that wait for an answer. A question is shown with its execution, and answered by the signal of a choice.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, plural, shortId, words} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {countdown, time} from "../base/time.js";
 import {path} from "../base/urls.js";
 import {get, post} from "../api/http.js";

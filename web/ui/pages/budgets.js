@@ -1,6 +1,7 @@
 // Budgets: what may be spent, what was, and who is held back.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, duration, plural, words} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {time} from "../base/time.js";
 import {path} from "../base/urls.js";
 import {del, get, post} from "../api/http.js";

@@ -1,6 +1,7 @@
 // One execution: first why it is not running, then all that is known about it.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, duration, shortId, words} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {countdown, now, time} from "../base/time.js";
 import {href, path} from "../base/urls.js";
 import {get, getBytes} from "../api/http.js";
@@ -132,18 +133,19 @@ class ExecutionPage {
 
   actions() {
     const {info} = this;
-    const changed = () => this.ask();
     if (!may("submit")) return [copyMenu(info)];
     const ended = isEnded(info.state);
+    const changed = () => this.ask();
+    const action = (text, key, open, kind) => button(`${text}…`, () => open(this.info), {kind, "data-key": `${key}-${info.id}`});
     return [
-      ended ? button("Replay…", () => replayDialog([info], changed), {kind: "primary", "data-key": "replay"}) : null,
-      info.state === "suspended" ? button("Resume…", () => resumeDialog(info, changed), {"data-key": "resume"}) : null,
-      info.state === "suspended" ? button("Signal…", () => signalDialog(info, changed), {"data-key": "signal"}) : null,
-      !ended ? button("Cancel…", () => cancelDialog([info], changed), {kind: "danger", "data-key": "cancel"}) : null,
-      info.state === "active" && may("admin") ? button("Revoke…", () => revokeDialog(info, changed), {"data-key": "revoke"}) : null,
-      !ended ? button("Priority…", () => priorityDialog([info], changed), {"data-key": "priority"}) : null,
-      button("Tags…", () => tagsDialog([info], changed), {"data-key": "tags"}),
-      button("Edited copy…", () => this.submitCopy(), {"data-key": "edited"}),
+      ended ? action("Replay", "replay", (one) => replayDialog([one], changed), "primary") : null,
+      info.state === "suspended" ? action("Resume", "resume", (one) => resumeDialog(one, changed)) : null,
+      info.state === "suspended" ? action("Signal", "signal", (one) => signalDialog(one, changed)) : null,
+      !ended ? action("Cancel", "cancel", (one) => cancelDialog([one], changed), "danger") : null,
+      info.state === "active" && may("admin") ? action("Revoke", "revoke", (one) => revokeDialog(one, changed)) : null,
+      !ended ? action("Priority", "priority", (one) => priorityDialog([one], changed)) : null,
+      action("Tags", "tags", (one) => tagsDialog([one], changed)),
+      action("Edited copy", "edited", () => this.submitCopy()),
       copyMenu(info),
     ];
   }
@@ -177,6 +179,7 @@ class ExecutionPage {
 
   showProblem(problem) {
     const gone = problem.status === 404;
+    if (this.info && !gone) return;  // what is known stays; the connection's state is shown at the top
     replace(this.view.element, pageHead("Execution"),
       gone ? emptyBox("There is no such execution.", "It may have been removed after its retention. ", link("executions", {}, "All executions"))
         : problemBox(problem, () => this.show()));

@@ -1,6 +1,7 @@
 // One flow: its graph with live states, the same as a table, and what its nodes write.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, duration, plural, shortId, words} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {now, time} from "../base/time.js";
 import {href, path} from "../base/urls.js";
 import {get} from "../api/http.js";

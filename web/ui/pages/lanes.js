@@ -1,6 +1,7 @@
 // Lanes: how much waits and runs in each, and who serves it.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, words} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {time} from "../base/time.js";
 import {path} from "../base/urls.js";
 import {get, ifKnown, post} from "../api/http.js";

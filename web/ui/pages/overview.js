@@ -1,6 +1,7 @@
 // What there is at a glance; every number leads to its rows.
-import {h, refresh, replace, s} from "../base/dom.js";
+import {h, replace, s} from "../base/dom.js";
 import {count, plural, words} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {time} from "../base/time.js";
 import {get, ifKnown, send} from "../api/http.js";
 import {card, executionLink, flowLink, link} from "../parts/bits.js";

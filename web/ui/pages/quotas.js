@@ -1,6 +1,7 @@
 // Quotas: how often and how many at once work may start.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, duration, plural} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {countdown, time} from "../base/time.js";
 import {path} from "../base/urls.js";
 import {del, get, post} from "../api/http.js";

@@ -1,6 +1,7 @@
 // The server itself: version, readiness, keys, audit, backup.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, words} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {time, zoneName} from "../base/time.js";
 import {apiUrl} from "../base/urls.js";
 import {get, ifKnown, post} from "../api/http.js";

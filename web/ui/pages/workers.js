@@ -1,6 +1,7 @@
 // Workers: what they can do, whether they are alive, and what they hold.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, duration, shortId} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {countdown, now, time} from "../base/time.js";
 import {path} from "../base/urls.js";
 import {get, ifKnown, post} from "../api/http.js";

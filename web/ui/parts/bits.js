@@ -22,10 +22,10 @@ export async function copyText(text, what) {
 }
 
 export const copyButton = (text, what) =>
-  h("button", {type: "button", class: "plain small", title: `Copy ${what}`, "aria-label": `Copy ${what}`,
+  h("button", {type: "button", class: "plain small", "data-key": `copy-${text}`, title: `Copy ${what}`, "aria-label": `Copy ${what}`,
     onclick: () => copyText(text, what)}, icon("copy"));
 
-export const button = (text, act, {kind = "", symbol, ...attributes} = {}) =>
+export const button = (text, act, {kind, symbol, ...attributes} = {}) =>
   h("button", {type: "button", class: kind || null, onclick: act, ...attributes}, symbol ? icon(symbol) : null, text);
 
 // [[term, value], …] without those that have none.
