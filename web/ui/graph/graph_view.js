@@ -45,7 +45,7 @@ export class GraphView {
     const tool = (name, text, act) => h("button", {type: "button", class: "plain", "aria-label": text, title: text, onclick: act}, icon(name));
     return h("div", {class: "graph-tools", role: "toolbar", "aria-label": "Drawing"},
       tool("less", "Smaller", () => step(-1)), tool("plus", "Larger", () => step(1)), tool("fit", "Whole graph", () => this.fit()),
-      h("button", {type: "button", class: "plain", onclick: () => this.showFrontier()}, "Where it is"), this.note);
+      h("button", {type: "button", class: "plain", onclick: () => this.showFrontier()}, "Where it stands"), this.note);
   }
 
   dragging() {
@@ -164,7 +164,7 @@ export class GraphView {
     const small = this.scale < text_scale;
     const counts = countsOf(item).map(([name, n]) => `${n} ${words(name)}`).join(", ");
     const name = many ? `${node.kind} ×${item.nodes.length}` : node.name;
-    const note = many ? counts : node.name === node.kind ? "" : node.kind;
+    const note = many ? counts : node.name === node.kind ? words(state) : node.kind;
     // Small or cut off, the text is still there for those who hear it.
     const said = many ? "; opens them" : `, ${words(state)}${node.reason ? `, ${node.reason}` : ""}`;
     const body = [icon(iconOf(state)), h("span", {class: small ? "heard" : "node-name"}, name), " ",
