@@ -19,7 +19,11 @@ const pictures = [
 
 await mkdir(folder, {recursive: true});
 for (const [name, where, text, colorScheme] of pictures) {
-  const page = await openPage(browser, server, {colorScheme, viewport: {width: 1280, height: 720}, reducedMotion: "reduce"});
+  const page = await openPage(browser, server, {
+    colorScheme,
+    viewport: {width: 1280, height: 720},
+    reducedMotion: "reduce",
+  });
   await page.ui(where);
   await page.locator("main").getByText(text).first().waitFor();
   await page.getByRole("button", {name: "Live", exact: true}).waitFor();

@@ -10,8 +10,8 @@ const pending_max = 20_000;
 const retry_ms = [500, 1000, 2000, 5000];
 
 let frozen = false;
-const watchers = new Set();  // of freezing and of the connection
-let connection = "idle";     // idle, live, lost
+const watchers = new Set(); // of freezing and of the connection
+let connection = "idle"; // idle, live, lost
 
 export const isFrozen = () => frozen;
 export function onLiveState(watch, signal) {
@@ -44,7 +44,18 @@ class Follower {
   // onEvents(list) gets what happened; onGap() is called when something may have been missed.
   // onRefused(problem): the filter is wrong, or the caller may not follow.
   constructor({filter, onEvents, onGap, onRefused = () => {}}) {
-    Object.assign(this, {filter, onEvents, onGap, onRefused, after: undefined, pending: [], overflow: false, timer: null, leads: false, followed: false});
+    Object.assign(this, {
+      filter,
+      onEvents,
+      onGap,
+      onRefused,
+      after: undefined,
+      pending: [],
+      overflow: false,
+      timer: null,
+      leads: false,
+      followed: false,
+    });
     this.followWhenVisible = () => (document.hidden ? this.stop() : this.start());
   }
 
@@ -61,7 +72,7 @@ class Follower {
   }
 
   async run(signal) {
-    if (!navigator.locks) return this.lead(signal, () => {});  // a page that is not from a secure origin
+    if (!navigator.locks) return this.lead(signal, () => {}); // a page that is not from a secure origin
     const name = `ff-events ${serverRoot.href} ${JSON.stringify(this.filter)}`;
     const channel = new BroadcastChannel(name);
     signal.addEventListener("abort", () => channel.close());
@@ -73,7 +84,7 @@ class Follower {
       if (this.followed && this.after === undefined) this.pushGap();
       return this.lead(signal, (said) => signal.aborted || channel.postMessage(said));
     };
-    await navigator.locks.request(name, {signal}, lead).catch(() => {});  // left while it waited
+    await navigator.locks.request(name, {signal}, lead).catch(() => {}); // left while it waited
     this.leads = false;
   }
 
@@ -91,7 +102,7 @@ class Follower {
       setConnection(state);
       others({connection: state});
     };
-    for (let failures = 0; !signal.aborted; ) {
+    for (let failures = 0; !signal.aborted;) {
       const opened = Date.now();
       try {
         for await (const message of serverEvents("v1/events", {query: {...this.filter, after: this.after}, signal})) {

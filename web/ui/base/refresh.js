@@ -6,9 +6,12 @@ import {append} from "./dom.js";
 const acts = (node) => node instanceof Element && node.matches("button, input, select, textarea");
 
 function sameAttributes(old, fresh) {
-  const kept = (name) => name === "open" && old.nodeName === "DETAILS";  // opened by the reader
+  const kept = (name) => name === "open" && old.nodeName === "DETAILS"; // opened by the reader
   const names = old.getAttributeNames().filter((name) => !kept(name));
-  return names.length === fresh.getAttributeNames().length && names.every((name) => old.getAttribute(name) === fresh.getAttribute(name));
+  return (
+    names.length === fresh.getAttributeNames().length &&
+    names.every((name) => old.getAttribute(name) === fresh.getAttribute(name))
+  );
 }
 
 // Whether `old` can stay, with its children brought in line.
