@@ -41,6 +41,7 @@ let view = null;
 let asksToLogIn = false;
 
 function open({focus = true} = {}) {
+  if (asksToLogIn) return; // the address is opened after the login
   const address = readAddress(new URL(location.href));
   if (view) view.close();
   const {page, id} = address || {page: "?"};

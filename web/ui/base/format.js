@@ -37,7 +37,6 @@ export function duration(milliseconds) {
   return rest > 0 ? `${whole}${unit} ${rest}${next[1]}` : `${whole}${unit}`;
 }
 
-
 // The forms of an execution's id: `{fp:75}:0192…` in replies, `75-0192…` in URLs and commands.
 export function shortId(id) {
   const found = /^\{fp:(\d+)\}:(.+)$/.exec(id);
