@@ -1,4 +1,4 @@
-// The pictures in docs/images: node tests/web/screenshots.mjs (after ./run has built the program).
+// The pictures in docs/images: node tests/web/screenshots.mjs (./run builds the program).
 import {mkdir} from "node:fs/promises";
 import {fileURLToPath} from "node:url";
 import {launch, openPage, shortId} from "./support/browser.mjs";
@@ -11,10 +11,8 @@ const [browser, server] = await Promise.all([launch(), Server.start()]);
 const made = await seed(server.api);
 const pictures = [
   ["overview", "", "Latest failures", "light"],
-  ["executions", "executions", "executions", "light"],
   ["execution", `executions/${shortId(made.waiting)}`, "Timeline", "light"],
   ["flow", `flows/${shortId(made.runningFlow)}`, "nodes as", "dark"],
-  ["approvals", "approvals", "Deploy version", "dark"],
 ];
 
 await mkdir(folder, {recursive: true});
