@@ -19,7 +19,12 @@ after(async () => {
 async function tabTo(page, name, max = 60) {
   for (let at = 0; at < max; ++at) {
     await page.keyboard.press("Tab");
-    const found = await page.evaluate(() => document.activeElement.textContent.trim() || document.activeElement.getAttribute("aria-label") || document.activeElement.id);
+    const found = await page.evaluate(
+      () =>
+        document.activeElement.textContent.trim() ||
+        document.activeElement.getAttribute("aria-label") ||
+        document.activeElement.id,
+    );
     if (found === name) return;
   }
   assert.fail(`Tab does not lead to ${name}`);

@@ -53,8 +53,17 @@ const everything = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "bes
 
 async function violations(page, runOnly = everything) {
   await page.evaluate(axe);
-  const {violations: found} = await page.evaluate((rules) => window.axe.run(document, {runOnly: rules, resultTypes: ["violations"]}), runOnly);
-  return found.map(({id, nodes}) => `${id}: ${nodes.map(({html}) => html).slice(0, 3).join(" | ")}`);
+  const {violations: found} = await page.evaluate(
+    (rules) => window.axe.run(document, {runOnly: rules, resultTypes: ["violations"]}),
+    runOnly,
+  );
+  return found.map(
+    ({id, nodes}) =>
+      `${id}: ${nodes
+        .map(({html}) => html)
+        .slice(0, 3)
+        .join(" | ")}`,
+  );
 }
 
 test("show what there is, without a violation that axe finds", async () => {
@@ -64,7 +73,11 @@ test("show what there is, without a violation that axe finds", async () => {
       await page.ui(where);
       await see(page, text);
       // The other scheme differs in its colours alone.
-      assert.deepEqual(await violations(page, colorScheme === "light" ? everything : ["color-contrast"]), [], `${colorScheme} ${where}`);
+      assert.deepEqual(
+        await violations(page, colorScheme === "light" ? everything : ["color-contrast"]),
+        [],
+        `${colorScheme} ${where}`,
+      );
     }
     await page.done();
   }
@@ -82,15 +95,23 @@ test("say that there is nothing", async () => {
 
 test("say what went wrong, and try again", async () => {
   const page = await openPage(browser, full, {expectedFailures: ["/v1/", "/readyz", "/healthz"]});
-  const problem = {status: 503, contentType: "application/problem+json", body: JSON.stringify({code: "store_unavailable", detail: "the disk is full", status: 503})};
+  const problem = {
+    status: 503,
+    contentType: "application/problem+json",
+    body: JSON.stringify({code: "store_unavailable", detail: "the disk is full", status: 503}),
+  };
   for (const [where, text] of pages) {
-    if (where === "events") continue;  // has nothing to load
+    if (where === "events") continue; // has nothing to load
     await page.route(/\/(v1|readyz|healthz)/, (route) => route.fulfill(problem));
     await page.ui(where);
     await see(page, "the disk is full");
     await page.unroute(/\/(v1|readyz|healthz)/);
     // Pages that look again by themselves may be quicker.
-    await page.getByRole("button", {name: "Try again"}).first().click({timeout: 2000}).catch(() => {});
+    await page
+      .getByRole("button", {name: "Try again"})
+      .first()
+      .click({timeout: 2000})
+      .catch(() => {});
     await see(page, text);
   }
   await page.done();
@@ -101,7 +122,8 @@ test("know what is not there", async () => {
   for (const [where, text] of [
     ["executions/3-01a1f5de-c94b-72d2-8e93-fea2e4be1024", "There is no such execution"],
     ["flows/01a1f5de-c94b-72d2-8e93-fea2e4be1024", "There is no such flow"],
-    ["nothing", "There is no such page"]]) {
+    ["nothing", "There is no such page"],
+  ]) {
     await page.ui(where);
     await see(page, text);
   }
@@ -113,7 +135,9 @@ test("fit a phone", async () => {
   for (const [where, text] of [...pages, ...single()]) {
     await page.ui(where);
     await see(page, text);
-    const beyond = await page.evaluate(() => document.querySelector("main").scrollWidth - document.querySelector("main").clientWidth);
+    const beyond = await page.evaluate(
+      () => document.querySelector("main").scrollWidth - document.querySelector("main").clientWidth,
+    );
     assert.ok(beyond <= 0, `${where} is ${beyond} px too wide`);
   }
   await page.getByRole("button", {name: "Menu"}).click();

@@ -25,7 +25,7 @@ after(async () => {
 const corpus = [
   "<script>alert(1)</script>",
   "<img src=x onerror=alert(1)>",
-  "\"><svg onload=alert(1)>",
+  '"><svg onload=alert(1)>',
   "javascript:alert(1)",
   "{{constructor.constructor('alert(1)')()}}",
   "<a href=https://evil.example>x</a>",
@@ -38,18 +38,33 @@ const corpus = [
 async function plant(text) {
   const kind = text.slice(0, 128);
   const lane = text.slice(0, 64);
-  await api.submit(kind, {lane, payload: text, content_type: "text/html", tags: {"app.x": text}, idempotency_key: `k${text.replace(/\s/g, "_")}`});
+  await api.submit(kind, {
+    lane,
+    payload: text,
+    content_type: "text/html",
+    tags: {"app.x": text},
+    idempotency_key: `k${text.replace(/\s/g, "_")}`,
+  });
   const claimed = await api.claim([kind], {worker: "w", lanes: [lane]});
   await api.progress(claimed, 50, text);
   await api.write(claimed, [text]);
-  await api.call("PUT", `${claimed.path}/steps/${encodeURIComponent(text.replace(/[^!-~]/g, "_").replaceAll("/", "|"))}`, {...claimed.fence, result: text}).catch(() => {});
+  await api
+    .call("PUT", `${claimed.path}/steps/${encodeURIComponent(text.replace(/[^!-~]/g, "_").replaceAll("/", "|"))}`, {
+      ...claimed.fence,
+      result: text,
+    })
+    .catch(() => {});
   await api.ask(claimed, {title: text, text, choices: [{signal: "ok", label: text}], approvers: [text]});
   await api.post(`${claimed.path}/signals/note`, {payload: text, source: {type: "x", identity: text}});
   await api.submit(kind, {lane, tags: {"app.x": text}});
-  await api.fail(await api.claim([kind], {worker: "w", lanes: [lane]}).catch(() => claimed), text, text.slice(0, 60)).catch(() => {});
+  await api
+    .fail(await api.claim([kind], {worker: "w", lanes: [lane]}).catch(() => claimed), text, text.slice(0, 60))
+    .catch(() => {});
   const {id} = await api.post("flows", {kind, tags: {"app.x": text}, nodes: [{name: "a", kind, lane: "never"}]});
   await api.post(`flows/${shortId(id)}/cancel`, {reason: text});
-  await api.post("budgets", {hard_limits: {tokens: 5}, scope_type: text.slice(0, 60), scope_id: text.slice(0, 60)}).catch(() => {});
+  await api
+    .post("budgets", {hard_limits: {tokens: 5}, scope_type: text.slice(0, 60), scope_id: text.slice(0, 60)})
+    .catch(() => {});
   return {id: claimed.id, flow: id, kind};
 }
 
@@ -60,15 +75,22 @@ test("texts of clients stay texts, on every page", async () => {
   const lists = ["", "executions", "flows", "approvals", "lanes", "workers", "budgets", "quotas", "events", "system"];
   const tabs = ["", "data", "output", "waits", "history"];
   const one = planted[1];
-  const places = [...lists,
+  const places = [
+    ...lists,
     ...planted.flatMap(({id}) => [`executions/${shortId(id)}`, `executions/${shortId(id)}?tab=waits`]),
     ...tabs.map((tab) => `executions/${shortId(one.id)}?tab=${tab}`),
-    ...["", "nodes", "output"].map((tab) => `flows/${shortId(one.flow)}?tab=${tab}`)];
+    ...["", "nodes", "output"].map((tab) => `flows/${shortId(one.flow)}?tab=${tab}`),
+  ];
   for (const where of places) {
     await page.ui(where);
     await page.locator("main h1").waitFor();
     await page.waitForFunction(() => !document.querySelector("main .loading"));
-    const found = await page.evaluate(() => document.querySelectorAll("main script, main img, main base, main style, main iframe, main [onload], main [onerror]").length);
+    const found = await page.evaluate(
+      () =>
+        document.querySelectorAll(
+          "main script, main img, main base, main style, main iframe, main [onload], main [onerror]",
+        ).length,
+    );
     assert.equal(found, 0, where);
   }
   await page.ui(`executions/${shortId(one.id)}`);
@@ -77,7 +99,10 @@ test("texts of clients stay texts, on every page", async () => {
 });
 
 test("characters that one cannot see are shown", async () => {
-  const id = await api.submit("plain", {payload: "abc\u202Efdp.exe\u0000\u200B", tags: {"app.name": "in\u202Evoice"}});
+  const id = await api.submit("plain", {
+    payload: "abc\u202Efdp.exe\u0000\u200B",
+    tags: {"app.name": "in\u202Evoice"},
+  });
   const page = await openPage(browser, server);
   await page.ui(`executions/${shortId(id)}?tab=data`);
   await page.locator("pre .mark", {hasText: "U+202E"}).waitFor();
@@ -108,12 +133,21 @@ test("the policy allows only this server's scripts, and nothing is kept but pref
   const page = await openPage(browser, server);
   const reply = await page.ui("executions");
   const policy = reply.headers()["content-security-policy"];
-  for (const part of ["default-src 'none'", "script-src 'self'", "require-trusted-types-for 'script'", "frame-ancestors 'none'", "base-uri 'none'"])
+  for (const part of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "require-trusted-types-for 'script'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ])
     assert.ok(policy.includes(part), policy);
   assert.ok(!policy.includes("unsafe"), policy);
   assert.equal(reply.headers()["cache-control"], "no-cache");
   await page.getByRole("heading", {name: "Executions"}).waitFor();
-  assert.deepEqual(await page.evaluate(() => [Object.keys(localStorage), Object.keys(sessionStorage), document.cookie]), [[], [], ""]);
+  assert.deepEqual(
+    await page.evaluate(() => [Object.keys(localStorage), Object.keys(sessionStorage), document.cookie]),
+    [[], [], ""],
+  );
   const refused = await page.evaluate(() => {
     try {
       document.createElement("div").innerHTML = "<b>x</b>";
@@ -123,7 +157,7 @@ test("the policy allows only this server's scripts, and nothing is kept but pref
     }
   });
   assert.equal(refused, "TypeError");
-  await page.context().close();  // the refusal is in the console
+  await page.context().close(); // the refusal is in the console
 });
 
 test("works below a path of a proxy", async (context) => {
@@ -179,10 +213,14 @@ test("after a login, changes carry the token of the session, and controls follow
     const {pathname} = new URL(request.url());
     if (pathname === "/v1/login") {
       roles = JSON.parse(request.postData()).token === token ? ["submit"] : null;
-      return route.fulfill({status: roles ? 200 : 401, json: roles ? {csrf_token: "c-1"} : {code: "unauthenticated", status: 401}});
+      return route.fulfill({
+        status: roles ? 200 : 401,
+        json: roles ? {csrf_token: "c-1"} : {code: "unauthenticated", status: 401},
+      });
     }
     if (!roles) return route.fulfill({status: 401, json: {code: "unauthenticated", detail: "no token", status: 401}});
-    if (pathname === "/v1/whoami") return route.fulfill({json: {name: "ada", roles, payloads: true, needs_token: true, csrf_token: "c-1"}});
+    if (pathname === "/v1/whoami")
+      return route.fulfill({json: {name: "ada", roles, payloads: true, needs_token: true, csrf_token: "c-1"}});
     if (request.method() !== "GET") changes.push(request.headers()["x-csrf-token"]);
     return route.continue({headers: {...request.headers(), authorization: `Bearer ${token}`}});
   });

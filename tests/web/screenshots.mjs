@@ -1,4 +1,4 @@
-// The pictures in docs/images: node tests/web/screenshots.mjs (after ./run has built the program).
+// The pictures in docs/images: node tests/web/screenshots.mjs (./run builds the program).
 import {mkdir} from "node:fs/promises";
 import {fileURLToPath} from "node:url";
 import {launch, openPage, shortId} from "./support/browser.mjs";
@@ -11,15 +11,17 @@ const [browser, server] = await Promise.all([launch(), Server.start()]);
 const made = await seed(server.api);
 const pictures = [
   ["overview", "", "Latest failures", "light"],
-  ["executions", "executions", "executions", "light"],
   ["execution", `executions/${shortId(made.waiting)}`, "Timeline", "light"],
   ["flow", `flows/${shortId(made.runningFlow)}`, "nodes as", "dark"],
-  ["approvals", "approvals", "Deploy version", "dark"],
 ];
 
 await mkdir(folder, {recursive: true});
 for (const [name, where, text, colorScheme] of pictures) {
-  const page = await openPage(browser, server, {colorScheme, viewport: {width: 1280, height: 720}, reducedMotion: "reduce"});
+  const page = await openPage(browser, server, {
+    colorScheme,
+    viewport: {width: 1280, height: 720},
+    reducedMotion: "reduce",
+  });
   await page.ui(where);
   await page.locator("main").getByText(text).first().waitFor();
   await page.getByRole("button", {name: "Live", exact: true}).waitFor();

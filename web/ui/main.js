@@ -41,6 +41,7 @@ let view = null;
 let asksToLogIn = false;
 
 function open({focus = true} = {}) {
+  if (asksToLogIn) return; // the address is opened after the login
   const address = readAddress(new URL(location.href));
   if (view) view.close();
   const {page, id} = address || {page: "?"};
@@ -59,7 +60,10 @@ function open({focus = true} = {}) {
   try {
     show(view);
   } catch (problem) {
-    replace(main, problemBox(problem, () => open()));
+    replace(
+      main,
+      problemBox(problem, () => open()),
+    );
   }
 }
 
@@ -72,7 +76,15 @@ function navigate(to) {
 function onClick(event) {
   const anchor = event.target.closest && event.target.closest("a[href]");
   if (!anchor || event.defaultPrevented || event.button !== 0) return;
-  if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || anchor.target || anchor.hasAttribute("download")) return;
+  if (
+    event.ctrlKey ||
+    event.metaKey ||
+    event.shiftKey ||
+    event.altKey ||
+    anchor.target ||
+    anchor.hasAttribute("download")
+  )
+    return;
   const url = new URL(anchor.href);
   if (!readAddress(url) || url.hash) return;
   event.preventDefault();

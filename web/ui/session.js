@@ -36,11 +36,21 @@ export const logOut = () => post("v1/logout");
 // A form for a token; `entered` is called once the server has taken it.
 export function loginPage(entered) {
   const failure = h("p", {class: "form-problem", role: "alert"});
-  const input = field("Token", "token", {type: "password", required: true, autocomplete: "current-password",
-    hint: "It is sent to this server once and kept nowhere in the browser."});
-  const form = h("form", {class: "form login"}, h("h1", {}, "Log in"),
-    h("p", {class: "quiet"}, "This server wants to know who you are."), input, failure,
-    h("footer", {}, h("button", {type: "submit", class: "primary"}, "Log in")));
+  const input = field("Token", "token", {
+    type: "password",
+    required: true,
+    autocomplete: "current-password",
+    hint: "It is sent to this server once and kept nowhere in the browser.",
+  });
+  const form = h(
+    "form",
+    {class: "form login"},
+    h("h1", {}, "Log in"),
+    h("p", {class: "quiet"}, "This server wants to know who you are."),
+    input,
+    failure,
+    h("footer", {}, h("button", {type: "submit", class: "primary"}, "Log in")),
+  );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     failure.textContent = "";

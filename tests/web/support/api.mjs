@@ -29,11 +29,20 @@ export class Api {
 
   // Claims one execution of these kinds, which must be there; with its fence.
   async claim(kinds, {worker = "test-worker", lanes = ["default"], ...more} = {}) {
-    const {executions} = await this.post(`workers/${worker}/claim-with-lease`, {kinds, lanes, lease_ttl_ms: 600_000, ...more});
+    const {executions} = await this.post(`workers/${worker}/claim-with-lease`, {
+      kinds,
+      lanes,
+      lease_ttl_ms: 600_000,
+      ...more,
+    });
     if (executions.length === 0) throw new Error(`nothing to claim of ${kinds}`);
     const [claimed] = executions;
     const {lease_id, lease_epoch, attempt_id} = claimed;
-    return {...claimed, fence: {lease_id, lease_epoch, attempt_id}, path: `executions/${encodeURIComponent(claimed.id)}`};
+    return {
+      ...claimed,
+      fence: {lease_id, lease_epoch, attempt_id},
+      path: `executions/${encodeURIComponent(claimed.id)}`,
+    };
   }
 
   complete(claimed, result = "done") {
@@ -46,13 +55,22 @@ export class Api {
     return this.post(`${claimed.path}/progress`, {...claimed.fence, percent, message});
   }
   write(claimed, texts, written = 0, stream = "output") {
-    return this.post(`${claimed.path}/streams/${stream}/frames`, {...claimed.fence, written, frames: texts.map((bytes) => ({bytes}))});
+    return this.post(`${claimed.path}/streams/${stream}/frames`, {
+      ...claimed.fence,
+      written,
+      frames: texts.map((bytes) => ({bytes})),
+    });
   }
 
   // Suspends it with a question to people; returns its waitpoint.
   async ask(claimed, question, more = {}) {
-    const {waitpoints} = await this.post(`${claimed.path}/suspend`, {...claimed.fence, reason: "waiting_for_approval",
-      condition: {signal: "*", waitpoint: "question"}, waitpoints: [{key: "question", question}], ...more});
+    const {waitpoints} = await this.post(`${claimed.path}/suspend`, {
+      ...claimed.fence,
+      reason: "waiting_for_approval",
+      condition: {signal: "*", waitpoint: "question"},
+      waitpoints: [{key: "question", question}],
+      ...more,
+    });
     return waitpoints[0];
   }
 }

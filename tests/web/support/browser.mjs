@@ -5,8 +5,15 @@ import {chromium} from "playwright-core";
 
 export const executablePath = "/usr/bin/chromium";
 
-const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync"];
+const quiet = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 
 export const launch = () => chromium.launch({executablePath, args: quiet});
 
@@ -21,7 +28,8 @@ export async function openPage(browser, server, {expectedFailures = [], ...optio
   const isExpected = (url) => [...perhapsMissing, ...expectedFailures].some((part) => url.includes(part));
   page.on("console", (message) => {
     const lost = message.text().startsWith("Failed to load resource") && isExpected(message.location().url);
-    if (["error", "warning"].includes(message.type()) && !lost) wrong.push(`console: ${message.text()} ${message.location().url}`);
+    if (["error", "warning"].includes(message.type()) && !lost)
+      wrong.push(`console: ${message.text()} ${message.location().url}`);
   });
   page.on("pageerror", (error) => wrong.push(`error: ${error.stack}`));
   page.on("dialog", (dialog) => (wrong.push(`dialog: ${dialog.message()}`), dialog.dismiss()));

@@ -39,7 +39,11 @@ async function problemOf(reply) {
   } catch {
     // Not of this server: a proxy between, for example.
   }
-  return new Problem({...fields, status: reply.status, detail: fields.detail || `the server answered ${reply.status}`});
+  return new Problem({
+    ...fields,
+    status: reply.status,
+    detail: fields.detail || `the server answered ${reply.status}`,
+  });
 }
 
 // The reply, whatever its body; refusals are thrown as Problem.

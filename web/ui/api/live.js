@@ -1,15 +1,17 @@
-// What happens, as it happens. A page follows one stream of events. A hidden tab follows none, so that any
-// number of tabs leaves connections for the others; it catches up when it is looked at again.
-import {serverEvents} from "./sse.js";
+// What happens, as it happens. A page follows one stream of events; tabs that follow the same share it: one of them
+// reads it and tells the others. A hidden tab follows none and catches up when it is looked at again. So any number
+// of tabs leaves connections for requests.
+import {serverRoot} from "../base/urls.js";
 import {parseJson} from "./http.js";
+import {serverEvents} from "./sse.js";
 
 const batch_ms = 200;
 const pending_max = 20_000;
 const retry_ms = [500, 1000, 2000, 5000];
 
 let frozen = false;
-const watchers = new Set();  // of freezing and of the connection
-let connection = "idle";     // idle, live, lost
+const watchers = new Set(); // of freezing and of the connection
+let connection = "idle"; // idle, live, lost
 
 export const isFrozen = () => frozen;
 export function onLiveState(watch, signal) {
@@ -42,7 +44,18 @@ class Follower {
   // onEvents(list) gets what happened; onGap() is called when something may have been missed.
   // onRefused(problem): the filter is wrong, or the caller may not follow.
   constructor({filter, onEvents, onGap, onRefused = () => {}}) {
-    Object.assign(this, {filter, onEvents, onGap, onRefused, after: undefined, pending: [], overflow: false, timer: null});
+    Object.assign(this, {
+      filter,
+      onEvents,
+      onGap,
+      onRefused,
+      after: undefined,
+      pending: [],
+      overflow: false,
+      timer: null,
+      leads: false,
+      followed: false,
+    });
     this.followWhenVisible = () => (document.hidden ? this.stop() : this.start());
   }
 
@@ -59,20 +72,63 @@ class Follower {
   }
 
   async run(signal) {
-    for (let failures = 0; !signal.aborted; ) {
+    if (!navigator.locks) return this.lead(signal, () => {}); // a page that is not from a secure origin
+    const name = `ff-events ${serverRoot.href} ${JSON.stringify(this.filter)}`;
+    const channel = new BroadcastChannel(name);
+    signal.addEventListener("abort", () => channel.close());
+    channel.addEventListener("message", ({data}) => this.hear(data, channel));
+    channel.postMessage({ask: true});
+    const lead = () => {
+      this.leads = true;
+      // Between the stream of another tab, which said nothing yet, and the next one.
+      if (this.followed && this.after === undefined) this.pushGap();
+      return this.lead(signal, (said) => signal.aborted || channel.postMessage(said));
+    };
+    await navigator.locks.request(name, {signal}, lead).catch(() => {}); // left while it waited
+    this.leads = false;
+  }
+
+  // What the tab says that reads the stream for this one, or a tab that wants to know how it stands.
+  hear(said, channel) {
+    if (said.ask) return void (this.leads && channel.postMessage({connection}));
+    this.followed = true;
+    if (said.connection) return setConnection(said.connection);
+    this.take(said.message);
+  }
+
+  // Reads the stream, and tells `others` the same.
+  async lead(signal, others) {
+    const say = (state) => {
+      setConnection(state);
+      others({connection: state});
+    };
+    for (let failures = 0; !signal.aborted;) {
       const opened = Date.now();
       try {
-        await this.follow(signal);
+        for await (const message of serverEvents("v1/events", {query: {...this.filter, after: this.after}, signal})) {
+          if (message.event === "open") {
+            say("live");
+            continue;
+          }
+          this.take(message);
+          others({message});
+        }
       } catch (problem) {
         if (signal.aborted) return;
         if (problem.status >= 400 && problem.status < 500 && problem.status !== 429) return this.refused(problem);
       }
       if (signal.aborted) return;
-      setConnection("lost");
+      say("lost");
       failures = Date.now() - opened > 5000 ? 0 : failures + 1;
       await sleep(retry_ms[Math.min(failures, retry_ms.length - 1)], signal);
       if (this.after === undefined) this.pushGap();
     }
+  }
+
+  take(message) {
+    if (message.id) this.after = message.id;
+    if (message.event === "missed") this.pushGap();
+    else this.push(parseJson(message.data));
   }
 
   // A place that another server does not know begins anew; everything else stays refused.
@@ -83,16 +139,6 @@ class Follower {
     this.pushGap();
     this.stop();
     this.start();
-  }
-
-  async follow(signal) {
-    const query = {...this.filter, after: this.after};
-    for await (const message of serverEvents("v1/events", {query, signal})) {
-      setConnection("live");
-      if (message.id) this.after = message.id;
-      if (message.event === "missed") this.pushGap();
-      else if (message.event !== "open") this.push(parseJson(message.data));
-    }
   }
 
   push(event) {
@@ -125,10 +171,6 @@ class Follower {
 
   thaw() {
     if (this.pending.length > 0 || this.overflow) this.schedule();
-  }
-
-  waiting() {
-    return this.pending.length;
   }
 }
 

@@ -52,24 +52,3 @@ export function replace(element, ...children) {
   element.replaceChildren();
   return append(element, ...children);
 }
-
-// Puts children in place of the old ones, unless that changes nothing that one can see: a page that is
-// refreshed keeps focus and selection where it can.
-export function refresh(element, ...children) {
-  const made = append(document.createElement(element.tagName), ...children);
-  if (made.isEqualNode(element.cloneNode(false)) && element.childNodes.length === 0) return;
-  const old = [...element.childNodes];
-  const fresh = [...made.childNodes];
-  if (old.length === fresh.length && old.every((node, at) => node.isEqualNode(fresh[at]) && !hasHandlers(node))) return;
-  const focused = element.contains(document.activeElement) ? document.activeElement : null;
-  const key = focused && focused.dataset.key;
-  element.replaceChildren(...fresh);
-  if (key) {
-    for (const candidate of element.querySelectorAll("[data-key]"))
-      if (candidate.dataset.key === key) return candidate.focus({preventScroll: true});
-  }
-}
-
-// Buttons hold functions about the data that they were made for, so they are always replaced.
-const hasHandlers = (node) =>
-  node instanceof Element && (node.matches("button, input, select") || node.querySelector("button, input, select") !== null);

@@ -17,7 +17,12 @@ export function bytes(value) {
   return `${scaled.toFixed(scaled < 10 ? 1 : 0)} ${units[at]} (${count(value)} bytes)`;
 }
 
-const steps = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "m"], [1000, "s"]];
+const steps = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "m"],
+  [1000, "s"],
+];
 
 // The two largest units: 2d 3h, 5m 10s, 12 ms.
 export function duration(milliseconds) {
@@ -31,9 +36,6 @@ export function duration(milliseconds) {
   const rest = next ? Math.floor((ms - whole * size) / next[0]) : 0;
   return rest > 0 ? `${whole}${unit} ${rest}${next[1]}` : `${whole}${unit}`;
 }
-
-export const percent = (part, whole) =>
-  Number(whole) > 0 ? Math.min(100, (100 * Number(part)) / Number(whole)) : 0;
 
 // The forms of an execution's id: `{fp:75}:0192…` in replies, `75-0192…` in URLs and commands.
 export function shortId(id) {

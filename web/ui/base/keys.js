@@ -2,7 +2,7 @@
 import {prefs} from "./prefs.js";
 
 const sequence_ms = 1200;
-const actions = new Map();  // "g e": {act, text}
+const actions = new Map(); // "g e": {act, text}
 let prefix = "";
 let prefixAt = 0;
 
@@ -14,7 +14,8 @@ export function setKey(keys, text, act) {
 export const dropKey = (keys) => actions.delete(keys);
 export const allKeys = () => [...actions].map(([keys, {text}]) => [keys, text]);
 
-const types = (target) => target.closest && target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
+const types = (target) =>
+  target.closest && target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
 
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

@@ -8,8 +8,7 @@ const unseenAll = new RegExp(unseen.source, "gu");
 
 export const needsMarks = (text) => unseen.test(text);
 
-const nameOf = (character) =>
-  `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+const nameOf = (character) => `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 // [{text} or {mark: "U+202E"}, …]
 export function splitMarks(text) {
@@ -26,8 +25,3 @@ export function splitMarks(text) {
 
 // For places that take no elements.
 export const plainText = (text) => text.replace(unseenAll, (character) => `⟨${nameOf(character)}⟩`);
-
-export function shorten(text, length) {
-  const characters = [...text.slice(0, length * 2 + 2)];
-  return characters.length > length ? `${characters.slice(0, length).join("")}…` : text;
-}

@@ -3,7 +3,7 @@ import {h} from "./dom.js";
 import {duration} from "./format.js";
 import {prefs, onPrefs} from "./prefs.js";
 
-let skew = 0;  // the server's clock minus this one's, in milliseconds
+let skew = 0; // the server's clock minus this one's, in milliseconds
 
 export const now = () => Date.now() + skew;
 
@@ -23,18 +23,28 @@ let formats = {};
 onPrefs(() => (formats = {}));
 
 function format(name, options) {
-  if (!formats[name]) formats[name] = new Intl.DateTimeFormat("en-GB", {timeZone: zone(), hourCycle: "h23", ...options});
+  if (!formats[name])
+    formats[name] = new Intl.DateTimeFormat("en-GB", {timeZone: zone(), hourCycle: "h23", ...options});
   return formats[name];
 }
 
 export function clock(ms) {
-  return format("clock", {hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3}).format(ms);
+  return format("clock", {hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3}).format(
+    ms,
+  );
 }
 
 export function exact(ms) {
   const day = format("exact", {
-    year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
-    fractionalSecondDigits: 3, timeZoneName: "short"});
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    fractionalSecondDigits: 3,
+    timeZoneName: "short",
+  });
   return day.format(ms);
 }
 

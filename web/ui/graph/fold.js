@@ -9,19 +9,24 @@ function add(lists, key, value) {
 }
 
 const keyOf = (node, after) =>
-  `${node.kind}|${node.after.map(({node: name, on}) => `${name}/${on || ""}`).sort().join(",")}|${(after.get(node.name) || []).join(",")}`;
+  `${node.kind}|${node.after
+    .map(({node: name, on}) => `${name}/${on || ""}`)
+    .sort()
+    .join(",")}|${(after.get(node.name) || []).join(",")}`;
 
 // {items: [{key, nodes: […]}], edges: [[from, to]]} with items in the order of their first nodes.
 export function fold(nodes, opened) {
   const after = new Map();
-  for (const node of nodes)
-    for (const {node: name} of node.after) add(after, name, node.name);
+  for (const node of nodes) for (const {node: name} of node.after) add(after, name, node.name);
   const groups = new Map();
   for (const node of nodes) add(groups, keyOf(node, after), node);
   const items = [];
   for (const [key, members] of groups) {
     if (members.length >= fold_min && !opened.has(key)) items.push({key, nodes: members});
-    else items.push(...members.map((node) => ({key: node.name, nodes: [node], group: members.length >= fold_min ? key : null})));
+    else
+      items.push(
+        ...members.map((node) => ({key: node.name, nodes: [node], group: members.length >= fold_min ? key : null})),
+      );
   }
   return {items, edges: edgesBetween(items)};
 }
@@ -41,7 +46,19 @@ function edgesBetween(items) {
 }
 
 // What a group looks like: the state that needs a look most.
-const order = ["failed", "expired", "active", "suspended", "rate_limited", "delayed", "waiting", "waiting_children", "cancelled", "skipped", "completed"];
+const order = [
+  "failed",
+  "expired",
+  "active",
+  "suspended",
+  "rate_limited",
+  "delayed",
+  "waiting",
+  "waiting_children",
+  "cancelled",
+  "skipped",
+  "completed",
+];
 
 export const stateOf = ({nodes}) =>
   nodes.reduce((worst, {state}) => (order.indexOf(state) < order.indexOf(worst) ? state : worst), nodes[0].state);

@@ -11,10 +11,10 @@ import {layoutInWorker} from "./worker_client.js";
 
 const size = {width: 172, height: 38, layer: 214, gap: 14};
 const margin = 24;
-const beyond = 200;      // pixels around what is seen that are drawn, too
-const nodes_max = 400;   // elements at a time
+const beyond = 200; // pixels around what is seen that are drawn, too
+const nodes_max = 400; // elements at a time
 const scales = [0.25, 0.4, 0.6, 0.8, 1, 1.25];
-const text_scale = 0.6;  // smaller than that, nodes have no text
+const text_scale = 0.6; // smaller than that, nodes have no text
 
 export class GraphView {
   constructor({signal}) {
@@ -24,7 +24,16 @@ export class GraphView {
     this.canvas = h("canvas", {"aria-hidden": "true"});
     this.layer = h("div", {class: "graph-nodes"});
     this.space = h("div", {class: "graph-space"}, this.canvas, this.layer);
-    this.box = h("div", {class: "graph", tabindex: "0", role: "group", "aria-label": "Graph of the flow; the tab Nodes says the same as a table"}, this.space);
+    this.box = h(
+      "div",
+      {
+        class: "graph",
+        tabindex: "0",
+        role: "group",
+        "aria-label": "Graph of the flow; the tab Nodes says the same as a table",
+      },
+      this.space,
+    );
     this.note = h("span", {class: "quiet"});
     this.element = h("div", {class: "graph-box"}, this.toolbar(), this.box);
     this.box.addEventListener("scroll", () => this.ask(), {passive: true});
@@ -39,13 +48,23 @@ export class GraphView {
 
   toolbar() {
     const step = (by) => {
-      const next = by < 0 ? [...scales].reverse().find((scale) => scale < this.scale) : scales.find((scale) => scale > this.scale);
+      const next =
+        by < 0
+          ? [...scales].reverse().find((scale) => scale < this.scale)
+          : scales.find((scale) => scale > this.scale);
       if (next) this.zoom(next);
     };
-    const tool = (name, text, act) => h("button", {type: "button", class: "plain", "aria-label": text, title: text, onclick: act}, icon(name));
-    return h("div", {class: "graph-tools", role: "toolbar", "aria-label": "Drawing"},
-      tool("less", "Smaller", () => step(-1)), tool("plus", "Larger", () => step(1)), tool("fit", "Whole graph", () => this.fit()),
-      h("button", {type: "button", class: "plain", onclick: () => this.showFrontier()}, "Where it is"), this.note);
+    const tool = (name, text, act) =>
+      h("button", {type: "button", class: "plain", "aria-label": text, title: text, onclick: act}, icon(name));
+    return h(
+      "div",
+      {class: "graph-tools", role: "toolbar", "aria-label": "Drawing"},
+      tool("less", "Smaller", () => step(-1)),
+      tool("plus", "Larger", () => step(1)),
+      tool("fit", "Whole graph", () => this.fit()),
+      h("button", {type: "button", class: "plain", onclick: () => this.showFrontier()}, "Where it stands"),
+      this.note,
+    );
   }
 
   dragging() {
@@ -76,8 +95,12 @@ export class GraphView {
     if (this.signal.aborted || shape !== this.shape) return;
     this.drawn = drawn;
     this.element.dataset.layoutMs = Math.round(performance.now() - began);
-    replace(this.note, nodes.length === folded.items.length ? `${count(nodes.length)} nodes`
-      : `${count(nodes.length)} nodes as ${count(folded.items.length)}`);
+    replace(
+      this.note,
+      nodes.length === folded.items.length
+        ? `${count(nodes.length)} nodes`
+        : `${count(nodes.length)} nodes as ${count(folded.items.length)}`,
+    );
     if (isFirst) this.begin();
     this.resize();
   }
@@ -100,17 +123,28 @@ export class GraphView {
 
   fit() {
     const {width, height} = this.drawn;
-    const wanted = Math.min(this.box.clientWidth / (width + 2 * margin), this.box.clientHeight / (height + 2 * margin));
+    const wanted = Math.min(
+      this.box.clientWidth / (width + 2 * margin),
+      this.box.clientHeight / (height + 2 * margin),
+    );
     this.zoom(Math.max(scales[0], Math.min(1, wanted)));
   }
 
   showFrontier() {
     if (!this.items) return;
     const find = (states) => this.items.findIndex((item) => states.includes(stateOf(item)));
-    const at = [["failed", "expired"], ["active", "suspended"], ["waiting", "delayed", "rate_limited"]]
-      .map(find).find((found) => found >= 0) ?? 0;
-    this.box.scrollTo(this.drawn.x[at] * this.scale + this.left - this.box.clientWidth / 3,
-      this.drawn.y[at] * this.scale + this.top - this.box.clientHeight / 2);
+    const at =
+      [
+        ["failed", "expired"],
+        ["active", "suspended"],
+        ["waiting", "delayed", "rate_limited"],
+      ]
+        .map(find)
+        .find((found) => found >= 0) ?? 0;
+    this.box.scrollTo(
+      this.drawn.x[at] * this.scale + this.left - this.box.clientWidth / 3,
+      this.drawn.y[at] * this.scale + this.top - this.box.clientHeight / 2,
+    );
   }
 
   resize() {
@@ -137,7 +171,12 @@ export class GraphView {
 
   seen() {
     const {scrollLeft, scrollTop, clientWidth, clientHeight} = this.box;
-    return {left: scrollLeft - beyond, top: scrollTop - beyond, right: scrollLeft + clientWidth + beyond, bottom: scrollTop + clientHeight + beyond};
+    return {
+      left: scrollLeft - beyond,
+      top: scrollTop - beyond,
+      right: scrollLeft + clientWidth + beyond,
+      bottom: scrollTop + clientHeight + beyond,
+    };
   }
 
   draw() {
@@ -148,7 +187,13 @@ export class GraphView {
     for (let at = 0; at < this.items.length && shown.length < nodes_max; ++at) {
       const x = this.drawn.x[at] * this.scale + this.left;
       const y = this.drawn.y[at] * this.scale + this.top;
-      if (x + size.width * this.scale < seen.left || x > seen.right || y + size.height * this.scale < seen.top || y > seen.bottom) continue;
+      if (
+        x + size.width * this.scale < seen.left ||
+        x > seen.right ||
+        y + size.height * this.scale < seen.top ||
+        y > seen.bottom
+      )
+        continue;
       shown.push(this.nodeElement(this.items[at], x, y));
     }
     replace(this.layer, shown);
@@ -162,14 +207,24 @@ export class GraphView {
     const [node] = item.nodes;
     const many = item.nodes.length > 1;
     const small = this.scale < text_scale;
-    const counts = countsOf(item).map(([name, n]) => `${n} ${words(name)}`).join(", ");
+    const counts = countsOf(item)
+      .map(([name, n]) => `${n} ${words(name)}`)
+      .join(", ");
     const name = many ? `${node.kind} ×${item.nodes.length}` : node.name;
-    const note = many ? counts : node.name === node.kind ? "" : node.kind;
+    const note = many ? counts : node.name === node.kind ? words(state) : node.kind;
     // Small or cut off, the text is still there for those who hear it.
     const said = many ? "; opens them" : `, ${words(state)}${node.reason ? `, ${node.reason}` : ""}`;
-    const body = [icon(iconOf(state)), h("span", {class: small ? "heard" : "node-name"}, name), " ",
-      h("span", {class: small ? "heard" : "node-note"}, note), h("span", {class: "heard"}, said)];
-    const attributes = {class: `node tone-${toneOf(state)}${many ? " is-many" : ""}`, title: `${name}: ${many ? counts : words(state)}${node.reason && !many ? `, ${node.reason}` : ""}`};
+    const body = [
+      icon(iconOf(state)),
+      h("span", {class: small ? "heard" : "node-name"}, name),
+      " ",
+      h("span", {class: small ? "heard" : "node-note"}, note),
+      h("span", {class: "heard"}, said),
+    ];
+    const attributes = {
+      class: `node tone-${toneOf(state)}${many ? " is-many" : ""}`,
+      title: `${name}: ${many ? counts : words(state)}${node.reason && !many ? `, ${node.reason}` : ""}`,
+    };
     const element = many
       ? h("button", {type: "button", ...attributes, onclick: () => this.openGroup(item.key)}, body)
       : h("a", {...attributes, href: href("executions", {id: shortId(node.id)})}, body);
@@ -198,10 +253,21 @@ export class GraphView {
     const pen = this.canvas.getContext("2d");
     pen.setTransform(1, 0, 0, 1, 0, 0);
     pen.clearRect(0, 0, this.canvas.width, this.canvas.height);
-    pen.setTransform(dots * this.scale, 0, 0, dots * this.scale, dots * (this.left - scrollLeft), dots * (this.top - scrollTop));
+    pen.setTransform(
+      dots * this.scale,
+      0,
+      0,
+      dots * this.scale,
+      dots * (this.left - scrollLeft),
+      dots * (this.top - scrollTop),
+    );
     const colours = getComputedStyle(this.box);
-    const view = {left: (scrollLeft - this.left) / this.scale, top: (scrollTop - this.top) / this.scale,
-      right: (scrollLeft + width - this.left) / this.scale, bottom: (scrollTop + height - this.top) / this.scale};
+    const view = {
+      left: (scrollLeft - this.left) / this.scale,
+      top: (scrollTop - this.top) / this.scale,
+      right: (scrollLeft + width - this.left) / this.scale,
+      bottom: (scrollTop + height - this.top) / this.scale,
+    };
     pen.lineWidth = 1.4;
     this.edges.forEach(([from, to], at) => {
       const line = this.drawn.lines[at];

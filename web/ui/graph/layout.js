@@ -11,8 +11,8 @@
 
 const sweeps_max = 6;
 const place_sweeps = 4;
-const points_max = 30_000;        // of long edges; with more, these are drawn straight
-const crossings_edges_max = 20_000;  // with more, crossings are not counted
+const points_max = 30_000; // of long edges; with more, these are drawn straight
+const crossings_edges_max = 20_000; // with more, crossings are not counted
 
 export function layersOf(count, edges) {
   const after = Array.from({length: count}, () => []);
@@ -94,11 +94,13 @@ function setRanks(nodes, rank) {
 }
 
 function sortByMean(nodes, beside, rank) {
-  const wanted = new Map(nodes.map((node) => {
-    const near = beside[node];
-    const mean = near.length === 0 ? rank[node] : near.reduce((sum, other) => sum + rank[other], 0) / near.length;
-    return [node, mean];
-  }));
+  const wanted = new Map(
+    nodes.map((node) => {
+      const near = beside[node];
+      const mean = near.length === 0 ? rank[node] : near.reduce((sum, other) => sum + rank[other], 0) / near.length;
+      return [node, mean];
+    }),
+  );
   nodes.sort((a, b) => wanted.get(a) - wanted.get(b) || rank[a] - rank[b]);
   setRanks(nodes, rank);
 }
@@ -127,7 +129,7 @@ function orderLayers(layers, links) {
 export function isotonic(wanted, gap) {
   const shift = [0];
   for (let at = 1; at < wanted.length; ++at) shift.push(shift[at - 1] + gap(at - 1));
-  const pools = [];  // {sum, size} with growing means
+  const pools = []; // {sum, size} with growing means
   wanted.forEach((place, at) => {
     let pool = {sum: place - shift[at], size: 1};
     while (pools.length > 0) {
@@ -146,7 +148,11 @@ export function isotonic(wanted, gap) {
 function placeNodes({order, before, after}, isNode, gaps) {
   const y = [];
   const gapIn = (nodes) => (at) => (isNode(nodes[at]) || isNode(nodes[at + 1]) ? gaps.node : gaps.point);
-  for (const nodes of order) isotonic(nodes.map(() => 0), gapIn(nodes)).forEach((place, at) => (y[nodes[at]] = place));
+  for (const nodes of order)
+    isotonic(
+      nodes.map(() => 0),
+      gapIn(nodes),
+    ).forEach((place, at) => (y[nodes[at]] = place));
   const settle = (nodes, beside) => {
     const wanted = nodes.map((node) => {
       const near = beside[node];
@@ -171,11 +177,16 @@ export function layout({count, edges, size = {width: 180, height: 36, layer: 260
   const bottom = y.reduce((most, place) => Math.max(most, place), -Infinity);
   const x = layers.map((layer) => layer * size.layer);
   const middle = (node) => y[node] - top + size.height / 2;
-  const lines = chains.map((chain) => chain.flatMap((node, at) => {
-    const from = x[node] + (at === 0 ? size.width : 0);
-    if (at === 0 || at === chain.length - 1) return [[from, middle(node)]];
-    return [[from, middle(node)], [from + size.width, middle(node)]];
-  }));
+  const lines = chains.map((chain) =>
+    chain.flatMap((node, at) => {
+      const from = x[node] + (at === 0 ? size.width : 0);
+      if (at === 0 || at === chain.length - 1) return [[from, middle(node)]];
+      return [
+        [from, middle(node)],
+        [from + size.width, middle(node)],
+      ];
+    }),
+  );
   return {
     x: x.slice(0, count),
     y: y.slice(0, count).map((place) => place - top),

@@ -26,14 +26,34 @@ const filters = [
 const isOfFlow = (event) => event.type.startsWith("flow_");
 
 const columns = [
-  {key: "at", title: "Time", className: "col-clock", cell: (row) => h("span", {title: exact(row.at_ms)}, clock(row.at_ms))},
+  {
+    key: "at",
+    title: "Time",
+    className: "col-clock",
+    cell: (row) => h("span", {title: exact(row.at_ms)}, clock(row.at_ms)),
+  },
   {key: "type", title: "Event", className: "col-event", cell: (row) => h("strong", {}, words(row.type))},
   {key: "state", title: "State", className: "col-state", cell: (row) => (row.state ? badge(row.state) : "")},
   {key: "kind", title: "Kind", className: "col-kind", cell: (row) => row.kind || ""},
-  {key: "id", title: "Subject", className: "col-id", cell: (row) => (isOfFlow(row) ? flowLink(row.subject) : executionLink(row.subject))},
+  {
+    key: "id",
+    title: "Subject",
+    className: "col-id",
+    cell: (row) => (isOfFlow(row) ? flowLink(row.subject) : executionLink(row.subject)),
+  },
   {key: "lane", title: "Lane", className: "col-lane wide", cell: (row) => row.lane || ""},
-  {key: "tries", title: "Tries", className: "num wide", cell: (row) => (row.attempts === undefined ? "" : count(row.attempts))},
-  {key: "flow", title: "Flow", className: "col-id wide", cell: (row) => (row.flow && !isOfFlow(row) ? flowLink(row.flow) : "")},
+  {
+    key: "tries",
+    title: "Tries",
+    className: "num wide",
+    cell: (row) => (row.attempts === undefined ? "" : count(row.attempts)),
+  },
+  {
+    key: "flow",
+    title: "Flow",
+    className: "col-id wide",
+    cell: (row) => (row.flow && !isOfFlow(row) ? flowLink(row.flow) : ""),
+  },
 ];
 
 class EventsPage {
@@ -43,8 +63,12 @@ class EventsPage {
     this.number = 0;
     this.total = h("span", {class: "quiet"});
     this.freezer = button("Freeze", () => setFrozen(!isFrozen()), {symbol: "pause"});
-    this.table = new Table({columns, label: "Events", open: (row) => view.navigate(href(isOfFlow(row) ? "flows" : "executions", {id: shortId(row.subject)})),
-      empty: () => emptyBox("Nothing has happened since this page was opened.", "Events appear here as they happen.")});
+    this.table = new Table({
+      columns,
+      label: "Events",
+      open: (row) => view.navigate(href(isOfFlow(row) ? "flows" : "executions", {id: shortId(row.subject)})),
+      empty: () => emptyBox("Nothing has happened since this page was opened.", "Events appear here as they happen."),
+    });
   }
 
   take(events) {
@@ -84,10 +108,22 @@ class EventsPage {
     const {view} = this;
     view.setTitle("Events");
     this.failure = h("div", {role: "alert"});
-    replace(view.element, pageHead("Events", {sub: this.total, actions: [this.freezer, button("Clear", () => {
-      this.rows = [];
-      this.draw(0);
-    })]}), filterBar(view, filters, () => this.restart()), this.failure, h("div", {class: "list"}, this.table.element));
+    replace(
+      view.element,
+      pageHead("Events", {
+        sub: this.total,
+        actions: [
+          this.freezer,
+          button("Clear", () => {
+            this.rows = [];
+            this.draw(0);
+          }),
+        ],
+      }),
+      filterBar(view, filters, () => this.restart()),
+      this.failure,
+      h("div", {class: "list"}, this.table.element),
+    );
     view.key("j", "Next row", () => this.table.move(1));
     view.key("k", "Row before", () => this.table.move(-1));
     view.key("Enter", "Open the row", () => this.table.openActive());

@@ -6,7 +6,7 @@ import {parseJson, post, put} from "../api/http.js";
 import {field, openForm} from "../parts/dialog.js";
 import {toast} from "../parts/messages.js";
 
-const together_max = 8;  // requests at a time
+const together_max = 8; // requests at a time
 const tags_example = "app.customer=acme";
 
 const reasonField = () => field("Reason", "reason", {maxlength: "1000", hint: "Optional; kept with the execution."});
@@ -30,41 +30,64 @@ async function forEach(rows, done, act) {
   if (refused.length > 0) toast(`${plural(refused.length, "was", "were")} refused: ${refused[0].message}`, "bad");
 }
 
-const subject = (rows) => (rows.length === 1 ? `${rows[0].kind} ${shortId(rows[0].id)}` : plural(rows.length, "execution"));
+const subject = (rows) =>
+  rows.length === 1 ? `${rows[0].kind} ${shortId(rows[0].id)}` : plural(rows.length, "execution");
 
 export function cancelDialog(rows, changed) {
-  openForm({title: `Cancel ${plural(rows.length, "execution")}`, action: rows.length > 1 ? "Cancel them" : "Cancel it", danger: true},
+  openForm(
+    {
+      title: `Cancel ${plural(rows.length, "execution")}`,
+      action: rows.length > 1 ? "Cancel them" : "Cancel it",
+      danger: true,
+    },
     [h("p", {}, `${subject(rows)} will end as cancelled. A worker that runs it is told to stop.`), reasonField()],
     async ({reason}) => {
       await forEach(rows, "cancelled", (row) => post(path`v1/executions/${shortId(row.id)}/cancel`, {reason}));
       changed();
-    });
+    },
+  );
 }
 
 export function replayDialog(rows, changed) {
-  openForm({title: `Replay ${plural(rows.length, "execution")}`, action: "Replay"},
+  openForm(
+    {title: `Replay ${plural(rows.length, "execution")}`, action: "Replay"},
     [h("p", {}, `${subject(rows)} will run once more, from the start, with the same payload.`), reasonField()],
     async ({reason}) => {
       await forEach(rows, "replayed", (row) => post(path`v1/executions/${shortId(row.id)}/replay`, {reason}));
       changed();
-    });
+    },
+  );
 }
 
 export function priorityDialog(rows, changed) {
-  openForm({title: "Change the priority", action: "Change"},
-    [field("Priority", "priority", {type: "number", min: "0", max: "9000", required: true, value: String(rows[0].priority),
-      hint: "0 to 9000; higher ones start first in their lane."})],
+  openForm(
+    {title: "Change the priority", action: "Change"},
+    [
+      field("Priority", "priority", {
+        type: "number",
+        min: "0",
+        max: "9000",
+        required: true,
+        value: String(rows[0].priority),
+        hint: "0 to 9000; higher ones start first in their lane.",
+      }),
+    ],
     async ({priority}) => {
-      await forEach(rows, `set to priority ${priority}`,
-        (row) => put(path`v1/executions/${shortId(row.id)}/priority`, {priority: Number(priority)}));
+      await forEach(rows, `set to priority ${priority}`, (row) =>
+        put(path`v1/executions/${shortId(row.id)}/priority`, {priority: Number(priority)}),
+      );
       changed();
-    });
+    },
+  );
 }
 
 // "a.b=1" lines as an object.
 export function readTags(text) {
   const tags = {};
-  for (const line of text.split("\n").map((one) => one.trim()).filter(Boolean)) {
+  for (const line of text
+    .split("\n")
+    .map((one) => one.trim())
+    .filter(Boolean)) {
     const at = line.indexOf("=");
     if (at < 1) throw new Error(`'${line}' is not key=value`);
     tags[line.slice(0, at).trim()] = line.slice(at + 1).trim();
@@ -73,57 +96,95 @@ export function readTags(text) {
 }
 
 export function tagsDialog(rows, changed) {
-  const old = rows.length === 1 ? Object.entries(rows[0].tags || {}).map(([key, value]) => `${key}=${value}`).join("\n") : "";
-  openForm({title: `Tags of ${plural(rows.length, "execution")}`, action: "Save"},
-    [field("Set", "set", {rows: 5, value: old, placeholder: tags_example, hint: "One key=value on each line."}),
-      field("Remove", "remove", {hint: "Keys, separated by blanks."})],
+  const old =
+    rows.length === 1
+      ? Object.entries(rows[0].tags || {})
+          .map(([key, value]) => `${key}=${value}`)
+          .join("\n")
+      : "";
+  openForm(
+    {title: `Tags of ${plural(rows.length, "execution")}`, action: "Save"},
+    [
+      field("Set", "set", {rows: 5, value: old, placeholder: tags_example, hint: "One key=value on each line."}),
+      field("Remove", "remove", {hint: "Keys, separated by blanks."}),
+    ],
     async ({set, remove}) => {
       const body = {set: readTags(set), remove: remove.split(/\s+/).filter(Boolean)};
       await forEach(rows, "tagged", (row) => post(path`v1/executions/${shortId(row.id)}/tags`, body));
       changed();
-    });
+    },
+  );
 }
 
 export function resumeDialog(row, changed) {
-  openForm({title: "Resume", action: "Resume"},
+  openForm(
+    {title: "Resume", action: "Resume"},
     [h("p", {}, "It goes on although what it waits for has not happened."), reasonField()],
     async ({reason}) => {
       await forEach([row], "resumed", () => post(path`v1/executions/${shortId(row.id)}/resume`, {reason}));
       changed();
-    });
+    },
+  );
 }
 
 export function revokeDialog(row, changed) {
-  openForm({title: "Revoke the lease", action: "Revoke", danger: true},
+  openForm(
+    {title: "Revoke the lease", action: "Revoke", danger: true},
     [h("p", {}, `${row.worker} loses this execution; it becomes ready for another worker.`), reasonField()],
     async ({reason}) => {
       await forEach([row], "taken back", () => post(path`v1/executions/${shortId(row.id)}/revoke-lease`, {reason}));
       changed();
-    });
+    },
+  );
 }
 
 export function signalDialog(row, changed) {
-  openForm({title: "Send a signal", action: "Send"},
-    [field("Name", "name", {required: true, maxlength: "128"}), field("Payload", "payload", {rows: 4, hint: "Text; optional."})],
+  openForm(
+    {title: "Send a signal", action: "Send"},
+    [
+      field("Name", "name", {required: true, maxlength: "128"}),
+      field("Payload", "payload", {rows: 4, hint: "Text; optional."}),
+    ],
     async ({name, payload}) => {
       const {effect} = await post(path`v1/executions/${shortId(row.id)}/signals/${name}`, {payload});
       toast(`Signal sent: ${String(effect).replaceAll("_", " ")}`);
       changed();
-    });
+    },
+  );
 }
 
 const submitFields = (query) => [
-  h("div", {class: "field-row"}, field("Kind", "kind", {required: true, maxlength: "128", value: query.kind || ""}),
-    field("Lane", "lane", {maxlength: "64", value: query.lane || "", placeholder: "default"})),
+  h(
+    "div",
+    {class: "field-row"},
+    field("Kind", "kind", {required: true, maxlength: "128", value: query.kind || ""}),
+    field("Lane", "lane", {maxlength: "64", value: query.lane || "", placeholder: "default"}),
+  ),
   field("Payload", "payload", {rows: 6, value: query.payload || ""}),
-  h("div", {class: "field-row"}, field("Content type", "content_type", {value: query.content_type || "", placeholder: "none"}),
+  h(
+    "div",
+    {class: "field-row"},
+    field("Content type", "content_type", {value: query.content_type || "", placeholder: "none"}),
     field("Priority", "priority", {type: "number", min: "0", max: "9000", placeholder: "0"}),
-    field("Delay", "delay_s", {type: "number", min: "0", placeholder: "seconds"})),
-  h("details", {}, h("summary", {}, "More"),
-    h("div", {class: "field-row"}, field("Namespace", "namespace", {value: query.namespace || "", placeholder: "default"}),
-      field("Idempotency key", "idempotency_key", {maxlength: "256"})),
+    field("Delay", "delay_s", {type: "number", min: "0", placeholder: "seconds"}),
+  ),
+  h(
+    "details",
+    {},
+    h("summary", {}, "More"),
+    h(
+      "div",
+      {class: "field-row"},
+      field("Namespace", "namespace", {value: query.namespace || "", placeholder: "default"}),
+      field("Idempotency key", "idempotency_key", {maxlength: "256"}),
+    ),
     field("Tags", "tags", {rows: 2, placeholder: tags_example}),
-    field("Policy", "policy", {rows: 3, placeholder: '{"retry_policy": {"max_retries": 3}}', hint: "JSON; see the documentation of executions."})),
+    field("Policy", "policy", {
+      rows: 3,
+      placeholder: '{"retry_policy": {"max_retries": 3}}',
+      hint: "JSON; see the documentation of executions.",
+    }),
+  ),
 ];
 
 function submitBody(values) {

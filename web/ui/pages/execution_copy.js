@@ -19,12 +19,31 @@ export const commandsFor = (info) => {
 };
 
 export function copyMenu(info) {
-  const menu = h("details", {class: "menu-box"}, h("summary", {class: "button"}, "Copy as"),
-    h("div", {class: "menu-items"}, commandsFor(info).map(([name, text]) =>
-      h("button", {type: "button", class: "plain", title: text, onclick: () => {
-        copyText(text, name);
-        menu.open = false;
-      }}, name))));
+  const menu = h(
+    "details",
+    {class: "menu-box"},
+    h("summary", {class: "button"}, "Copy as"),
+    h(
+      "div",
+      {class: "menu-items"},
+      commandsFor(info).map(([name, text]) =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: "plain",
+            title: text,
+            "data-key": text,
+            onclick: () => {
+              copyText(text, name);
+              menu.open = false;
+            },
+          },
+          name,
+        ),
+      ),
+    ),
+  );
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     menu.open = false;

@@ -18,9 +18,25 @@ const columns = [
 ];
 
 export function historyTab(box, where, signal) {
-  fill(box, async () => {
-    const {events} = await get(`${where}/lease-history`, {}, signal);
-    return card("Leases", {}, events.length ? plainTable("Lease history", columns, [...events].reverse()) : h("p", {class: "quiet"}, "Nobody has held it yet."),
-      h("p", {class: "quiet"}, "Everything that happens to it from here on is under ", link("events", {query: {id: decodeURIComponent(where.split("/").pop())}}, "Events"), "."));
-  }, signal);
+  fill(
+    box,
+    async () => {
+      const {events} = await get(`${where}/lease-history`, {}, signal);
+      return card(
+        "Leases",
+        {},
+        events.length
+          ? plainTable("Lease history", columns, [...events].reverse())
+          : h("p", {class: "quiet"}, "Nobody has held it yet."),
+        h(
+          "p",
+          {class: "quiet"},
+          "Everything that happens to it from here on is under ",
+          link("events", {query: {id: decodeURIComponent(where.split("/").pop())}}, "Events"),
+          ".",
+        ),
+      );
+    },
+    signal,
+  );
 }

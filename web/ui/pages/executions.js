@@ -46,7 +46,12 @@ const columns = [
   {key: "kind", title: "Kind", className: "col-kind", cell: (row) => row.kind},
   {key: "id", title: "Execution", className: "col-id", cell: (row) => executionLink(row.id)},
   {key: "lane", title: "Lane", className: "col-lane", cell: (row) => row.lane},
-  {key: "detail", title: "Detail", className: "col-detail", cell: (row) => h("span", {class: row.failure_reason ? "tone-bad-text" : "quiet", title: gist(row)}, gist(row))},
+  {
+    key: "detail",
+    title: "Detail",
+    className: "col-detail",
+    cell: (row) => h("span", {class: row.failure_reason ? "tone-bad-text" : "quiet", title: gist(row)}, gist(row)),
+  },
   {key: "tags", title: "Tags", className: "col-tags wider", cell: (row) => tagChips(row.tags)},
   {key: "priority", title: "Prio", className: "num wider", cell: (row) => count(row.priority)},
   {key: "attempts", title: "Tries", className: "num wide", cell: (row) => count(row.attempts)},
@@ -58,18 +63,33 @@ class ExecutionsPage {
   constructor(view) {
     this.view = view;
     this.list = new ListPage(view, {
-      columns, label: "Executions", noun: "execution", selectable: may("submit"),
+      columns,
+      label: "Executions",
+      noun: "execution",
+      selectable: may("submit"),
       fetchPage: (cursor) => this.fetchPage(cursor),
       open: (row) => view.navigate(href("executions", {id: shortId(row.id)})),
       onSelect: (rows) => this.showSelection(rows),
-      empty: () => noMatch(view, filters, "execution", "Submit one here, or with ", h("code", {}, "ff submit KIND PAYLOAD")),
+      empty: () =>
+        noMatch(view, filters, "execution", "Submit one here, or with ", h("code", {}, "ff submit KIND PAYLOAD")),
     });
-    this.selection = h("div", {class: "selection", role: "toolbar", "aria-label": "Selected executions", hidden: true});
+    this.selection = h("div", {
+      class: "selection",
+      role: "toolbar",
+      "aria-label": "Selected executions",
+      hidden: true,
+    });
   }
 
   async fetchPage(cursor) {
     const {from, ...rest} = filterValues(this.view, filters);
-    const query = {namespace: this.view.namespace, ...rest, created_from_ms: readFrom(from), limit: page_size, cursor};
+    const query = {
+      namespace: this.view.namespace,
+      ...rest,
+      created_from_ms: readFrom(from),
+      limit: page_size,
+      cursor,
+    };
     const {executions: rows, next} = await get("v1/executions", query, this.view.signal);
     return {rows, next};
   }
@@ -81,30 +101,44 @@ class ExecutionsPage {
       this.list.update();
     };
     this.selection.hidden = rows.length === 0;
-    replace(this.selection, h("strong", {}, `${count(rows.length)} selected`),
+    replace(
+      this.selection,
+      h("strong", {}, `${count(rows.length)} selected`),
       button("Cancel…", () => cancelDialog(rows, changed)),
       button("Replay…", () => replayDialog(rows, changed)),
       button("Priority…", () => priorityDialog(rows, changed)),
       button("Tags…", () => tagsDialog(rows, changed)),
-      button("Clear", () => table.clearSelection(), {kind: "plain"}));
+      button("Clear", () => table.clearSelection(), {kind: "plain"}),
+    );
   }
 
   submit() {
     const {view} = this;
-    submitDialog({namespace: view.namespace, kind: view.query.get("kind"), lane: view.query.get("lane")},
-      ({id}) => view.navigate(href("executions", {id: shortId(id)})));
+    submitDialog({namespace: view.namespace, kind: view.query.get("kind"), lane: view.query.get("lane")}, ({id}) =>
+      view.navigate(href("executions", {id: shortId(id)})),
+    );
   }
 
   show() {
     const {view, list} = this;
     view.setTitle("Executions");
     const actions = may("submit") ? button("Submit…", () => this.submit(), {kind: "primary", symbol: "plus"}) : null;
-    replace(view.element, pageHead("Executions", {sub: list.total, actions}), filterBar(view, filters, () => list.reload()),
-      list.failure, this.selection, list.list);
+    replace(
+      view.element,
+      pageHead("Executions", {sub: list.total, actions}),
+      filterBar(view, filters, () => list.reload()),
+      list.failure,
+      this.selection,
+      list.list,
+    );
     view.key("x", "Select the row", () => list.table.toggleActive());
     view.key("n", "Submit an execution", () => this.submit());
     list.reload();
-    view.refreshOn({}, () => list.update(), (events) => list.patchFromEvents(events));
+    view.refreshOn(
+      {},
+      () => list.update(),
+      (events) => list.patchFromEvents(events),
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 // One flow: its graph with live states, the same as a table, and what its nodes write.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, duration, plural, shortId, words} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {now, time} from "../base/time.js";
 import {href, path} from "../base/urls.js";
 import {get} from "../api/http.js";
@@ -17,24 +18,70 @@ import {nodeBar} from "./flow_counts.js";
 
 const page_size = 1000;
 const nodes_max = 10_000;
-const reread_ms = 3000;  // the nodes, while the flow changes; their states come with the events
-const tabList = [["graph", "Graph"], ["nodes", "Nodes"], ["output", "Output"]];
+const reread_ms = 3000; // the nodes, while the flow changes; their states come with the events
+const tabList = [
+  ["graph", "Graph"],
+  ["nodes", "Nodes"],
+  ["output", "Output"],
+];
 
 const took = (row) => (row.started_at_ms ? duration((row.ended_at_ms || now()) - row.started_at_ms) : "");
 
 const columns = [
-  {key: "name", title: "Node", className: "col-kind", cell: (row) => executionLink(row.node.id, row.node.name), sort: (row) => row.node.name},
-  {key: "state", title: "State", className: "col-state", cell: (row) => badge(row.node.state), sort: (row) => row.node.state},
+  {
+    key: "name",
+    title: "Node",
+    className: "col-kind",
+    cell: (row) => executionLink(row.node.id, row.node.name),
+    sort: (row) => row.node.name,
+  },
+  {
+    key: "state",
+    title: "State",
+    className: "col-state",
+    cell: (row) => badge(row.node.state),
+    sort: (row) => row.node.state,
+  },
   {key: "kind", title: "Kind", className: "col-kind", cell: (row) => row.node.kind, sort: (row) => row.node.kind},
-  {key: "lane", title: "Lane", className: "col-lane wide", cell: (row) => row.node.lane, sort: (row) => row.node.lane},
-  {key: "after", title: "After", className: "col-detail", cell: (row) => {
-    const text = row.node.after.map(({node, on}) => (on && on !== "succeeded" ? `${node} (${on})` : node)).join(", ");
-    return h("span", {class: "quiet", title: text}, text);
-  }},
-  {key: "tries", title: "Tries", className: "num wide", cell: (row) => count(row.node.attempts), sort: (row) => row.node.attempts},
-  {key: "took", title: "Took", className: "num", cell: (row) => took(row.node), sort: (row) => (row.node.ended_at_ms || now()) - (row.node.started_at_ms || now())},
+  {
+    key: "lane",
+    title: "Lane",
+    className: "col-lane wide",
+    cell: (row) => row.node.lane,
+    sort: (row) => row.node.lane,
+  },
+  {
+    key: "after",
+    title: "After",
+    className: "col-detail",
+    cell: (row) => {
+      const text = row.node.after
+        .map(({node, on}) => (on && on !== "succeeded" ? `${node} (${on})` : node))
+        .join(", ");
+      return h("span", {class: "quiet", title: text}, text);
+    },
+  },
+  {
+    key: "tries",
+    title: "Tries",
+    className: "num wide",
+    cell: (row) => count(row.node.attempts),
+    sort: (row) => row.node.attempts,
+  },
+  {
+    key: "took",
+    title: "Took",
+    className: "num",
+    cell: (row) => took(row.node),
+    sort: (row) => (row.node.ended_at_ms || now()) - (row.node.started_at_ms || now()),
+  },
   {key: "worker", title: "Worker", className: "col-lane wide", cell: (row) => row.node.worker || ""},
-  {key: "reason", title: "Reason", className: "col-detail", cell: (row) => h("span", {title: row.node.reason || ""}, row.node.reason || "")},
+  {
+    key: "reason",
+    title: "Reason",
+    className: "col-detail",
+    cell: (row) => h("span", {title: row.node.reason || ""}, row.node.reason || ""),
+  },
 ];
 
 const hasEnded = (state) => ["completed", "failed", "cancelled", "expired"].includes(state);
@@ -93,9 +140,17 @@ class FlowPage {
 
   showProblem(problem) {
     if (this.flow && problem.status !== 404) return;
-    replace(this.view.element, pageHead("Flow"), problem.status === 404
-      ? emptyBox("There is no such flow.", "It may have been removed after its retention. ", link("flows", {}, "All flows"))
-      : problemBox(problem, () => this.show()));
+    replace(
+      this.view.element,
+      pageHead("Flow"),
+      problem.status === 404
+        ? emptyBox(
+            "There is no such flow.",
+            "It may have been removed after its retention. ",
+            link("flows", {}, "All flows"),
+          )
+        : problemBox(problem, () => this.show()),
+    );
   }
 
   // States come with the events; what else changed is read again, less often.
@@ -118,8 +173,12 @@ class FlowPage {
     const ended = hasEnded(flow.state);
     const dead = nodes.some(({state}) => ["failed", "expired", "cancelled"].includes(state));
     return [
-      ended || dead ? button("Redrive…", () => redriveDialog(flow, this.nodes, changed), {kind: "primary", "data-key": "redrive"}) : null,
-      flow.state === "paused" ? button("Resume", () => resumeFlow(flow, changed).catch(fail), {kind: "primary", "data-key": "resume"}) : null,
+      ended || dead
+        ? button("Redrive…", () => redriveDialog(flow, this.nodes, changed), {kind: "primary", "data-key": "redrive"})
+        : null,
+      flow.state === "paused"
+        ? button("Resume", () => resumeFlow(flow, changed).catch(fail), {kind: "primary", "data-key": "resume"})
+        : null,
       flow.state === "running" ? button("Pause…", () => pauseDialog(flow, changed), {"data-key": "pause"}) : null,
       ended ? null : button("Cancel…", () => cancelDialog(flow, changed), {kind: "danger", "data-key": "cancel"}),
     ];
@@ -128,14 +187,33 @@ class FlowPage {
   showHead() {
     const {flow} = this;
     this.view.setTitle(`${flow.kind || "flow"} ${words(flow.state)}`);
-    refresh(this.head, pageHead([badge(flow.state), " ", flow.kind || "flow"], {
-      sub: [h("code", {class: "id"}, shortId(flow.id)), copyButton(shortId(flow.id), "the id"), " created ", time(flow.created_at_ms),
-        flow.ended_at_ms ? [" ended ", time(flow.ended_at_ms)] : null],
-      actions: this.actions()}),
-    h("div", {class: "flow-facts"}, nodeBar(flow.counts), facts([
-      ["Reason", flow.reason], ["On failure", words(flow.on_failure)], ["Redriven", flow.generation > 0 && plural(flow.generation, "time")], ["Edges", count(flow.edges)],
-      ["Result of", flow.result && this.nameOf(flow.result)], ["Node of", flow.parent && executionLink(flow.parent)],
-      ["Tags", flow.tags && Object.keys(flow.tags).length > 0 && tagChips(flow.tags)]])));
+    refresh(
+      this.head,
+      pageHead([badge(flow.state), " ", flow.kind || "flow"], {
+        sub: [
+          h("code", {class: "id"}, shortId(flow.id)),
+          copyButton(shortId(flow.id), "the id"),
+          " created ",
+          time(flow.created_at_ms),
+          flow.ended_at_ms ? [" ended ", time(flow.ended_at_ms)] : null,
+        ],
+        actions: this.actions(),
+      }),
+      h(
+        "div",
+        {class: "flow-facts"},
+        nodeBar(flow.counts),
+        facts([
+          ["Reason", flow.reason],
+          ["On failure", words(flow.on_failure)],
+          ["Redriven", flow.generation > 0 && plural(flow.generation, "time")],
+          ["Edges", count(flow.edges)],
+          ["Result of", flow.result && this.nameOf(flow.result)],
+          ["Node of", flow.parent && executionLink(flow.parent)],
+          ["Tags", flow.tags && Object.keys(flow.tags).length > 0 && tagChips(flow.tags)],
+        ]),
+      ),
+    );
   }
 
   nameOf(id) {
@@ -147,7 +225,11 @@ class FlowPage {
     if (this.graph) this.graph.show(this.nodes).catch(fail);
     if (this.table) {
       const old = new Map(this.table.rows.map((row) => [row.id, row]));
-      this.table.setRows(this.nodes.map((node) => (old.has(node.id) && old.get(node.id).node === node ? old.get(node.id) : {id: node.id, node})));
+      this.table.setRows(
+        this.nodes.map((node) =>
+          old.has(node.id) && old.get(node.id).node === node ? old.get(node.id) : {id: node.id, node},
+        ),
+      );
     }
   }
 
@@ -160,10 +242,14 @@ class FlowPage {
     this.tabShown = tab;
     this.graph = null;
     this.table = null;
-    replace(this.tabBox, tabs(tabList, tab, (name) => {
-      this.view.setQuery({tab: name === "graph" ? "" : name});
-      this.openTab();
-    }), this.cut ? h("p", {class: "quiet"}, `The first ${plural(this.nodes.length, "node")} are shown.`) : null);
+    replace(
+      this.tabBox,
+      tabs(tabList, tab, (name) => {
+        this.view.setQuery({tab: name === "graph" ? "" : name});
+        this.openTab();
+      }),
+      this.cut ? h("p", {class: "quiet"}, `The first ${plural(this.nodes.length, "node")} are shown.`) : null,
+    );
     if (tab === "output") {
       const log = new Log({label: "Output of all nodes"});
       replace(this.content, log.element);
@@ -171,9 +257,14 @@ class FlowPage {
     }
     if (tab === "nodes") {
       const sort = this.view.query.get("sort");
-      this.table = new Table({columns, label: "Nodes", open: (row) => this.view.navigate(href("executions", {id: shortId(row.id)})),
+      this.table = new Table({
+        columns,
+        label: "Nodes",
+        open: (row) => this.view.navigate(href("executions", {id: shortId(row.id)})),
         sort: sort ? {key: sort.replace(/^-/, ""), down: sort.startsWith("-")} : undefined,
-        onSort: ({key, down}) => this.view.setQuery({sort: `${down ? "-" : ""}${key}`}), empty: () => emptyBox("It has no nodes yet.")});
+        onSort: ({key, down}) => this.view.setQuery({sort: `${down ? "-" : ""}${key}`}),
+        empty: () => emptyBox("It has no nodes yet."),
+      });
       replace(this.content, h("div", {class: "list"}, this.table.element));
     } else {
       this.graph = new GraphView({signal});
@@ -189,7 +280,11 @@ class FlowPage {
     view.key("j", "Next node of the table", () => this.table && this.table.move(1));
     view.key("k", "Node before", () => this.table && this.table.move(-1));
     view.key("Enter", "Open the node", () => this.table && this.table.openActive());
-    this.ask = view.refreshOn({flow: shortId(view.id), namespace: ""}, () => this.load({withNodes: false}), (events) => this.take(events));
+    this.ask = view.refreshOn(
+      {flow: shortId(view.id), namespace: ""},
+      () => this.load({withNodes: false}),
+      (events) => this.take(events),
+    );
   }
 }
 

@@ -24,7 +24,12 @@ const columns = [
   {key: "kind", title: "Kind", className: "col-kind", cell: (row) => row.kind},
   {key: "id", title: "Flow", className: "col-id", cell: (row) => flowLink(row.id)},
   {key: "nodes", title: "Nodes", className: "col-nodes", cell: (row) => nodeBar(row.counts)},
-  {key: "reason", title: "Reason", className: "col-detail", cell: (row) => h("span", {class: "quiet", title: row.reason || ""}, row.reason || "")},
+  {
+    key: "reason",
+    title: "Reason",
+    className: "col-detail",
+    cell: (row) => h("span", {class: "quiet", title: row.reason || ""}, row.reason || ""),
+  },
   {key: "tags", title: "Tags", className: "col-tags wide", cell: (row) => tagChips(row.tags)},
   {key: "generation", title: "Redrives", className: "num wide", cell: (row) => count(row.generation)},
   {key: "created", title: "Created", className: "col-time", cell: (row) => time(row.created_at_ms)},
@@ -39,11 +44,20 @@ export function flows(view) {
     return {rows, next};
   };
   const list = new ListPage(view, {
-    columns, label: "Flows", noun: "flow", fetchPage,
+    columns,
+    label: "Flows",
+    noun: "flow",
+    fetchPage,
     open: (row) => view.navigate(href("flows", {id: shortId(row.id)})),
     empty: () => noMatch(view, filters, "flow", "Submit one with ", h("code", {}, "ff flow submit FILE")),
   });
-  replace(view.element, pageHead("Flows", {sub: list.total}), filterBar(view, filters, () => list.reload()), list.failure, list.list);
+  replace(
+    view.element,
+    pageHead("Flows", {sub: list.total}),
+    filterBar(view, filters, () => list.reload()),
+    list.failure,
+    list.list,
+  );
   list.reload();
   view.refreshOn({}, () => list.update());
 }

@@ -1,6 +1,7 @@
 // Lanes: how much waits and runs in each, and who serves it.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, words} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {time} from "../base/time.js";
 import {path} from "../base/urls.js";
 import {get, ifKnown, post} from "../api/http.js";
@@ -26,13 +27,18 @@ function gather(counts, workers, listed) {
 }
 
 function pauseDialog(lane, ns, changed) {
-  openForm({title: `Pause lane ${lane.name}`, action: "Pause"},
-    [h("p", {}, "Nothing in it starts until it is resumed; running executions continue."), field("Reason", "reason", {maxlength: "1000"})],
+  openForm(
+    {title: `Pause lane ${lane.name}`, action: "Pause"},
+    [
+      h("p", {}, "Nothing in it starts until it is resumed; running executions continue."),
+      field("Reason", "reason", {maxlength: "1000"}),
+    ],
     async ({reason}) => {
       await post(path`v1/lanes/${lane.name}/pause`, {reason, ...(ns ? {namespace: ns} : {})});
       toast(`Lane ${lane.name} is paused`);
       changed();
-    });
+    },
+  );
 }
 
 async function resume(lane, ns, changed) {
@@ -49,16 +55,47 @@ function columnsFor(lanes, {canPause, ns, changed}) {
   const present = executionStates.filter((state) => lanes.some(({counts}) => counts.get(state) > 0));
   return [
     {title: "Lane", cell: (lane) => link("executions", {query: {lane: lane.name}}, lane.name)},
-    ...present.map((state) => ({title: words(state), className: "num", cell: (lane) => {
-      const n = lane.counts.get(state) || 0;
-      return n === 0 ? h("span", {class: "quiet"}, "·") : link("executions", {query: {lane: lane.name, state}}, count(n));
-    }})),
-    {title: "Workers", cell: (lane) => lane.workers.length ? link("workers", {query: {lane: lane.name}}, count(lane.workers.length))
-      : (lane.counts.get("waiting") || 0) > 0 ? badge("lost", "none") : h("span", {class: "quiet"}, "none")},
-    canPause ? {title: "Pause", cell: (lane) => lane.paused
-      ? [badge("paused"), " ", h("span", {class: "quiet"}, `by ${lane.paused.by} ${lane.paused.reason || ""} `), time(lane.paused.since_ms), " ",
-        button("Resume", () => resume(lane, ns, changed), {kind: "small", "data-key": `resume-${lane.name}`})]
-      : button("Pause…", () => pauseDialog(lane, ns, changed), {kind: "small", "data-key": `pause-${lane.name}`})} : null,
+    ...present.map((state) => ({
+      title: words(state),
+      className: "num",
+      cell: (lane) => {
+        const n = lane.counts.get(state) || 0;
+        return n === 0
+          ? h("span", {class: "quiet"}, "·")
+          : link("executions", {query: {lane: lane.name, state}}, count(n));
+      },
+    })),
+    {
+      title: "Workers",
+      cell: (lane) =>
+        lane.workers.length
+          ? link("workers", {query: {lane: lane.name}}, count(lane.workers.length))
+          : (lane.counts.get("waiting") || 0) > 0
+            ? badge("lost", "none")
+            : h("span", {class: "quiet"}, "none"),
+    },
+    canPause
+      ? {
+          title: "Pause",
+          cell: (lane) =>
+            lane.paused
+              ? [
+                  badge("paused"),
+                  " ",
+                  h("span", {class: "quiet"}, `by ${lane.paused.by} ${lane.paused.reason || ""} `),
+                  time(lane.paused.since_ms),
+                  " ",
+                  button("Resume", () => resume(lane, ns, changed), {
+                    kind: "small",
+                    "data-key": `resume-${lane.name}`,
+                  }),
+                ]
+              : button("Pause…", () => pauseDialog(lane, ns, changed), {
+                  kind: "small",
+                  "data-key": `pause-${lane.name}`,
+                }),
+        }
+      : null,
   ].filter(Boolean);
 }
 
@@ -69,13 +106,29 @@ export function lanes(view) {
   const load = async () => {
     const ns = {namespace: view.namespace};
     try {
-      const [{counts}, workers, listed] = await Promise.all([get("v1/counts", ns, view.signal),
-        ifKnown(get("v1/workers", ns, view.signal)), ifKnown(get("v1/lanes", ns, view.signal))]);
+      const [{counts}, workers, listed] = await Promise.all([
+        get("v1/counts", ns, view.signal),
+        ifKnown(get("v1/workers", ns, view.signal)),
+        ifKnown(get("v1/lanes", ns, view.signal)),
+      ]);
       const rows = gather(counts, (workers && workers.workers) || [], listed && listed.lanes);
-      const columns = columnsFor(rows, {canPause: listed !== undefined && may("admin"), ns: view.namespace, changed: () => ask()});
-      refresh(box, rows.length ? h("div", {class: "card"}, plainTable("Lanes", columns, rows)) : emptyBox("No lane has executions or workers."));
+      const columns = columnsFor(rows, {
+        canPause: listed !== undefined && may("admin"),
+        ns: view.namespace,
+        changed: () => ask(),
+      });
+      refresh(
+        box,
+        rows.length
+          ? h("div", {class: "card"}, plainTable("Lanes", columns, rows))
+          : emptyBox("No lane has executions or workers."),
+      );
     } catch (problem) {
-      if (problem.name !== "AbortError") replace(box, problemBox(problem, () => ask()));
+      if (problem.name !== "AbortError")
+        replace(
+          box,
+          problemBox(problem, () => ask()),
+        );
     }
   };
   const ask = view.refreshOn({}, load);

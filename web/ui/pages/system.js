@@ -1,6 +1,7 @@
 // The server itself: version, readiness, keys, audit, backup.
-import {h, refresh, replace} from "../base/dom.js";
+import {h, replace} from "../base/dom.js";
 import {count, words} from "../base/format.js";
+import {refresh} from "../base/refresh.js";
 import {time, zoneName} from "../base/time.js";
 import {apiUrl} from "../base/urls.js";
 import {get, ifKnown, post} from "../api/http.js";
@@ -24,12 +25,20 @@ async function readiness(signal) {
 }
 
 function backupDialog() {
-  openForm({title: "Make a backup", action: "Back up"},
-    [field("Name", "name", {required: true, value: new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-"), hint: "Of the directory; the server keeps it beside its data."})],
+  openForm(
+    {title: "Make a backup", action: "Back up"},
+    [
+      field("Name", "name", {
+        required: true,
+        value: new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-"),
+        hint: "Of the directory; the server keeps it beside its data.",
+      }),
+    ],
     async ({name}) => {
       const {directory} = await post("v1/backups", {name});
       toast(`Backup made: ${directory}`);
-    });
+    },
+  );
 }
 
 const keyColumns = [
@@ -47,20 +56,36 @@ const auditColumns = [
   {title: "Outcome", cell: (row) => badge(row.outcome === "ok" ? "success" : "failed", row.outcome)},
 ];
 
-const serverCard = (ready, health) => card("Server", {tone: ready.ok ? undefined : "bad"},
-  h("p", {}, badge(ready.ok ? "ready" : "lost", ready.ok ? "ready" : "not ready"), " ", ready.detail || ""),
-  facts([
-    ["Version", health.version],
-    ["Scanners", ready.scanners && chips(ready.scanners.map(words))],
-    ["Times in", zoneName()],
-    ["API", h("a", {href: apiUrl("openapi.json").href, target: "_blank", rel: "noopener"}, "openapi.json"), " · ",
-      h("a", {href: apiUrl("metrics").href, target: "_blank", rel: "noopener"}, "metrics")],
-  ]));
+const serverCard = (ready, health) =>
+  card(
+    "Server",
+    {tone: ready.ok ? undefined : "bad"},
+    h("p", {}, badge(ready.ok ? "ready" : "lost", ready.ok ? "ready" : "not ready"), " ", ready.detail || ""),
+    facts([
+      ["Version", health.version],
+      ["Scanners", ready.scanners && chips(ready.scanners.map(words))],
+      ["Times in", zoneName()],
+      [
+        "API",
+        h("a", {href: apiUrl("openapi.json").href, target: "_blank", rel: "noopener"}, "openapi.json"),
+        " · ",
+        h("a", {href: apiUrl("metrics").href, target: "_blank", rel: "noopener"}, "metrics"),
+      ],
+    ]),
+  );
 
-const rightsCard = (identity) => card("You", {}, facts([
-  ["Name", identity.name], ["Roles", chips(identity.roles)], ["Namespace", identity.namespace || "all"],
-  ["Payloads", identity.payloads === false ? "hidden" : "visible"],
-  ["Until", identity.expires_at_ms && time(identity.expires_at_ms)]]));
+const rightsCard = (identity) =>
+  card(
+    "You",
+    {},
+    facts([
+      ["Name", identity.name],
+      ["Roles", chips(identity.roles)],
+      ["Namespace", identity.namespace || "all"],
+      ["Payloads", identity.payloads === false ? "hidden" : "visible"],
+      ["Until", identity.expires_at_ms && time(identity.expires_at_ms)],
+    ]),
+  );
 
 export function system(view) {
   view.setTitle("System");
@@ -68,14 +93,35 @@ export function system(view) {
   const load = async () => {
     const {signal} = view;
     try {
-      const [ready, health, identity, keys, audit] = await Promise.all([readiness(signal), get("healthz", {}, signal), learnIdentity(),
-        ifKnown(get("v1/admin/waitpoint-keys", {}, signal)), ifKnown(get("v1/audit", {limit: audit_shown}, signal))]);
-      refresh(box, serverCard(ready, health), identity ? rightsCard(identity) : null,
+      const [ready, health, identity, keys, audit] = await Promise.all([
+        readiness(signal),
+        get("healthz", {}, signal),
+        learnIdentity(),
+        ifKnown(get("v1/admin/waitpoint-keys", {}, signal)),
+        ifKnown(get("v1/audit", {limit: audit_shown}, signal)),
+      ]);
+      refresh(
+        box,
+        serverCard(ready, health),
+        identity ? rightsCard(identity) : null,
         keys ? card("Keys of waitpoint tokens", {}, plainTable("Keys", keyColumns, keys.keys)) : null,
-        audit ? card("Audit", {}, audit.entries.length ? plainTable("Audit", auditColumns, audit.entries) : h("p", {class: "quiet"}, "Nothing was done yet."),
-          audit.next ? h("p", {class: "quiet"}, `The newest ${count(audit.entries.length)}.`) : null) : null);
+        audit
+          ? card(
+              "Audit",
+              {},
+              audit.entries.length
+                ? plainTable("Audit", auditColumns, audit.entries)
+                : h("p", {class: "quiet"}, "Nothing was done yet."),
+              audit.next ? h("p", {class: "quiet"}, `The newest ${count(audit.entries.length)}.`) : null,
+            )
+          : null,
+      );
     } catch (problem) {
-      if (problem.name !== "AbortError") replace(box, problemBox(problem, () => ask()));
+      if (problem.name !== "AbortError")
+        replace(
+          box,
+          problemBox(problem, () => ask()),
+        );
     }
   };
   replace(view.element, pageHead("System", {actions: may("admin") ? button("Back up…", backupDialog) : null}), box);

@@ -22,25 +22,49 @@ export async function copyText(text, what) {
 }
 
 export const copyButton = (text, what) =>
-  h("button", {type: "button", class: "plain small", title: `Copy ${what}`, "aria-label": `Copy ${what}`,
-    onclick: () => copyText(text, what)}, icon("copy"));
+  h(
+    "button",
+    {
+      type: "button",
+      class: "plain small",
+      "data-key": `copy-${text}`,
+      title: `Copy ${what}`,
+      "aria-label": `Copy ${what}`,
+      onclick: () => copyText(text, what),
+    },
+    icon("copy"),
+  );
 
-export const button = (text, act, {kind = "", symbol, ...attributes} = {}) =>
+export const button = (text, act, {kind, symbol, ...attributes} = {}) =>
   h("button", {type: "button", class: kind || null, onclick: act, ...attributes}, symbol ? icon(symbol) : null, text);
 
 // [[term, value], …] without those that have none.
 export const facts = (rows) =>
-  h("dl", {class: "facts"}, rows.filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false)
-    .map(([term, ...value]) => h("div", {}, h("dt", {}, term), h("dd", {}, ...value))));
+  h(
+    "dl",
+    {class: "facts"},
+    rows
+      .filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false)
+      .map(([term, ...value]) => h("div", {}, h("dt", {}, term), h("dd", {}, ...value))),
+  );
 
-export const chips = (list) => h("span", {class: "chips"}, list.map((text) => h("span", {class: "chip"}, text)));
+export const chips = (list) =>
+  h(
+    "span",
+    {class: "chips"},
+    list.map((text) => h("span", {class: "chip"}, text)),
+  );
 
 export const tagChips = (tags) => chips(Object.entries(tags || {}).map(([key, value]) => `${key}=${value}`));
 
 export function card(title, {actions, tone, id} = {}, ...children) {
   const name = id || `card-${title.toLowerCase().replace(/[^a-z]+/g, "-")}`;
-  return h("section", {class: tone ? `card tone-${tone}` : "card", "aria-labelledby": name},
-    h("header", {}, h("h2", {id: name}, title), actions ? h("div", {class: "actions"}, actions) : null), ...children);
+  return h(
+    "section",
+    {class: tone ? `card tone-${tone}` : "card", "aria-labelledby": name},
+    h("header", {}, h("h2", {id: name}, title), actions ? h("div", {class: "actions"}, actions) : null),
+    ...children,
+  );
 }
 
 export function meter(label, used, limit) {
@@ -53,10 +77,25 @@ export function meter(label, used, limit) {
 
 // Tabs are links: the one that is open is part of the address. tabs: [[name, text], …].
 export const tabs = (list, open, select) =>
-  h("div", {class: "tabs", role: "tablist"}, list.map(([name, text]) =>
-    h("button", {type: "button", role: "tab", "aria-selected": String(name === open), tabindex: name === open ? "0" : "-1",
-      "data-key": `tab-${name}`, onclick: () => select(name),
-      onkeydown: (event) => moveTab(event, list, name, select)}, text)));
+  h(
+    "div",
+    {class: "tabs", role: "tablist"},
+    list.map(([name, text]) =>
+      h(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          "aria-selected": String(name === open),
+          tabindex: name === open ? "0" : "-1",
+          "data-key": `tab-${name}`,
+          onclick: () => select(name),
+          onkeydown: (event) => moveTab(event, list, name, select),
+        },
+        text,
+      ),
+    ),
+  );
 
 function moveTab(event, list, name, select) {
   const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];

@@ -6,10 +6,17 @@ import {icon} from "./icons.js";
 export function openDialog({title, wide = false}, ...children) {
   const before = document.activeElement;
   const id = `dialog-${Math.random().toString(36).slice(2)}`;
-  const box = h("dialog", {class: wide ? "dialog wide" : "dialog", "aria-labelledby": id},
-    h("header", {}, h("h2", {id}, title),
-      h("button", {type: "button", class: "plain", "aria-label": "Close", onclick: () => box.close()}, icon("cross"))),
-    ...children);
+  const box = h(
+    "dialog",
+    {class: wide ? "dialog wide" : "dialog", "aria-labelledby": id},
+    h(
+      "header",
+      {},
+      h("h2", {id}, title),
+      h("button", {type: "button", class: "plain", "aria-label": "Close", onclick: () => box.close()}, icon("cross")),
+    ),
+    ...children,
+  );
   box.addEventListener("close", () => {
     box.remove();
     if (before && before.isConnected) before.focus();
@@ -24,8 +31,13 @@ export function openDialog({title, wide = false}, ...children) {
 export function openForm({title, action, danger = false, wide = false}, fields, act) {
   const failure = h("div", {class: "form-problem", role: "alert"});
   const button = h("button", {type: "submit", class: danger ? "danger" : "primary"}, action);
-  const form = h("form", {class: "form"}, fields, failure,
-    h("footer", {}, h("button", {type: "button", onclick: () => dialog.close()}, "Back"), button));
+  const form = h(
+    "form",
+    {class: "form"},
+    fields,
+    failure,
+    h("footer", {}, h("button", {type: "button", onclick: () => dialog.close()}, "Back"), button),
+  );
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
@@ -52,10 +64,20 @@ export function field(label, name, {type = "text", hint, options, rows, ...attri
   const id = `field-${++fieldCount}`;
   const common = {id, name, "aria-describedby": hint ? `${id}-hint` : null, ...attributes};
   let control;
-  if (options) control = h("select", common, options.map(([value, text]) => h("option", {value}, text)));
+  if (options)
+    control = h(
+      "select",
+      common,
+      options.map(([value, text]) => h("option", {value}, text)),
+    );
   else if (rows) control = h("textarea", {rows, spellcheck: "false", ...common});
   else control = h("input", {type, autocomplete: "off", spellcheck: "false", ...common});
   if (attributes.value !== undefined) control.value = attributes.value;
-  return h("div", {class: "field"}, h("label", {for: id}, label), control,
-    hint ? h("p", {class: "hint", id: `${id}-hint`}, hint) : null);
+  return h(
+    "div",
+    {class: "field"},
+    h("label", {for: id}, label),
+    control,
+    hint ? h("p", {class: "hint", id: `${id}-hint`}, hint) : null,
+  );
 }

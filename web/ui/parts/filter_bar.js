@@ -14,7 +14,14 @@ export function filterBar(view, filters, changed, ...more) {
     changed(values);
   };
   const controls = filters.map((filter) => [filter.name, makeControl(filter, view.query.get(filter.name) || "")]);
-  const form = h("form", {class: "filters", role: "search", "aria-label": "Filters", onsubmit: (event) => (event.preventDefault(), apply())},
+  const form = h(
+    "form",
+    {
+      class: "filters",
+      role: "search",
+      "aria-label": "Filters",
+      onsubmit: (event) => (event.preventDefault(), apply()),
+    },
     filters.map((filter, at) => {
       const control = controls[at][1];
       control.addEventListener(filter.options ? "change" : "input", () => {
@@ -22,7 +29,9 @@ export function filterBar(view, filters, changed, ...more) {
         timer = setTimeout(apply, filter.options ? 0 : typing_ms);
       });
       return h("label", {class: "filter"}, h("span", {}, filter.label), control, filter.list ? listOf(filter) : null);
-    }), ...more);
+    }),
+    ...more,
+  );
   view.signal.addEventListener("abort", () => clearTimeout(timer));
   view.key("/", "Go to the filters", () => form.querySelector("input").focus());
   form.addEventListener("keydown", (event) => event.key === "Escape" && event.target.blur());
@@ -34,12 +43,29 @@ export const filterValues = (view, filters) =>
 
 function makeControl({name, options, list, placeholder}, value) {
   if (options) {
-    const select = h("select", {name}, options.map(([key, text]) => h("option", {value: key}, text)));
+    const select = h(
+      "select",
+      {name},
+      options.map(([key, text]) => h("option", {value: key}, text)),
+    );
     if (value && !options.some(([key]) => key === value)) select.append(h("option", {value}, value));
     select.value = value;
     return select;
   }
-  return h("input", {name, value, placeholder, list: list ? `list-${name}` : null, autocomplete: "off", spellcheck: "false", type: "text"});
+  return h("input", {
+    name,
+    value,
+    placeholder,
+    list: list ? `list-${name}` : null,
+    autocomplete: "off",
+    spellcheck: "false",
+    type: "text",
+  });
 }
 
-const listOf = ({name, list}) => h("datalist", {id: `list-${name}`}, list.map((value) => h("option", {value})));
+const listOf = ({name, list}) =>
+  h(
+    "datalist",
+    {id: `list-${name}`},
+    list.map((value) => h("option", {value})),
+  );

@@ -5,17 +5,25 @@ import {exact, now} from "../base/time.js";
 import {toneOf} from "./state.js";
 
 const least_percent = 0.6;
-const text_percent = 16;  // narrower bars have their text beside them
+const text_percent = 16; // narrower bars have their text beside them
 
 function bar({from, to, state, text}, start, whole) {
   const end = to === undefined ? now() : to;
-  const element = h("span", {class: `gantt-bar tone-${toneOf(state)}${to === undefined ? " is-open" : ""}`,
-    title: `${text}: ${exact(from)}, ${duration(end - from)}`}, h("span", {class: "gantt-text"}, text));
+  const element = h(
+    "span",
+    {
+      class: `gantt-bar tone-${toneOf(state)}${to === undefined ? " is-open" : ""}`,
+      title: `${text}: ${exact(from)}, ${duration(end - from)}`,
+    },
+    h("span", {class: "gantt-text"}, text),
+  );
   const left = (100 * (from - start)) / whole;
   element.style.insetInlineStart = `${Math.min(left, 100 - least_percent)}%`;
   const width = Math.max(least_percent, (100 * (end - from)) / whole);
   element.style.inlineSize = `${width}%`;
-  return width >= text_percent ? element : [element, beside(element, Math.min(left, 100 - least_percent), width, text)];
+  return width >= text_percent
+    ? element
+    : [element, beside(element, Math.min(left, 100 - least_percent), width, text)];
 }
 
 // The text of a bar that is too narrow for it: on the side with more room.
@@ -35,8 +43,26 @@ export function gantt(label, rows, start, end) {
     mark.style.insetInlineStart = `${100 * share}%`;
     return mark;
   });
-  return h("div", {class: "gantt", role: "img", "aria-label": label},
-    rows.map((row) => h("div", {class: "gantt-row"}, h("span", {class: "gantt-label"}, row.label),
-      h("span", {class: "gantt-track"}, row.spans.map((span) => bar(span, start, whole))))),
-    h("div", {class: "gantt-row gantt-axis"}, h("span", {class: "gantt-label"}), h("span", {class: "gantt-track"}, marks)));
+  return h(
+    "div",
+    {class: "gantt", role: "img", "aria-label": label},
+    rows.map((row) =>
+      h(
+        "div",
+        {class: "gantt-row"},
+        h("span", {class: "gantt-label"}, row.label),
+        h(
+          "span",
+          {class: "gantt-track"},
+          row.spans.map((span) => bar(span, start, whole)),
+        ),
+      ),
+    ),
+    h(
+      "div",
+      {class: "gantt-row gantt-axis"},
+      h("span", {class: "gantt-label"}),
+      h("span", {class: "gantt-track"}, marks),
+    ),
+  );
 }

@@ -13,7 +13,14 @@ export class ListPage {
   constructor(view, {columns, label, noun, fetchPage, open, empty, ...table}) {
     Object.assign(this, {view, noun, fetchPage, loaded: false});
     this.pager = new Pager(fetchPage);
-    this.table = new Table({columns, label, open, onEnd: () => this.more(), empty: () => (this.loaded ? empty() : null), ...table});
+    this.table = new Table({
+      columns,
+      label,
+      open,
+      onEnd: () => this.more(),
+      empty: () => (this.loaded ? empty() : null),
+      ...table,
+    });
     this.fresh = h("div", {class: "fresh", role: "status"});
     this.failure = h("div", {});
     this.total = h("span", {class: "quiet"});
@@ -40,7 +47,10 @@ export class ListPage {
     } catch (problem) {
       if (problem.name === "AbortError") return;
       this.table.setRows([]);
-      return void replace(this.failure, problemBox(problem, () => this.reload()));
+      return void replace(
+        this.failure,
+        problemBox(problem, () => this.reload()),
+      );
     }
     this.loaded = true;
     this.draw();
@@ -59,7 +69,7 @@ export class ListPage {
     try {
       ({rows} = await this.fetchPage());
     } catch {
-      return;  // what is shown stays; the connection's state is shown at the top
+      return; // what is shown stays; the connection's state is shown at the top
     }
     if (this.pager.rows.length === 0 && rows.length > 0) return void this.reload();
     const known = new Map(this.pager.rows.map((row, at) => [row.id, at]));
@@ -86,11 +96,16 @@ export class ListPage {
   }
 
   showFresh(n, perhapsMore = false) {
-    replace(this.fresh, n > 0 ? button(`${n}${perhapsMore ? "+" : ""} new`, () => this.reload(), {kind: "pill"}) : null);
+    replace(
+      this.fresh,
+      n > 0 ? button(`${n}${perhapsMore ? "+" : ""} new`, () => this.reload(), {kind: "pill"}) : null,
+    );
   }
 }
 
 const asText = (row) => JSON.stringify(row, (_, value) => (typeof value === "bigint" ? String(value) : value));
 
 export const noMatch = (view, filters, noun, ...hint) =>
-  filters.some(({name}) => view.query.get(name)) ? emptyBox(`No ${noun} matches the filters.`) : emptyBox(`There are no ${noun}s yet.`, ...hint);
+  filters.some(({name}) => view.query.get(name))
+    ? emptyBox(`No ${noun} matches the filters.`)
+    : emptyBox(`There are no ${noun}s yet.`, ...hint);

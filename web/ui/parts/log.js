@@ -45,7 +45,15 @@ export class Log {
     const text = shownBytes({text: frame.bytes, base64: frame.bytes_base64});
     const type = frame.type && frame.type !== "data" ? h("span", {class: "log-type"}, frame.type, " ") : null;
     const from = node ? h("span", {class: "log-node"}, node, " ") : null;
-    this.add(append(h("span", {class: "log-piece", title: `frame ${frame.number}, ${clock(frame.at_ms)}`}), from, type, text, node && !text.endsWith("\n") ? "\n" : null));
+    this.add(
+      append(
+        h("span", {class: "log-piece", title: `frame ${frame.number}, ${clock(frame.at_ms)}`}),
+        from,
+        type,
+        text,
+        node && !text.endsWith("\n") ? "\n" : null,
+      ),
+    );
   }
 
   // Reads a stream of the API to its end and comes back to a server that restarts; `place` is where to begin.
@@ -70,7 +78,7 @@ export class Log {
 
   // True at the end of the stream.
   take({event, data}) {
-    if (event === "open") return this.say("Following"), false;
+    if (event === "open") return (this.say("Following"), false);
     const said = parseJson(data);
     if (event === "end") {
       this.ended = true;

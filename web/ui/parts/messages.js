@@ -9,7 +9,12 @@ const shown_max = 4;
 export const toastArea = () => area;
 
 export function toast(text, tone = "good") {
-  const message = h("div", {class: `toast tone-${tone}`}, icon(tone === "bad" ? "warning" : "check"), h("span", {}, text));
+  const message = h(
+    "div",
+    {class: `toast tone-${tone}`},
+    icon(tone === "bad" ? "warning" : "check"),
+    h("span", {}, text),
+  );
   area.append(message);
   while (area.children.length > shown_max) area.firstChild.remove();
   setTimeout(() => message.remove(), shown_ms);
@@ -18,13 +23,27 @@ export function toast(text, tone = "good") {
 export const fail = (problem) => toast(problem.message, "bad");
 
 export function problemBox(problem, again) {
-  return h("div", {class: "problem", role: "alert"}, icon("warning"),
-    h("div", {}, h("strong", {}, problem.message), problem.code ? h("div", {class: "quiet"}, h("code", {}, problem.code)) : null),
-    again ? h("button", {type: "button", onclick: again}, "Try again") : null);
+  return h(
+    "div",
+    {class: "problem", role: "alert"},
+    icon("warning"),
+    h(
+      "div",
+      {},
+      h("strong", {}, problem.message),
+      problem.code ? h("div", {class: "quiet"}, h("code", {}, problem.code)) : null,
+    ),
+    again ? h("button", {type: "button", onclick: again}, "Try again") : null,
+  );
 }
 
 export const emptyBox = (title, ...hint) =>
-  h("div", {class: "empty"}, h("p", {class: "empty-title"}, title), hint.length ? h("p", {class: "quiet"}, ...hint) : null);
+  h(
+    "div",
+    {class: "empty"},
+    h("p", {class: "empty-title"}, title),
+    hint.length ? h("p", {class: "quiet"}, ...hint) : null,
+  );
 
 export const loading = () => h("p", {class: "loading quiet", role: "status"}, "Loading…");
 
@@ -35,6 +54,9 @@ export async function fill(box, make, signal) {
     if (!signal || !signal.aborted) replace(box, made);
   } catch (problem) {
     if (problem.name === "AbortError") return;
-    replace(box, problemBox(problem, () => fill(box, make, signal)));
+    replace(
+      box,
+      problemBox(problem, () => fill(box, make, signal)),
+    );
   }
 }

@@ -30,8 +30,18 @@ const looks = {
 };
 
 export const executionStates = [
-  "active", "waiting", "delayed", "waiting_children", "suspended", "rate_limited", "completed", "failed", "cancelled",
-  "expired", "skipped"];
+  "active",
+  "waiting",
+  "delayed",
+  "waiting_children",
+  "suspended",
+  "rate_limited",
+  "completed",
+  "failed",
+  "cancelled",
+  "expired",
+  "skipped",
+];
 export const flowStates = ["building", "running", "paused", "completed", "failed", "cancelled", "expired"];
 export const isEnded = (state) => ["completed", "failed", "cancelled", "expired", "skipped"].includes(state);
 

@@ -12,7 +12,7 @@ export class Table {
   constructor({columns, label, open, onEnd, onSelect, sort, onSort, selectable = false, empty}) {
     Object.assign(this, {columns, open, onEnd, onSelect, sort, onSort, selectable, empty});
     this.rows = [];
-    this.made = new Map();  // id: {row, tr}
+    this.made = new Map(); // id: {row, tr}
     this.selected = new Set();
     this.activeId = null;
     this.head = h("tr", {});
@@ -36,8 +36,11 @@ export class Table {
   }
 
   drawHead() {
-    replace(this.head, this.selectable ? h("th", {class: "pick", scope: "col"}, this.pickAll()) : null,
-      this.columns.map((column) => this.headCell(column)));
+    replace(
+      this.head,
+      this.selectable ? h("th", {class: "pick", scope: "col"}, this.pickAll()) : null,
+      this.columns.map((column) => this.headCell(column)),
+    );
   }
 
   headCell(column) {
@@ -52,8 +55,16 @@ export class Table {
       this.setRows(this.rows);
       this.head.querySelector(`[data-key="sort-${column.key}"]`).focus();
     };
-    return h("th", attributes, h("button", {type: "button", class: "sort", "data-key": `sort-${column.key}`, onclick: turn},
-      column.title, h("span", {"aria-hidden": "true"}, sorted ? (this.sort.down ? " ↓" : " ↑") : "")));
+    return h(
+      "th",
+      attributes,
+      h(
+        "button",
+        {type: "button", class: "sort", "data-key": `sort-${column.key}`, onclick: turn},
+        column.title,
+        h("span", {"aria-hidden": "true"}, sorted ? (this.sort.down ? " ↓" : " ↑") : ""),
+      ),
+    );
   }
 
   pickAll() {
@@ -159,10 +170,14 @@ export class Table {
     if (old && old.row === row) return old.tr;
     const tr = old ? old.tr : h("tr", {});
     const hadFocus = old && tr.contains(document.activeElement) ? document.activeElement.dataset.key || "a" : null;
-    replace(tr, this.selectable ? h("td", {class: "pick"}, this.picker(row)) : null,
-      this.columns.map((column) => h("td", {class: column.className}, column.cell(row))));
+    replace(
+      tr,
+      this.selectable ? h("td", {class: "pick"}, this.picker(row)) : null,
+      this.columns.map((column) => h("td", {class: column.className}, column.cell(row))),
+    );
     if (hadFocus) {
-      const again = hadFocus === "a" ? tr.querySelector("a") : tr.querySelector(`[data-key="${CSS.escape(hadFocus)}"]`);
+      const again =
+        hadFocus === "a" ? tr.querySelector("a") : tr.querySelector(`[data-key="${CSS.escape(hadFocus)}"]`);
       if (again) again.focus({preventScroll: true});
     }
     tr.classList.toggle("active", row.id === this.activeId);
@@ -224,7 +239,32 @@ export class Table {
 
 // For lists that are short by nature: all rows are there, and the page scrolls.
 export function plainTable(label, columns, rows) {
-  return h("div", {class: "table-plain", tabindex: "0", role: "region", "aria-label": `${label}: table`}, h("table", {},
-    h("thead", {}, h("tr", {}, columns.map((column) => h("th", {scope: "col", class: column.className}, column.title)))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, columns.map((column) => h("td", {class: column.className}, column.cell(row))))))));
+  return h(
+    "div",
+    {class: "table-plain", tabindex: "0", role: "region", "aria-label": `${label}: table`},
+    h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          columns.map((column) => h("th", {scope: "col", class: column.className}, column.title)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((row) =>
+          h(
+            "tr",
+            {},
+            columns.map((column) => h("td", {class: column.className}, column.cell(row))),
+          ),
+        ),
+      ),
+    ),
+  );
 }
