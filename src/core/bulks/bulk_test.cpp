@@ -7,14 +7,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const TimePoint now{1'000'000s};
+const TimePoint began{1'000'000s};
 const BulkId id{must(BulkId::parse("01920000-0000-7000-8000-000000000009"))};
 
 Bulk job(BulkAction action, std::string where = "state:failed") {
   StartBulk start;
   start.where = std::move(where);
   start.work.action = action;
-  return make_bulk(start, id, must(bulk_filter(start, now)), now);
+  return make_bulk(start, id, must(bulk_filter(start, began)), began);
 }
 
 ExecutionInfo execution(ExecutionState state, std::optional<TimePoint> ended = {}) {
@@ -30,41 +30,41 @@ TEST(Bulk, TouchesOnlyWhatWasSubmittedBeforeItsStart) {
 }
 
 TEST(Bulk, NeedsATerm) {
-  EXPECT_EQ(bulk_filter(StartBulk{.where = " ", .work = {}}, now).error().code,
+  EXPECT_EQ(bulk_filter(StartBulk{.where = " ", .work = {}}, began).error().code,
             Errc::invalid_input);
 }
 
 TEST(Bulk, EndsOnce) {
-  const auto stopped_job = must(stopped(job(BulkAction::cancel), now));
+  const auto stopped_job = must(stopped(job(BulkAction::cancel), began));
   EXPECT_EQ(stopped_job.state, BulkState::stopped);
-  EXPECT_EQ(stopped(stopped_job, now).error().code, Errc::bulk_not_running);
+  EXPECT_EQ(stopped(stopped_job, began).error().code, Errc::bulk_not_running);
 }
 
 TEST(Bulk, IsRunByOneProcessUntilItsLeaseEnds) {
   auto bulk = job(BulkAction::cancel);
-  EXPECT_TRUE(may_run(bulk, "a", now));
-  bulk.lease = BulkLease{.runner = "a", .until = now + 1s};
-  EXPECT_TRUE(may_run(bulk, "a", now));
-  EXPECT_FALSE(may_run(bulk, "b", now));
-  EXPECT_TRUE(may_run(bulk, "b", now + 1s));
-  end(bulk, BulkState::completed, now);
-  EXPECT_FALSE(may_run(bulk, "a", now));
+  EXPECT_TRUE(may_run(bulk, "a", began));
+  bulk.lease = BulkLease{.runner = "a", .until = began + 1s};
+  EXPECT_TRUE(may_run(bulk, "a", began));
+  EXPECT_FALSE(may_run(bulk, "b", began));
+  EXPECT_TRUE(may_run(bulk, "b", began + 1s));
+  end(bulk, BulkState::completed, began);
+  EXPECT_FALSE(may_run(bulk, "a", began));
 }
 
 TEST(Bulk, SkipsWhatItsActionDoesNotApplyTo) {
   using enum ExecutionState;
   EXPECT_TRUE(applies(job(BulkAction::cancel), execution(waiting)));
-  EXPECT_FALSE(applies(job(BulkAction::cancel), execution(failed, now)));
-  EXPECT_FALSE(applies(job(BulkAction::priority), execution(completed, now)));
-  EXPECT_TRUE(applies(job(BulkAction::tags), execution(completed, now)));
+  EXPECT_FALSE(applies(job(BulkAction::cancel), execution(failed, began)));
+  EXPECT_FALSE(applies(job(BulkAction::priority), execution(completed, began)));
+  EXPECT_TRUE(applies(job(BulkAction::tags), execution(completed, began)));
   EXPECT_FALSE(applies(job(BulkAction::remove), execution(active)));
-  EXPECT_TRUE(applies(job(BulkAction::remove), execution(failed, now)));
-  EXPECT_FALSE(applies(job(BulkAction::redrive), execution(failed, now))) << "it is in no flow";
+  EXPECT_TRUE(applies(job(BulkAction::remove), execution(failed, began)));
+  EXPECT_FALSE(applies(job(BulkAction::redrive), execution(failed, began))) << "it is in no flow";
 }
 
 TEST(Bulk, ReplaysNothingThatEndedAfterItsStart) {
-  EXPECT_TRUE(applies(job(BulkAction::replay), execution(ExecutionState::failed, now)));
-  EXPECT_FALSE(applies(job(BulkAction::replay), execution(ExecutionState::failed, now + 1ms)));
+  EXPECT_TRUE(applies(job(BulkAction::replay), execution(ExecutionState::failed, began)));
+  EXPECT_FALSE(applies(job(BulkAction::replay), execution(ExecutionState::failed, began + 1ms)));
   EXPECT_FALSE(applies(job(BulkAction::replay), execution(ExecutionState::waiting)));
 }
 

@@ -9,11 +9,11 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 
-const TimePoint now{std::chrono::sys_days{std::chrono::year{2026} / 11 / 19} + 12h};
+const TimePoint noon{std::chrono::sys_days{std::chrono::year{2026} / 11 / 19} + 12h};
 
 // The filter as it is understood, or the error.
 std::string read(std::string_view text) {
-  const auto filter = parse_filter(text, now);
+  const auto filter = parse_filter(text, noon);
   return filter ? to_text(*filter) : filter.error().message;
 }
 
@@ -43,9 +43,9 @@ TEST(Filter, ReadsBackWhatItWrites) {
   for (const char* text :
        {"state:failed lane:\"a b\" priority:5", "created:>-2h ended:<=-1h",
         "tag:app.x= tag:\"app.y=a\tb\"", "priority:<3", "priority:>=3 priority:<9"}) {
-    const auto filter = parse_filter(text, now);
+    const auto filter = parse_filter(text, noon);
     ASSERT_TRUE(filter) << text;
-    EXPECT_EQ(parse_filter(to_text(*filter), now + 5h), filter) << text;
+    EXPECT_EQ(parse_filter(to_text(*filter), noon + 5h), filter) << text;
   }
 }
 
@@ -99,9 +99,9 @@ TEST(Filter, HasLimits) {
 TEST(Filter, JoinsTheFieldsOfAList) {
   ListExecutions list{.lane = *LaneId::parse("gpu"), .tag = "app.a=1"};
   list.where = "state:failed tag:app.b=2";
-  EXPECT_EQ(to_text(must(filter_of(list, now))), "state:failed lane:gpu tag:app.a=1 tag:app.b=2");
+  EXPECT_EQ(to_text(must(filter_of(list, noon))), "state:failed lane:gpu tag:app.a=1 tag:app.b=2");
   list.where = "lane:cpu";
-  EXPECT_EQ(filter_of(list, now).error().code, Errc::invalid_input);
+  EXPECT_EQ(filter_of(list, noon).error().code, Errc::invalid_input);
 }
 
 }  // namespace

@@ -50,6 +50,13 @@ void leave_out_contents(ScheduleSpec& spec) {
   if (spec.flow) spec.flow->nodes.clear();
 }
 
+// For replies that callers get who may not see payloads.
+ScheduleInfo info_without_contents(const core::Schedule& schedule) {
+  auto info = core::info_of(schedule);
+  leave_out_contents(info.spec);
+  return info;
+}
+
 }  // namespace
 
 // ---- Records --------------------------------------------------------------------------------------
@@ -202,7 +209,7 @@ Async<ScheduleInfo> ScheduleRunner::pause(PauseSchedule operation) {
   };
   const auto changed = co_await change(std::move(key), std::move(apply));
   FF_CO_TRY(changed);
-  co_return core::info_of(*changed);
+  co_return info_without_contents(*changed);
 }
 
 Async<ScheduleInfo> ScheduleRunner::resume(ResumeSchedule operation) {
@@ -212,7 +219,7 @@ Async<ScheduleInfo> ScheduleRunner::resume(ResumeSchedule operation) {
   };
   const auto changed = co_await change(std::move(key), std::move(apply));
   FF_CO_TRY(changed);
-  co_return core::info_of(*changed);
+  co_return info_without_contents(*changed);
 }
 
 Async<RunScheduleReply> ScheduleRunner::run(RunSchedule operation) {
