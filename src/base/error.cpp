@@ -80,6 +80,8 @@ constexpr std::array errors{
     ErrcInfo{Errc::execution_not_in_flow, "execution_not_in_flow", 409, terminal},
     ErrcInfo{Errc::execution_already_in_flow, "execution_already_in_flow", 409, terminal},
     ErrcInfo{Errc::dependency_already_exists, "dependency_already_exists", 409, terminal},
+    ErrcInfo{Errc::bulk_not_found, "bulk_not_found", 404, terminal},
+    ErrcInfo{Errc::bulk_not_running, "bulk_not_running", 409, terminal},
     ErrcInfo{Errc::missing_token, "missing_token", 400, terminal},
     ErrcInfo{Errc::invalid_token, "invalid_token", 403, terminal},
     ErrcInfo{Errc::token_expired, "token_expired", 403, terminal},

@@ -7,14 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/text/duration.hpp"
+
 namespace ff::cli {
 
-// A whole number and a unit: 500ms, 30s, 5m, 2h, 1d. A bare number only if `bare_unit` says what it is,
-// except 0. At most limits::duration_max.
-Result<Millis> parse_duration(std::string_view text, Millis bare_unit = Millis{0});
-
-// In the largest unit that says it exactly: 90s, 2h.
-std::string format_duration(Millis duration);
+using ff::format_duration;
+using ff::parse_duration;
 
 // RFC 3339 (2026-01-31T12:00:00Z), or a duration: so long ago, or from now.
 enum class Side { past, future };
