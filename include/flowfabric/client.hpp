@@ -112,6 +112,12 @@ class Client {
   Result<Tags> set_tags(const ExecutionId& id, Tags set, std::vector<std::string> remove = {});
   Result<RevokeStatus> revoke_lease(const ExecutionId& id, std::string reason = {});
 
+  // One action on all executions that a filter matches. With an id of its own in `start`, the call is safe to repeat.
+  Result<StartBulkReply> start_bulk(StartBulk start);
+  Result<BulkInfo> bulk(const BulkId& id);
+  Result<BulkList> bulks(ListBulks which = {});  // one page, by id
+  Result<BulkInfo> stop_bulk(const BulkId& id);
+
   // ---- Executions that wait ------------------------------------------------------------------------
 
   // Repeated while the engine cannot be reached, as submit() is; a repetition counts once.

@@ -28,6 +28,7 @@ using EngineOperations =
                   RotateWaitpointSecret, ListWaitpointKeys, SubmitFlow, ExtendFlow, SealFlow, GetFlow,
                   ListFlowNodes, ListFlows, GetInputs, CancelFlow, PauseFlow, ResumeFlow,
                   RedriveFlow, OpenFlow, AddFlowMember, StageEdge, ApplyEdge, CancelMembers,
+                  StartBulk, GetBulk, ListBulks, StopBulk,
                   Backup, Health, CheckReady, GetMetrics>;
 
 template <class Op>

@@ -86,6 +86,8 @@ enum class Errc : std::uint8_t {
   execution_not_in_flow,
   execution_already_in_flow,
   dependency_already_exists,
+  bulk_not_found,
+  bulk_not_running,
   missing_token,
   invalid_token,
   token_expired,

@@ -257,8 +257,20 @@ struct ExecutionList {
   std::optional<std::string> next = {};  // the cursor of the next page, if there may be one
 };
 
-// The executions of a namespace, the newest first. A page may be shorter than `limit` although there
-// is a next one: looking through many that do not match stops after a while.
+enum class ListOrder : std::uint8_t {
+  newest,  // first
+  oldest,
+  ended_newest,
+  ended_oldest,
+  priority_highest,
+  priority_lowest,
+};
+FF_NAMES(ListOrder, "newest", "oldest", "ended_newest", "ended_oldest", "priority_highest",
+         "priority_lowest");
+
+// The executions of a namespace. A page may be shorter than `limit` although there is a next one: looking
+// through many that do not match stops after a while. In another order than `newest`, it is refused if more than
+// limits::sorted_looks_max executions would have to be looked at; those that have not ended follow those that have.
 struct ListExecutions {
   using Reply = ExecutionList;
   static constexpr OperationRow row{
@@ -271,6 +283,9 @@ struct ListExecutions {
   std::optional<std::string> tag = {};           // "key=value"
   std::optional<TimePoint> created_from = {};    // inclusive
   std::optional<TimePoint> created_before = {};  // exclusive
+  // A filter: "state:failed kind:render created:>-2h". It holds beside the fields above.
+  std::optional<std::string> where = {};
+  ListOrder order = ListOrder::newest;
   std::uint32_t limit = 100;
   std::optional<std::string> cursor = {};  // `next` of the page before
 };

@@ -63,6 +63,7 @@ using SuspensionId = UuidId<struct SuspensionTag>;
 using WaitpointId = UuidId<struct WaitpointTag>;
 using SignalId = UuidId<struct SignalTag>;
 using FlowId = UuidId<struct FlowTag>;
+using BulkId = UuidId<struct BulkTag>;  // a bulk job
 
 // Which characters a text id may hold.
 enum class TextAlphabet : std::uint8_t {

@@ -30,6 +30,17 @@ inline constexpr std::size_t claim_lanes_max = 64;
 inline constexpr std::size_t claim_kinds_max = 256;
 inline constexpr std::uint32_t list_page_max = 1'000;
 inline constexpr std::uint32_t events_page_max = 1'000;
+inline constexpr std::size_t where_bytes_max = 4096;  // of a filter
+inline constexpr std::size_t where_terms_max = 64;
+// Executions that a list in another order than by submission looks at; it is refused if there are more.
+inline constexpr std::size_t sorted_looks_max = 10'000;
+
+// Bulk jobs.
+inline constexpr std::uint32_t bulks_running_max = 16;  // of one namespace
+inline constexpr std::uint32_t bulks_kept_max = 1'000;  // likewise; the oldest ended ones give way
+inline constexpr Millis bulk_retention = std::chrono::days{7};
+inline constexpr std::size_t bulk_failures_max = 10;      // that a job shows
+inline constexpr std::uint64_t bulk_looks_max = 100'000;  // of a dry run
 
 // Of one execution or worker, each token counted once.
 inline constexpr std::size_t capability_tokens_max = 256;

@@ -18,6 +18,7 @@ enum class Owner : std::uint8_t {
   budget,
   quota,
   worker,
+  bulk,
   key_ring,  // the secrets that sign waitpoint tokens: one ring of a store
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <flowfabric/budgets.hpp>
+#include <flowfabric/bulks.hpp>
 #include <flowfabric/control.hpp>
 #include <flowfabric/executions.hpp>
 #include <flowfabric/flows.hpp>

@@ -49,6 +49,16 @@ std::span<const Command> commands() {
       Command{"flow resume", "Let nodes of a paused flow start", setup_flow_resume},
       Command{"flow redrive", "Run nodes of a flow once more, and all after them",
               setup_flow_redrive},
+      Command{"bulk cancel", "End all executions that match", setup_bulk_cancel},
+      Command{"bulk replay", "Run all ended executions that match once more", setup_bulk_replay},
+      Command{"bulk redrive", "Redrive the flows of all executions that match", setup_bulk_redrive},
+      Command{"bulk priority", "Change the priority of all executions that match",
+              setup_bulk_priority},
+      Command{"bulk tags", "Set or remove tags of all executions that match", setup_bulk_tags},
+      Command{"bulk delete", "Forget all ended executions that match", setup_bulk_delete},
+      Command{"bulk ls", "List bulk jobs", setup_bulk_list},
+      Command{"bulk get", "Show a bulk job", setup_bulk_get},
+      Command{"bulk stop", "Stop a bulk job", setup_bulk_stop},
       Command{"budgets create", "Create a budget", setup_budgets_create},
       Command{"budgets list", "List the budgets and what is used of them", setup_budgets_list},
       Command{"budgets show", "Show a budget", setup_budgets_show},
@@ -84,6 +94,9 @@ const Group* group_of(const Command& command) {
       Group{"budgets", "Limit what work may spend",
             "  ff budgets create --hard tokens=100000 --reset-every 1d\n"
             "  ff budgets list"},
+      Group{"bulk", "Act on all executions that a filter matches",
+            "  ff bulk cancel --where 'lane:mail state:waiting' --dry-run\n"
+            "  ff bulk replay --where 'state:failed kind:render ended:>-2h'"},
       Group{"flow", "Run graphs of executions",
             "  ff flow submit release.json --wait\n"
             "  ff flow graph ID"},

@@ -536,4 +536,31 @@ Refusal replays_exhausted(const ExecutionId& id, std::uint32_t max) {
               {{"max", std::to_string(max)}});
 }
 
+Refusal not_found(const BulkId& id) {
+  return fail(
+      Errc::bulk_not_found,
+      fmt::format("there is no bulk job {}; jobs are forgotten {} days after their end", id.str(),
+                  std::chrono::duration_cast<std::chrono::days>(limits::bulk_retention).count()),
+      {{"bulk", id.str()}});
+}
+
+Refusal duplicate_mismatch(const BulkId& id) {
+  return fail(
+      Errc::duplicate_mismatch,
+      fmt::format("bulk job {} was started before with another filter or other work; use a new id",
+                  id.str()),
+      {{"bulk", id.str()}});
+}
+
+Refusal bulk_not_running(const BulkId& id, BulkState state) {
+  return fail(Errc::bulk_not_running,
+              fmt::format("bulk job {} is {}; only a running job can be stopped", id.str(),
+                          to_string(state)),
+              {{"bulk", id.str()}, {"state", std::string(to_string(state))}});
+}
+
+Refusal too_many_bulks(const Namespace& ns) {
+  return too_many("running bulk jobs", limits::bulks_running_max, ns, "wait for one, or stop one");
+}
+
 }  // namespace ff::core::refusals

@@ -106,6 +106,11 @@ Refusal edge_exists(const GivenEdgeId& edge);
 Refusal edge_not_found(const FlowId& id, const GivenEdgeId& edge);
 Refusal has_begun(const ExecutionId& id, ExecutionState state);
 
+Refusal not_found(const BulkId& id);
+Refusal duplicate_mismatch(const BulkId& id);
+Refusal bulk_not_running(const BulkId& id, BulkState state);
+Refusal too_many_bulks(const Namespace& ns);
+
 Refusal dependencies_failed(const ExecutionId& node);
 Refusal replays_exhausted(const ExecutionId& id, std::uint32_t max);
 

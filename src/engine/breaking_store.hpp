@@ -107,7 +107,7 @@ class BreakingStore final : public store::Store {
   mutable std::mutex held_mutex_;
   std::vector<std::move_only_function<void()>> held_;
   std::atomic<int> openings_ = 0;
-  std::array<std::atomic<int>, 128> calls_ = {};  // by kind
+  std::array<std::atomic<int>, 256> calls_ = {};  // by kind
   std::atomic<bool> tells_ = true;
   std::function<void()> on_gap_;
 };

@@ -7,6 +7,7 @@
 #include "base/try.hpp"
 #include "base/version.hpp"
 #include "core/execution/partitions.hpp"
+#include "core/filters/filter.hpp"
 #include "core/validation/validate.hpp"
 #include "engine/events/tagged_events.hpp"
 #include "engine/scanners/budget_scanners.hpp"
@@ -15,6 +16,7 @@
 #include "engine/scanners/opening_scanner.hpp"
 #include "engine/scanners/retention_trimmer.hpp"
 #include "engine/scanners/timer_scanner.hpp"
+#include "engine/sorted_list.hpp"
 
 namespace ff {
 namespace {
@@ -116,6 +118,13 @@ void LocalEngine::add_scanners() {
   scanners_.add(std::make_unique<BudgetReset>(*store_), every.budget_reset);
   scanners_.add(std::make_unique<BudgetReconciler>(*store_), every.budget_reconciler);
   scanners_.add(std::make_unique<QuotaReconciler>(*store_), every.quota_reconciler);
+  bulks_handle_ = scanners_.add(std::make_unique<BulkRunner>(BulkRunner::Parts{
+                                    .store = *store_,
+                                    .workers = workers_,
+                                    .engine = *this,
+                                    .filter = options_.filter,
+                                    .name = make_uuid(store_->now(), *options_.random).str()}),
+                                every.bulk_runner);
 }
 
 void LocalEngine::look_at_blocked() {
@@ -297,12 +306,18 @@ Async<StateReply> LocalEngine::handle(GetState operation) {
 }
 
 // A store cannot tell `waiting` from `rate_limited`: where one of them is asked for, its pages are sifted. The list goes
-// on in another call, if so many were sifted that a page may be short or empty.
+// on in another call, if so many were sifted that a page may be short or empty. The filter's relative times are resolved
+// here, once.
 Async<ExecutionList> LocalEngine::handle(ListExecutions operation) {
   constexpr std::size_t looked_at_max = 10'000;  // of one page, whether they match or not
   constexpr std::uint32_t sifted_max = 500;      // at once; fewer, as long as that is enough
-  const bool sifts =
-      operation.state == ExecutionState::waiting || operation.state == ExecutionState::rate_limited;
+  const auto filter = core::filter_of(operation, store_->now());
+  FF_CO_TRY(filter);
+  if (operation.where) operation.where = core::to_text(*filter);
+  if (operation.order != ListOrder::newest)
+    co_return co_await sorted_page(*store_, workers_, std::move(operation));
+  const bool sifts = !filter->states.empty() && (filter->shows(ExecutionState::waiting) ||
+                                                 filter->shows(ExecutionState::rate_limited));
   WaitReasons reasons(*store_, workers_);
   ExecutionList list;
   const auto limit = operation.limit;
@@ -314,7 +329,7 @@ Async<ExecutionList> LocalEngine::handle(ListExecutions operation) {
     co_await reasons.show(page->executions);
     list.next = page->next;
     for (auto& execution : page->executions) {
-      if (operation.state && execution.state != *operation.state) continue;
+      if (!filter->shows(execution.state)) continue;
       const bool is_last = &execution == &page->executions.back();
       list.executions.push_back(std::move(execution));
       if (list.executions.size() < limit) continue;

@@ -9,6 +9,7 @@
 #include "base/async/runtime.hpp"
 #include "base/random.hpp"
 #include "core/validation/validate.hpp"
+#include "engine/bulks/bulk_runner.hpp"
 #include "engine/engine_metrics.hpp"
 #include "engine/events/event_feed.hpp"
 #include "engine/events/wait_list.hpp"
@@ -49,6 +50,7 @@ struct ScanIntervals {
   Millis budget_reset{15'000};
   Millis budget_reconciler{30'000};
   Millis quota_reconciler{30'000};
+  Millis bulk_runner{5'000};
 };
 
 struct LocalEngineOptions {
@@ -142,6 +144,10 @@ class LocalEngine final : public Engine {
   Async<RedriveReply> handle(RedriveFlow operation);
   Async<OpenFlowReply> handle(OpenFlow operation);
   Async<CancelMembersReply> handle(CancelMembers operation);
+  Async<StartBulkReply> handle(StartBulk operation);
+  Async<BulkInfo> handle(GetBulk operation);
+  Async<BulkList> handle(ListBulks operation);
+  Async<BulkInfo> handle(StopBulk operation);
   Async<HealthReply> handle(Health operation);
   Async<ReadyReply> handle(CheckReady operation);
   Async<Bytes> handle(GetMetrics operation);
@@ -214,6 +220,7 @@ class LocalEngine final : public Engine {
   Supervisor scanners_;
   std::optional<Supervisor::Handle> unblock_handle_;
   std::optional<Supervisor::Handle> openings_handle_;
+  std::optional<Supervisor::Handle> bulks_handle_;
   std::atomic<bool> closing_ = false;
   std::atomic<bool> is_rotating_ = false;  // the waitpoint secret
 

@@ -16,6 +16,7 @@
 
 #include "base/async/suspend.hpp"
 #include "core/budgets/commands.hpp"
+#include "core/bulks/commands.hpp"
 #include "core/effects/effect.hpp"
 #include "core/execution/event.hpp"
 #include "core/flows/commands.hpp"
@@ -296,6 +297,7 @@ using StoreOperations = Joined<
                   core::LiveWorkers, core::Admit, core::ReleaseToken, core::HeldTokens,
                   core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,
                   core::ForgetSpending, core::ReconcileBudgets, core::ReconcileQuotas,
+                  core::CreateBulk, core::ReadBulk, core::SaveBulk, core::FindBulks, core::ForgetBulks,
                   core::AllBudgets, core::AllQuotas, core::ReadKeyRing, core::RotateKeyRing,
                   core::CreateFlow, core::AddNodes, core::SubmitNode, core::Grow,
                   core::AddItems, core::EndNode,
@@ -307,10 +309,10 @@ using AnyCall = AnyCallOf<StoreOperations>;
 template <class Op, class... Ops>
 concept OneOf = (std::same_as<Op, Ops> || ...);
 
-// About a budget, a quota or workers, not about an execution.
+// About a budget, a quota, workers or bulk jobs, not about an execution.
 template <class Op>
 concept OfResource = Op::row.owner == Owner::budget || Op::row.owner == Owner::quota ||
-                     Op::row.owner == Owner::worker;
+                     Op::row.owner == Owner::worker || Op::row.owner == Owner::bulk;
 
 // About the secrets that sign waitpoint tokens.
 template <class Op>

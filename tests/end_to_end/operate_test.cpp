@@ -6,6 +6,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class OperateTest : public CliTest {};
 
@@ -48,6 +49,27 @@ TEST_F(OperateTest, TagsAreShownSetAndRemoved) {
   EXPECT_EQ(out({"tags", id, "--remove", "a.b,a.d", "--json"}), "{\"tags\":{\"a.c\":\"2\"}}\n");
   EXPECT_EQ(ff({"tags", id, "nothing"}).exit_code, 2);
   EXPECT_EQ(ff({"tags", id, "Wrong=1"}).exit_code, 2);
+}
+
+TEST_F(OperateTest, BulkJobsActOnAllThatMatch) {
+  const auto server = serve("server");
+  for (const char* kind : {"a", "a", "b"}) submit({kind});
+  EXPECT_THAT(out({"ls", "--where", "kind:a state:waiting", "--sort", "oldest", "--json"}),
+              AllOf(HasSubstr("\"kind\":\"a\""), Not(HasSubstr("\"kind\":\"b\""))));
+  const auto refused = ff({"ls", "--where", "kind:a colour:red"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("where, position 8: there is no term 'colour'"));
+  EXPECT_THAT(out({"bulk", "cancel", "--where", "kind:a", "--dry-run"}),
+              HasSubstr("2 executions match kind:a"));
+  EXPECT_EQ(out({"bulk", "cancel", "--where", "kind:a", "--reason", "wrong"}),
+            "cancel completed: matched 2, done 2, failed 0, skipped 0\n");
+  const auto id = trimmed(out({"bulk", "replay", "--where", "state:cancelled", "--detach"}));
+  EXPECT_THAT(out({"bulk", "get", id, "--follow"}),
+              HasSubstr("replay completed: matched 2, done 2"));
+  EXPECT_EQ(ff({"bulk", "stop", id}).exit_code, 4);
+  EXPECT_EQ(ff({"bulk", "get", "01920000-0000-7000-8000-000000000001"}).exit_code, 3);
+  EXPECT_EQ(ff({"bulk", "cancel"}).exit_code, 2) << "no filter";
+  EXPECT_THAT(out({"bulk", "ls"}), AllOf(HasSubstr("replay"), HasSubstr("cancel")));
 }
 
 TEST_F(OperateTest, BackupRestoreAndCheck) {

@@ -85,6 +85,10 @@ Result<Figures> flow(const Settings& settings);
 // entries per second Valkey itself adds.
 Result<Figures> stream(const Settings& settings);
 
+// A bulk job that cancels many executions, alone and beside workers; and what the workers claim beside it, compared
+// with what they claim without it.
+Result<Figures> bulk(const Settings& settings);
+
 // ---- Shared parts --------------------------------------------------------------------------------
 
 boost::json::object percentiles(std::vector<double> milliseconds);

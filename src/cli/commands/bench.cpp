@@ -73,7 +73,8 @@ constexpr std::array modes{Mode{"lifecycle", 50'000, 16, bench::lifecycle},
                            Mode{"retention", 100'000, 16, bench::retention},
                            Mode{"signal", 50'000, 16, bench::signal},
                            Mode{"flow", 1, 16, bench::flow},
-                           Mode{"stream", 1'000'000, 16, bench::stream}};
+                           Mode{"stream", 1'000'000, 16, bench::stream},
+                           Mode{"bulk", 100'000, 16, bench::bulk}};
 
 Result<bench::Settings> settings_of(const BenchArguments& given, const Mode& mode) {
   const auto tasks = in_range("--tasks", given.tasks == as_the_mode_says ? mode.tasks : given.tasks,
@@ -135,7 +136,7 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
     return fail(
         Errc::invalid_input,
         fmt::format("there is no benchmark '{}'; there are lifecycle, latency, memory, waiting, "
-                    "routing, admission, events, retention, signal, flow and stream",
+                    "routing, admission, events, retention, signal, flow, stream and bulk",
                     given.mode));
   std::optional<TemporaryStore> temporary;
   if (given.store.empty()) given.store = temporary.emplace().url();
@@ -172,14 +173,14 @@ Result<ExitCode> run(const Context& context, BenchArguments given) {
 
 Run setup_bench(Arguments& arguments) {
   auto given = std::make_shared<BenchArguments>();
-  arguments.positional(
-      "mode", given->mode, "What to measure", Arguments::Need::required,
-      "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal|flow|stream");
+  arguments.positional("mode", given->mode, "What to measure", Arguments::Need::required,
+                       "lifecycle|latency|memory|waiting|routing|admission|events|retention|signal|"
+                       "flow|stream|bulk");
   arguments.option("--store", given->store, "URL",
                    "The engine to measure (default: an embedded store, removed afterwards)");
   arguments.option("--tasks", given->tasks,
                    "How many executions (default: 50000, 1000 for latency and routing, "
-                   "100000 for memory and retention), or frames (1000000 for stream)");
+                   "100000 for memory, retention and bulk), or frames (1000000 for stream)");
   arguments.option("--workers", given->workers,
                    "How many workers, or handlers at a time (default: 16, 100 for routing)");
   arguments.option("--payload-bytes", given->payload_bytes,
@@ -205,6 +206,7 @@ Run setup_bench(Arguments& arguments) {
       "  ff bench signal --tasks 1000000 --payload-bytes 100\n"
       "  ff bench flow --shape fan --nodes 1000 --flows 10\n"
       "  ff bench stream --writers 16 --tails 1000 --json\n"
+      "  ff bench bulk --json\n"
       "  ff bench waiting --store http://127.0.0.1:9090 --workers 1000");
   return [given](const Context& context) { return run(context, *given); };
 }

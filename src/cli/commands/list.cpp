@@ -70,6 +70,11 @@ Run setup_list(Arguments& arguments) {
                        "Only submitted since then: a time, or 2h for two hours ago");
   arguments.time_field("--until", request, "created_before_ms", Side::past,
                        "Only submitted before then");
+  arguments.field("--where", request, "where", "FILTER",
+                  "Only what matches: 'state:failed kind:render created:>-2h'");
+  arguments.field("--sort", request, "order",
+                  "newest|oldest|ended_newest|ended_oldest|priority_highest|priority_lowest",
+                  "The order (default: newest)");
   arguments.option("--limit", given->limit, "How many at most (default: 100)");
   arguments.flag("--all", given->all, "As many as there are");
   arguments.field("--cursor", request, "cursor", "TEXT", "Go on where an earlier list ended");
@@ -77,6 +82,8 @@ Run setup_list(Arguments& arguments) {
   arguments.engine();
   arguments.examples(
       "  ff ls --lane demo --state failed --since 1h\n"
+      "  ff ls --where 'state:failed,expired tag:billing.customer=7 ended:>-1d' --sort "
+      "ended_newest\n"
       "  ff ls --tag billing.customer=7 --all --json | jq -r .id");
   return [given](const Context& context) -> Result<ExitCode> {
     if (given->limit == 0) return fail(Errc::invalid_input, "--limit must be at least 1");

@@ -110,11 +110,13 @@ struct RemoveReply {
   bool operator==(const RemoveReply&) const = default;
 };
 
-// Forgets an ended execution whose retention has run out. Safe to repeat.
+// Forgets an ended execution whose retention has run out, or whatever its retention. A node is kept with its flow.
+// Safe to repeat.
 struct Remove {
   using Reply = RemoveReply;
   static constexpr OperationRow row{.owner = Owner::execution, .writes = Writes::logged};
   ExecutionId id;
+  bool is_early = false;  // an operator wants it gone
 };
 
 }  // namespace ff::core

@@ -75,8 +75,9 @@ Decision<TimerFire> apply(const Execution& execution, const TimerFire& command, 
   return Fired{.reply = {.fired = false}};
 }
 
-Decision<Remove> apply(const Execution& execution, const Remove&, TimePoint now) {
-  const bool due = has_ended(execution) && retained_until(execution) <= now;
+Decision<Remove> apply(const Execution& execution, const Remove& command, TimePoint now) {
+  const bool due = has_ended(execution) &&
+                   (command.is_early ? !execution.flow : retained_until(execution) <= now);
   if (!due) return Step<RemoveReply>{.reply = {.removed = false}};
   return Step<RemoveReply>{
       .reply = {.removed = true}, .next = execution, .event = EventType::removed, .remove = true};

@@ -248,6 +248,7 @@ Result<void> validate(const ListExecutions& operation, PartitionIndex) {
       in_range("limit", operation.limit, 1u, limits::list_page_max),
       time_in_range("created_from_ms", operation.created_from),
       time_in_range("created_before_ms", operation.created_before),
+      short_text("where", operation.where.value_or(""), limits::where_bytes_max),
   });
 }
 

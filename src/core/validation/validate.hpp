@@ -78,6 +78,9 @@ Result<void> validate(const ListQuotas& operation, PartitionIndex partition_coun
 Result<void> validate(const RegisterWorker& operation, PartitionIndex partition_count);
 Result<void> validate(const RotateWaitpointSecret& operation, PartitionIndex partition_count);
 
+Result<void> validate(const StartBulk& operation, PartitionIndex partition_count);
+Result<void> validate(const ListBulks& operation, PartitionIndex partition_count);
+
 Result<void> present_namespace(const Namespace& ns);
 Result<void> worker_named(const WorkerId& worker, const Namespace& ns);
 Result<void> attachments_valid(const Policy& policy);

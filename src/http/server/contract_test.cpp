@@ -96,6 +96,13 @@ class ContractTest : public HttpTest {
   }
   std::string budget() const { return created("/v1/budgets", R"({"hard_limits":{"tokens":10}})"); }
   std::string quota() const { return created("/v1/quotas", R"({"max_concurrent":1})"); }
+  // A namespace runs only so many jobs at a time.
+  static json::object bulk_fields() {
+    static int number = 0;
+    return {
+        {"action", "cancel"}, {"where", "kind:none"}, {"namespace", fmt::format("n{}", ++number)}};
+  }
+  std::string bulk() const { return created("/v1/bulks", json::serialize(bulk_fields()).c_str()); }
   std::string registered() const {
     post("/v1/workers/w/register", "{}", admin);
     return "w";
@@ -187,6 +194,8 @@ class ContractTest : public HttpTest {
     }
     if (operation == "ReleaseUsage")
       return json::object{{"id", budget()}, {"execution_id", no_such_id}};
+    if (operation == "StartBulk") return bulk_fields();
+    if (operation.ends_with("Bulk")) return json::object{{"id", bulk()}};
     if (operation.ends_with("Budget")) return json::object{{"id", budget()}};
     if (operation.ends_with("Quota")) return json::object{{"id", quota()}};
     if (operation.ends_with("Worker")) return json::object{{"worker", registered()}};
@@ -337,6 +346,11 @@ class ContractTest : public HttpTest {
     }
     if (operation == "CreateBudget") return {{"id", budget()}, {"hard_limits", {{"tokens", 11}}}};
     if (operation == "CreateQuota") return {{"id", quota()}, {"max_concurrent", 2}};
+    if (operation == "StartBulk") return with(fields, "id", bulk());
+    if (operation == "StopBulk") {
+      send({"post", "/v1/bulks/{id}/stop", fields});
+      return fields;
+    }
     if (operation == "ReportUsage") {
       fields["dedup_key"] = "taken";
       send({"post", "/v1/budgets/{id}/usage", fields});
@@ -487,9 +501,10 @@ TEST_F(ContractTest, EveryStatusIsProducedAndNoOther) {
       described.at("x-role") != "read" ? ask_for(good(name), reader)
       : name == "GetMetrics"           ? ask_for({}, team_a)
                                        : ask_for(with(good(name), "namespace", "b"), team_a);
-    if (name == "CreateBudget" || name == "CreateQuota")
-      for (int i = 0; i < 2; ++i)
-        ask_for(with(good(name), "id", "01920000-0000-7000-8000-000000000002"));
+    if (name == "CreateBudget" || name == "CreateQuota" || name == "StartBulk") {
+      const auto fields = with(good(name), "id", "01920000-0000-7000-8000-000000000002");
+      for (int i = 0; i < 2; ++i) ask_for(fields);
+    }
     if (named("404")) ask_for(missing());
     if (named("409")) ask_for(conflicting(name));
     if (named("410")) ask_for(over(name));

@@ -14,6 +14,28 @@ struct Row {
 };
 
 constexpr std::array rows{
+    // Of filters and bulk jobs
+    Row{"action", "What is done to each execution that matches.", "", "StartBulk"},
+    Row{"action", "What is done to each execution that matches.", "", "BulkInfo"},
+    Row{"at_least", "There may be more: the look was cut."},
+    Row{"done", "Executions on which the action succeeded.", "", "BulkInfo"},
+    Row{"dry_run", "Only count what matches.", "", "StartBulk"},
+    Row{"error", "Why the job failed.", "", "BulkInfo"},
+    Row{"error", "Its code.", "", "BulkFailure"},
+    Row{"failed", "Executions on which the action failed.", "", "BulkInfo"},
+    Row{"failures", "The first ten of them."},
+    Row{"id", "Of your choice: makes the call safe to repeat.", "", "StartBulk"},
+    Row{"matched", "Executions that were looked at: done, failed and skipped together."},
+    Row{"matches", "Of a dry run: how many match."},
+    Row{"order", "The order of the list; all but newest look at 10000 executions at most."},
+    Row{"priority", "Of the action priority; 0 to 9000.", "", "StartBulk"},
+    Row{"priority", "Of the action priority; 0 to 9000.", "", "BulkInfo"},
+    Row{"remove", "Of the action tags: keys to remove.", "", "StartBulk"},
+    Row{"remove", "Of the action tags: keys to remove.", "", "BulkInfo"},
+    Row{"set", "Of the action tags: tags to set.", "", "StartBulk"},
+    Row{"set", "Of the action tags: tags to set.", "", "BulkInfo"},
+    Row{"skipped", "Executions that the action does not apply to.", "", "BulkInfo"},
+    Row{"where", "A filter, such as state:failed kind:render created:>-2h."},
     // Of streams
     Row{"after", "A place; left out: from the beginning.", "", "ReadFlowStream"},
     Row{"after", "Only frames behind this one; 0-0: from the start.", "", "TailAttemptStream"},

@@ -56,7 +56,7 @@ Operation make_operation() {
 // True if the operation can be answered with 409.
 bool may_conflict(const Operation& op) {
   return op.is<Submit, GetResult, Backup, CreateBudget, CreateQuota, ReportUsage, AnswerWaitpoint,
-               DeliverSignal, RotateWaitpointSecret, SubmitFlow>() ||
+               DeliverSignal, RotateWaitpointSecret, SubmitFlow, StartBulk, StopBulk>() ||
          (op.at.path.starts_with("/v1/flows/{") && op.at.method != Verb::get) ||
          (op.at.path.starts_with("/v1/executions/{id}/") && op.at.method != Verb::get &&
           !op.is<SetTags, CloseWaitpoint, CreateStreamTicket>());
@@ -78,6 +78,7 @@ std::string_view may_be_missing(const Operation& op) {
   if (op.at.path.starts_with("/v1/flows/{")) return "there is no such flow";
   if (op.at.path.starts_with("/v1/budgets/{id}")) return "there is no such budget";
   if (op.at.path.starts_with("/v1/quotas/{id}")) return "there is no such quota";
+  if (op.at.path.starts_with("/v1/bulks/{id}")) return "there is no such bulk job";
   if (op.is<GetWorker, HeartbeatWorker, DrainWorker>()) return "there is no such worker";
   return "";
 }
@@ -94,11 +95,11 @@ struct Tag {
 constexpr std::array tags{
     Tag{"Health", "Whether the server works."},
     Tag{"Outsiders", "Answers with the token of a waitpoint, and no other."},
-    Tag{"Reading", "Executions, flows, events, budgets, quotas and workers; role read."},
+    Tag{"Reading", "Executions, flows, events, budgets, quotas, bulk jobs and workers; role read."},
     Tag{"Submitting and changing",
         "New executions and flows, and changes to those there are; role submit."},
     Tag{"Working", "Claims, leases, results and usage; role work."},
-    Tag{"Operating", "Budgets, quotas, drains, revocations and backups; role admin."},
+    Tag{"Operating", "Budgets, quotas, bulk jobs, drains, revocations and backups; role admin."},
 };
 
 // The OpenAPI tag for the operations of a role.

@@ -30,6 +30,7 @@ void describe_id(Fields& fields, ExecutionId& id);
 void describe_id(Fields& fields, BudgetId& id);
 void describe_id(Fields& fields, QuotaId& id);
 void describe_id(Fields& fields, FlowId& id);
+void describe_id(Fields& fields, BulkId& id);
 
 // True for an operation that has an id and no other field.
 template <class Op>
@@ -101,6 +102,14 @@ void describe(Fields& fields, TagsReply& value);
 void describe(Fields& fields, BackupReply& value);
 void describe(Fields& fields, ReadyReply& value);
 void describe(Fields& fields, HealthReply& value);
+
+// Bulk jobs (wire_bulks.cpp)
+void describe(Fields& fields, BulkFailure& value);
+void describe(Fields& fields, BulkInfo& value);
+void describe(Fields& fields, BulkList& value);
+void describe(Fields& fields, StartBulk& value);
+void describe(Fields& fields, StartBulkReply& value);
+void describe(Fields& fields, ListBulks& value);
 
 // Budgets, quotas and workers (wire_resources.cpp)
 void describe(Fields& fields, BudgetSpec& value);

@@ -94,6 +94,7 @@ void describe(Fields& fields, Progress& progress) {
 void describe_id(Fields& fields, ExecutionId& id) { fields.required("id", id); }
 void describe_id(Fields& fields, BudgetId& id) { fields.required("id", id); }
 void describe_id(Fields& fields, QuotaId& id) { fields.required("id", id); }
+void describe_id(Fields& fields, BulkId& id) { fields.required("id", id); }
 void describe_id(Fields& fields, FlowId& id) { fields.required("id", id); }
 
 }  // namespace ff::http

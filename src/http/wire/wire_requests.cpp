@@ -37,6 +37,8 @@ void describe(Fields& fields, ListExecutions& list) {
   fields.optional("tag", list.tag);
   fields.optional("created_from_ms", list.created_from);
   fields.optional("created_before_ms", list.created_before);
+  fields.optional("where", list.where);
+  fields.unless_usual("order", list.order, ListOrder::newest);
   fields.defaulted("limit", list.limit);
   fields.optional("cursor", list.cursor);
 }

@@ -233,6 +233,11 @@ Result<RevokeStatus> Client::revoke_lease(const ExecutionId& id, std::string rea
   return member(call(RevokeLease{.id = id, .reason = std::move(reason)}), &RevokeReply::status);
 }
 
+Result<StartBulkReply> Client::start_bulk(StartBulk start) { return call(std::move(start)); }
+Result<BulkInfo> Client::bulk(const BulkId& id) { return call(GetBulk{id}); }
+Result<BulkList> Client::bulks(ListBulks which) { return call(std::move(which)); }
+Result<BulkInfo> Client::stop_bulk(const BulkId& id) { return call(StopBulk{id}); }
+
 // ---- Executions that wait -------------------------------------------------------------------------
 
 Result<SignalReply> Client::signal(const ExecutionId& id, NewSignal signal) {

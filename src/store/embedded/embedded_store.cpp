@@ -314,7 +314,7 @@ void EmbeddedStore::route(store::Call<store::CountBlocked>& call, Mail&) { call.
 void EmbeddedStore::route(store::Call<core::Unblock>& call, Mail&) { call.done({}); }
 
 void EmbeddedStore::route(store::Call<ListExecutions>& call, Mail&) {
-  read_aside(call, [this](const ListExecutions& query) { return list(*database_, query); });
+  read_aside(call, [this](const ListExecutions& query) { return list(*database_, query, now()); });
 }
 
 void EmbeddedStore::route(store::Call<ListFlows>& call, Mail&) {

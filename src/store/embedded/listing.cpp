@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/try.hpp"
+#include "core/filters/filter.hpp"
 #include "store/embedded/disk/keys.hpp"
 #include "store/embedded/disk/records.hpp"
 
@@ -23,22 +24,15 @@ std::string to_cursor(const keys::Moment& moment) {
   return text;
 }
 
-bool matches(const core::Execution& execution, const ListExecutions& query) {
-  return (!query.lane || execution.lane == *query.lane) &&
-         (!query.state || core::may_show(execution, *query.state)) &&
-         (!query.kind || execution.kind == *query.kind);
-}
-
-Result<Range> range_of(const ListExecutions& query) {
+Result<Range> range_of(const ListExecutions& query, const core::Filter& filter) {
   Range range{.prefix = keys::by_time_of(query.ns), .order = Order::backward};
-  if (query.tag) {
-    const auto equals = query.tag->find('=');
-    const std::string_view tag = *query.tag;
-    range.prefix = keys::by_tag_of(query.ns, tag.substr(0, equals), tag.substr(equals + 1));
+  if (!filter.tags.empty()) {
+    const auto& [tag, value] = *filter.tags.begin();
+    range.prefix = keys::by_tag_of(query.ns, tag, value);
   }
-  if (query.created_before)
+  if (filter.created.before)
     range.after = range.prefix +
-                  keys::moment({.at = *query.created_before, .id = ExecutionId{}}).substr(0, 8);
+                  keys::moment({.at = *filter.created.before, .id = ExecutionId{}}).substr(0, 8);
   if (query.cursor) {
     auto place = from_cursor(*query.cursor);
     FF_TRY(place);
@@ -81,18 +75,20 @@ std::string list_cursor(TimePoint created_at, const ExecutionId& id) {
   return to_cursor({.at = created_at, .id = id});
 }
 
-Result<ExecutionList> list(const Database& database, const ListExecutions& query) {
-  const auto range = range_of(query);
+Result<ExecutionList> list(const Database& database, const ListExecutions& query, TimePoint now) {
+  const auto filter = core::filter_of(query, now);
+  FF_TRY(filter);
+  const auto range = range_of(query, *filter);
   FF_TRY(range);
   ExecutionList page;
   std::size_t looked_at = 0;
   const auto visit = [&](std::string_view key, std::string_view) -> Result<Next> {
     const auto moment = keys::parse_moment(key);
     FF_TRY(moment);
-    if (query.created_from && moment->at < *query.created_from) return Next::stop;
+    if (filter->created.from && moment->at < *filter->created.from) return Next::stop;
     const auto execution = load_execution(database, moment->id);
     FF_TRY(execution);
-    if (*execution && matches(**execution, query))
+    if (*execution && core::may_match(*filter, **execution))
       page.executions.push_back(core::info_of(**execution));
     if (page.executions.size() < query.limit && ++looked_at < looked_at_max) return Next::go_on;
     page.next = to_cursor(*moment);

@@ -12,7 +12,7 @@ namespace ff::embedded {
 std::string list_cursor(TimePoint created_at, const ExecutionId& id);
 // The bytes of a cursor, which stand behind the prefix of an index by time.
 Result<std::string> from_cursor(const std::string& text);
-Result<ExecutionList> list(const Database& database, const ListExecutions& query);
+Result<ExecutionList> list(const Database& database, const ListExecutions& query, TimePoint now);
 
 // None if there is none.
 Result<std::optional<core::Execution>> load_execution(const Database& database,

@@ -66,6 +66,11 @@ inline std::string budget(std::string_view tag, const BudgetId& id) {
 inline std::string quota(std::string_view tag, const QuotaId& id) {
   return fmt::format("ff:quota:{}:{}", tag, id.str());
 }
+// Of the bulk jobs of all namespaces.
+inline constexpr std::string_view bulks_tag = "{bulk}";
+inline std::string bulk(std::string_view tag, const BulkId& id) {
+  return fmt::format("ff:bulk:{}:{}", tag, id.str());
+}
 inline std::string workers(std::string_view tag) { return fmt::format("ff:workers:{}", tag); }
 
 // Of workers of the published contract: a set of instances, and of each instance a record and a sign of

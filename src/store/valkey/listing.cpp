@@ -1,23 +1,13 @@
 #include "store/valkey/listing.hpp"
 
 #include "base/try.hpp"
+#include "core/filters/filter.hpp"
 #include "core/refusals.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/record.hpp"
 
 namespace ff::valkey_store {
 namespace {
-
-bool matches(const core::Execution& execution, const ListExecutions& query) {
-  if (query.tag) {
-    const auto equals = query.tag->find('=');
-    const auto tag = execution.tags.find(query.tag->substr(0, equals));
-    if (tag == execution.tags.end() || tag->second != query.tag->substr(equals + 1)) return false;
-  }
-  return (!query.lane || execution.lane == *query.lane) &&
-         (!query.state || core::may_show(execution, *query.state)) &&
-         (!query.kind || execution.kind == *query.kind);
-}
 
 // Those that are still there, in order. An id may have been given again after its first execution was
 // forgotten; the one that is meant began at that moment.
@@ -41,11 +31,13 @@ Async<std::vector<core::Execution>> read_all(Functions& functions,
 
 }  // namespace
 
-Async<ExecutionList> list_executions(Functions& functions, ListExecutions query) {
+Async<ExecutionList> list_executions(Functions& functions, ListExecutions query, TimePoint now) {
+  const auto filter = core::filter_of(query, now);
+  FF_CO_TRY(filter);
   ExecutionList page;
   NewestFirst order{.function = "ff_list", .ns = query.ns, .limit = query.limit};
-  if (query.created_before) order.newest = *query.created_before - Millis{1};
-  order.oldest = query.created_from;
+  if (filter->created.before) order.newest = *filter->created.before - Millis{1};
+  order.oldest = filter->created.from;
   order.cursor = query.cursor;
   auto next = co_await visit_newest(
       functions, std::move(order),
@@ -53,7 +45,8 @@ Async<ExecutionList> list_executions(Functions& functions, ListExecutions query)
         const auto executions = co_await read_all(functions, moments);
         FF_CO_TRY(executions);
         for (const auto& execution : *executions)
-          if (matches(execution, query)) page.executions.push_back(core::info_of(execution));
+          if (core::may_match(*filter, execution))
+            page.executions.push_back(core::info_of(execution));
         co_return page.executions.size();
       });
   FF_CO_TRY(next);

@@ -5,6 +5,6 @@
 
 namespace ff::valkey_store {
 
-Async<ExecutionList> list_executions(Functions& functions, ListExecutions query);
+Async<ExecutionList> list_executions(Functions& functions, ListExecutions query, TimePoint now);
 
 }  // namespace ff::valkey_store

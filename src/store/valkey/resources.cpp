@@ -65,6 +65,11 @@ keys::Address Resources::address_of(const Subject& subject) const {
     auto key = keys::quota(place.tag, *quota);
     return {.place = std::move(place), .key = std::move(key)};
   }
+  if (const auto* bulk = std::get_if<BulkId>(&subject)) {
+    keys::Partition place{std::string(keys::bulks_tag)};
+    auto key = keys::bulk(place.tag, *bulk);
+    return {.place = std::move(place), .key = std::move(key)};
+  }
   keys::Partition place(keys::workers_tag(std::get<Namespace>(subject)));
   auto key = keys::workers(place.tag);
   return {.place = std::move(place), .key = std::move(key)};
@@ -81,7 +86,8 @@ void Resources::send_to_owner(store::Call<Op> call, FunctionCall function) {
                           only_reads<Op> ? Functions::Access::reads : Functions::Access::writes);
   // Steps of a claim, and of scanners: one resource of many.
   if constexpr (store::OneOf<Op, core::CheckBudget, core::Admit, core::ReleaseToken,
-                             core::ForgetSpending, core::ResetIfDue, RegisterWorker>)
+                             core::ForgetSpending, core::ResetIfDue, RegisterWorker, core::SaveBulk,
+                             core::FindBulks, core::ForgetBulks>)
     request = parts_.functions.unless_down(std::move(request));
   send(std::move(sent), std::move(request), std::make_shared<SentCallOf<Op>>(std::move(call)));
 }

@@ -374,7 +374,7 @@ Async<Done> Sweeps::answer(store::SettleEffects command) {
 }
 
 Async<ExecutionList> Sweeps::answer(ListExecutions query) {
-  return list_executions(parts_.functions, std::move(query));
+  return list_executions(parts_.functions, std::move(query), parts_.clock.now());
 }
 
 Async<FlowList> Sweeps::answer(ListFlows query) {

@@ -29,6 +29,11 @@ concept NamesFlow = requires(Op operation) {
   { operation.id } -> std::same_as<FlowId&>;
 };
 
+template <class Op>
+concept NamesBulk = requires(Op operation) {
+  { operation.id } -> std::same_as<BulkId&>;
+};
+
 }  // namespace
 
 NamespaceEngine::NamespaceEngine(Engine& engine, Namespace ns)
@@ -101,7 +106,8 @@ NamespaceEngine::Subject NamespaceEngine::subject_of(const Op& operation) {
     return operation.ns.value_or(Namespace{});  // none: those of all
   else if constexpr (NamesNamespace<Op>)
     return operation.ns;
-  else if constexpr (NamesExecution<Op> || NamesBudget<Op> || NamesQuota<Op> || NamesFlow<Op>)
+  else if constexpr (NamesExecution<Op> || NamesBudget<Op> || NamesQuota<Op> || NamesFlow<Op> ||
+                     NamesBulk<Op>)
     return operation.id;
   // The token of a waitpoint says what its holder may do.
   else if constexpr (std::same_as<Op, Health> || std::same_as<Op, CheckReady> ||
@@ -190,6 +196,7 @@ Async<void> NamespaceEngine::owns(Subject subject) {
   if (const auto* id = std::get_if<QuotaId>(&subject)) co_return co_await find_own(GetQuota{*id});
   if (const auto* id = std::get_if<FlowId>(&subject))
     co_return co_await find_own(GetFlow{.id = *id});
+  if (const auto* id = std::get_if<BulkId>(&subject)) co_return co_await find_own(GetBulk{*id});
   if (std::holds_alternative<TheEngine>(subject)) co_return Result<void>{};
   co_return fail(Errc::permission_denied,
                  "this token is for one namespace, and that concerns all of them");

@@ -7,8 +7,8 @@
 
 namespace ff::http {
 
-// Asks the engine below for nothing but what belongs to `ns`. Executions, flows, budgets and quotas of others are
-// not found, other namespaces permission_denied.
+// Asks the engine below for nothing but what belongs to `ns`. Executions, flows, budgets, quotas and bulk jobs of
+// others are not found, other namespaces permission_denied.
 class NamespaceEngine final : public Engine {
  public:
   NamespaceEngine(Engine& engine, Namespace ns);
@@ -22,7 +22,7 @@ class NamespaceEngine final : public Engine {
   struct AllNamespaces {};
   // The subject of an operation, by which the tenant's right to it is decided.
   using Subject = std::variant<TheEngine, AllNamespaces, Namespace, ExecutionId, BudgetId, QuotaId,
-                               FlowId, const Submit*, const SubmitFlow*, const ExtendFlow*>;
+                               FlowId, BulkId, const Submit*, const SubmitFlow*, const ExtendFlow*>;
   template <class Op>
   static Subject subject_of(const Op& operation);
 

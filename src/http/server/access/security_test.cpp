@@ -353,6 +353,15 @@ TEST_F(SecurityTest, OtherNamespacesBudgetsAndQuotasAreNotThere) {
   }
 }
 
+TEST_F(SecurityTest, OtherNamespacesBulkJobsAreNotThere) {
+  const char* body = R"({"action":"cancel","where":"kind:k"})";
+  const auto id = text_at(body_of(post("/v1/bulks", body, bearer(of_b))), "id");
+  EXPECT_EQ(body_of(get("/v1/bulks/" + id, bearer(of_b))).at("namespace"), "b");
+  EXPECT_EQ(code_of(get("/v1/bulks/" + id, bearer(of_a))), "bulk_not_found");
+  EXPECT_EQ(code_of(post("/v1/bulks/" + id + "/stop", "{}", bearer(of_a))), "bulk_not_found");
+  EXPECT_EQ(get("/v1/bulks", bearer(of_a)).body(), R"({"bulks":[]})");
+}
+
 TEST_F(SecurityTest, OtherNamespacesBudgetsCannotBeSpentOrReset) {
   const auto id =
       text_at(body_of(post("/v1/budgets", R"({"hard_limits":{"tokens":10}})", bearer(of_b))), "id");

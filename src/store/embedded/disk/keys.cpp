@@ -269,6 +269,8 @@ Result<QuotaId> parse_quota(std::string_view key) {
   return QuotaId{uuid_of(key.substr(1))};
 }
 
+std::string bulk(const BulkId& id) { return Key(bulk_prefix).add(id).take(); }
+
 std::string place(const QuotaId& quota, const core::WindowEntry& place) {
   return Key(place_prefix).add(quota).add(place.at).add(place.token).take();
 }

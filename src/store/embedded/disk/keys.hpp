@@ -34,10 +34,11 @@
 //              | 'q' quota                               a quota
 //              | 'u' quota at:be64 token                 a start that counts in its window
 //              | 'o' partition:be16 effect               an effect that is to be carried out
+//              | 'B' bulk                                a bulk job
 //              | 'k'                                     the secrets that sign waitpoint tokens
 //   execution := partition:be16 uuid:16
 //   flow      := partition:be16 uuid:16
-//   budget, quota, token := uuid:16
+//   budget, quota, token, bulk := uuid:16
 //   text(t)   := length:be16 bytes                       so that no two keys can look alike
 #pragma once
 
@@ -81,6 +82,7 @@ inline constexpr std::string_view dedup_until_prefix = "f";
 inline constexpr std::string_view quota_prefix = "q";
 inline constexpr std::string_view place_prefix = "u";
 inline constexpr std::string_view effect_prefix = "o";
+inline constexpr std::string_view bulk_prefix = "B";
 inline constexpr std::string_view edge_in_prefix = "E";
 inline constexpr std::string_view edge_out_prefix = "O";
 inline constexpr std::string_view streams_prefix = "S";
@@ -209,6 +211,8 @@ Result<DedupUntil> parse_dedup_until(std::string_view key);
 
 std::string quota(const QuotaId& id);
 Result<QuotaId> parse_quota(std::string_view key);
+
+std::string bulk(const BulkId& id);
 
 std::string place(const QuotaId& quota, const core::WindowEntry& place);
 struct PlaceKey {

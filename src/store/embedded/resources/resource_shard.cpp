@@ -5,6 +5,7 @@ namespace ff::embedded {
 Result<void> ResourceShard::restore() {
   if (auto restored = budgets_.restore(parts_.writing.database); !restored) return restored;
   if (auto restored = quotas_.restore(parts_.writing.database); !restored) return restored;
+  if (auto restored = bulks_.restore(parts_.writing.database); !restored) return restored;
   return key_ring_.restore(parts_.writing.database, parts_.waitpoint_secret);
 }
 
@@ -34,6 +35,8 @@ Result<typename Op::Reply> ResourceShard::execute(const Op& operation, Turn& tur
     return budgets_.execute(operation, turn);
   else if constexpr (requires { quotas_.execute(operation, turn); })
     return quotas_.execute(operation, turn);
+  else if constexpr (requires { bulks_.execute(operation, turn); })
+    return bulks_.execute(operation, turn);
   else if constexpr (store::OfKeyRing<Op>)
     return key_ring_.execute(operation, turn);
   else

@@ -1,9 +1,10 @@
-// The desk: one thread that owns all budgets, quotas, the list of workers and the key ring, as a shard owns
-// executions.
+// The desk: one thread that owns all budgets, quotas, bulk jobs, the list of workers and the key ring, as a shard
+// owns executions.
 #pragma once
 
 #include "store/embedded/commit/mailbox.hpp"
 #include "store/embedded/resources/budgets.hpp"
+#include "store/embedded/resources/bulks.hpp"
 #include "store/embedded/resources/quotas.hpp"
 #include "store/embedded/resources/stored_key_ring.hpp"
 #include "store/embedded/resources/workers.hpp"
@@ -50,6 +51,7 @@ class ResourceShard {
   BatchWriter writer_;
   Budgets budgets_;
   Quotas quotas_;
+  Bulks bulks_;
   Workers workers_;
   StoredKeyRing key_ring_;
   TimePoint last_now_{};           // time never runs backwards in here

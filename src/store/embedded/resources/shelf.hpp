@@ -71,6 +71,7 @@ class Shelf {
   }
 
   std::map<Id, Entry>& entries() { return entries_; }
+  const std::map<Id, Entry>& entries() const { return entries_; }
 
  private:
   std::map<Id, Entry> entries_;

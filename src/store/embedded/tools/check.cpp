@@ -7,6 +7,7 @@
 
 #include "base/try.hpp"
 #include "core/streams/merge_patch.hpp"
+#include "store/bulk_record.hpp"
 #include "store/embedded/disk/directory.hpp"
 #include "store/embedded/disk/flow_records.hpp"
 #include "store/embedded/disk/format.hpp"
@@ -32,11 +33,11 @@ class Check {
 
   Result<CheckReport> run() {
     using Step = Result<void> (Check::*)();
-    for (const Step step :
-         {&Check::live, &Check::ended, &Check::belongings, &Check::by_time, &Check::by_tag,
-          &Check::retention, &Check::flows, &Check::flow_indexes, &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
-          &Check::reports, &Check::reports_by_time, &Check::quotas, &Check::windows,
-          &Check::effects, &Check::key_ring})
+    for (const Step step : {&Check::live, &Check::ended, &Check::belongings, &Check::by_time,
+                            &Check::by_tag, &Check::retention, &Check::flows, &Check::flow_indexes,
+                            &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
+                            &Check::reports, &Check::reports_by_time, &Check::quotas,
+                            &Check::windows, &Check::bulks, &Check::effects, &Check::key_ring})
       FF_TRY((this->*step)());
     return std::move(report_);
   }
@@ -418,6 +419,18 @@ class Check {
                   ++report_.quotas;
                   const auto id = keys::parse_quota(key);
                   readable(id, decode_quota(id.value_or(QuotaId{}), value), "a quota");
+                  return {};
+                });
+  }
+
+  Result<void> bulks() {
+    return each(keys::bulk_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  const auto bulk = store::decode_bulk(value);
+                  if (!bulk)
+                    problem(bulk.error().message);
+                  else if (key != keys::bulk(bulk->id))
+                    problem(fmt::format("bulk job {} is stored under another id", bulk->id.str()));
                   return {};
                 });
   }

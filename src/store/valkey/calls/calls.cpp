@@ -157,7 +157,11 @@ FunctionCall call_for(core::TimerFire& command) {
   return {"ff_fire_timer", {std::string(valkey_store::name_of(command.kind))}};
 }
 
-FunctionCall call_for(core::Remove&) { return {"ff_remove"}; }
+FunctionCall call_for(core::Remove& command) {
+  FunctionCall call{"ff_remove"};
+  if (command.is_early) call.arguments.emplace_back("1");
+  return call;
+}
 
 // ---- Replies --------------------------------------------------------------------------------------
 

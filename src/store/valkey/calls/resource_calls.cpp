@@ -3,6 +3,7 @@
 #include "core/budgets/budget.hpp"
 #include "core/quotas/quota.hpp"
 #include "core/refusals.hpp"
+#include "store/bulk_record.hpp"
 #include "store/valkey/calls/answers.hpp"
 #include "store/valkey/calls/event_message.hpp"
 #include "store/valkey/calls/fields.hpp"
@@ -116,6 +117,28 @@ FunctionCall call_for(const DrainWorker& op) {
   return {"ff_worker_drain", {op.worker.str(), flag_text(op.draining)}};
 }
 FunctionCall call_for(const core::LiveWorkers&) { return {"ff_worker_list"}; }
+
+FunctionCall call_for(const core::CreateBulk& op) {
+  return {"ff_bulk_create",
+          {op.bulk.id.str(), op.bulk.ns.str(), store::encode(op.bulk),
+           std::to_string(limits::bulks_running_max), std::to_string(limits::bulks_kept_max)}};
+}
+FunctionCall call_for(const core::ReadBulk&) { return {"ff_bulk_get"}; }
+FunctionCall call_for(const core::SaveBulk& op) {
+  auto next = op.bulk;
+  ++next.version;
+  return {"ff_bulk_save",
+          {op.bulk.id.str(), number_text(op.bulk.version), store::encode(next),
+           next.ended_at ? std::to_string(next.ended_at->time_since_epoch().count()) : ""}};
+}
+FunctionCall call_for(const core::FindBulks& op) {
+  return {"ff_bulk_list",
+          {op.ns ? op.ns->str() : "", op.after ? op.after->str() : "", std::to_string(op.max)}};
+}
+FunctionCall call_for(const core::ForgetBulks& op) {
+  return {"ff_bulk_forget",
+          {std::to_string(op.ended_before.time_since_epoch().count()), std::to_string(op.max)}};
+}
 
 // ---- Replies --------------------------------------------------------------------------------------
 
@@ -336,18 +359,47 @@ std::vector<WorkerInfo> read_answer(const core::LiveWorkers& op, Answer& answer)
   return workers;
 }
 
+namespace {
+
+core::Bulk read_bulk(Answer& answer) {
+  auto bulk = store::decode_bulk(answer.text());
+  answer.expect(bulk.has_value());
+  return bulk ? std::move(*bulk) : core::Bulk{};
+}
+
+}  // namespace
+
+core::CreateBulkReply read_answer(const core::CreateBulk&, Answer& answer) {
+  const bool duplicate = answer.duplicate();
+  return {.bulk = read_bulk(answer), .duplicate = duplicate};
+}
+core::Bulk read_answer(const core::ReadBulk&, Answer& answer) { return read_bulk(answer); }
+bool read_answer(const core::SaveBulk&, Answer& answer) { return answer.text() == "1"; }
+std::vector<core::Bulk> read_answer(const core::FindBulks&, Answer& answer) {
+  std::vector<core::Bulk> bulks;
+  while (!answer.at_end()) bulks.push_back(read_bulk(answer));
+  return bulks;
+}
+std::size_t read_answer(const core::ForgetBulks&, Answer& answer) {
+  return static_cast<std::size_t>(answer.number());
+}
+
 std::unexpected<Error> refused(const ResourceContext& context, const std::vector<Reply>& reply) {
   namespace refusals = core::refusals;
   const auto name = reply.size() > 1 ? text_in(reply[1]) : std::string{};
   const auto code = errc_from_name(name);
   const auto* budget = std::get_if<BudgetId>(&context.subject);
   const auto* quota = std::get_if<QuotaId>(&context.subject);
+  const auto* bulk = std::get_if<BulkId>(&context.subject);
   switch (code.value_or(Errc::internal)) {
     case Errc::budget_not_found:
       if (budget) return refusals::not_found(*budget);
       break;
     case Errc::quota_not_found:
       if (quota) return refusals::not_found(*quota);
+      break;
+    case Errc::bulk_not_found:
+      if (bulk) return refusals::not_found(*bulk);
       break;
     case Errc::worker_not_found:
       if (context.worker) return refusals::not_found(*context.worker, context.ns);
@@ -372,6 +424,7 @@ std::unexpected<Error> refused(const ResourceContext& context, const std::vector
     case Errc::resource_exhausted:
       if (budget) return refusals::too_many_budgets(context.ns);
       if (quota) return refusals::too_many_quotas(context.ns);
+      if (bulk) return refusals::too_many_bulks(context.ns);
       return refusals::too_many_workers(context.ns);
     case Errc::invalid_input:
       if (budget && reply.size() > 2 && text_in(reply[2]) == "dimensions")

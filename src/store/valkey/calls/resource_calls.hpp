@@ -7,18 +7,22 @@
 namespace ff::valkey_store {
 
 // Identifies the partition that an operation is sent to.
-using Subject = std::variant<BudgetId, QuotaId, Namespace>;  // the namespace: of workers
+using Subject = std::variant<BudgetId, QuotaId, Namespace, BulkId>;  // the namespace: of workers
 
 template <store::OfResource Op>
 Subject subject_of(const Op& op) {
   if constexpr (Op::row.owner == Owner::worker)
     return op.ns;
+  else if constexpr (requires { op.bulk; })
+    return op.bulk.id;
   else if constexpr (requires { op.budget; })
     return op.budget;
   else if constexpr (requires { op.quota; })
     return op.quota;
   else if constexpr (requires { *op.id; })
     return *op.id;
+  else if constexpr (Op::row.owner == Owner::bulk && !requires { op.id; })
+    return BulkId{};  // any: all jobs are in one partition
   else
     return op.id;
 }
@@ -47,6 +51,11 @@ FunctionCall call_for(const HeartbeatWorker& op);
 FunctionCall call_for(const DeregisterWorker& op);
 FunctionCall call_for(const DrainWorker& op);
 FunctionCall call_for(const core::LiveWorkers& op);
+FunctionCall call_for(const core::CreateBulk& op);
+FunctionCall call_for(const core::ReadBulk& op);
+FunctionCall call_for(const core::SaveBulk& op);
+FunctionCall call_for(const core::FindBulks& op);
+FunctionCall call_for(const core::ForgetBulks& op);
 
 CreateBudgetReply read_answer(const CreateBudget& op, Answer& answer);
 BudgetInfo read_answer(const GetBudget& op, Answer& answer);
@@ -67,6 +76,11 @@ RegisterReply read_answer(const HeartbeatWorker& op, Answer& answer);
 Done read_answer(const DeregisterWorker& op, Answer& answer);
 WorkerInfo read_answer(const DrainWorker& op, Answer& answer);
 std::vector<WorkerInfo> read_answer(const core::LiveWorkers& op, Answer& answer);
+core::CreateBulkReply read_answer(const core::CreateBulk& op, Answer& answer);
+core::Bulk read_answer(const core::ReadBulk& op, Answer& answer);
+bool read_answer(const core::SaveBulk& op, Answer& answer);
+std::vector<core::Bulk> read_answer(const core::FindBulks& op, Answer& answer);
+std::size_t read_answer(const core::ForgetBulks& op, Answer& answer);
 
 // Objects that the refusal of an operation may name.
 struct ResourceContext {
@@ -78,7 +92,9 @@ struct ResourceContext {
 template <class Op>
 ResourceContext resource_context_of(const Op& op) {
   ResourceContext context{.subject = subject_of(op)};
-  if constexpr (requires { op.ns; }) context.ns = op.ns;
+  if constexpr (requires { context.ns = op.ns; } && Op::row.owner != Owner::bulk)
+    context.ns = op.ns;
+  if constexpr (std::is_same_v<Op, core::CreateBulk>) context.ns = op.bulk.ns;
   if constexpr (requires { op.worker; }) context.worker = op.worker;
   if constexpr (std::is_same_v<Op, ReportUsage>) context.dedup_key = op.dedup_key;
   return context;
