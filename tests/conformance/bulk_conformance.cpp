@@ -19,7 +19,7 @@ BulkId some_bulk_id(int number) {
   return must(BulkId::parse(fmt::format("01920000-0000-7000-8000-{:012}", number)));
 }
 
-std::string text(const BulkInfo& bulk) {
+std::string outcome(const BulkInfo& bulk) {
   return fmt::format("{}: {} matched, {} done, {} failed, {} skipped", to_string(bulk.state),
                      bulk.counts.matched, bulk.counts.done, bulk.counts.failed,
                      bulk.counts.skipped);
@@ -33,7 +33,7 @@ class BulkConformance : public Conformance {
     return must(Conformance::run(GetBulk{id}));
   }
   std::string run_job(StartBulk start) {
-    return text(finish(*must(Conformance::run(std::move(start))).id));
+    return outcome(finish(*must(Conformance::run(std::move(start))).id));
   }
   ExecutionId submit_kind(const char* name) { return submit(Submit{.kind = kind(name)}); }
   std::vector<std::string> kinds(std::string where, ListOrder order = ListOrder::newest) {
@@ -148,7 +148,7 @@ TEST_P(BulkConformance, LeavesAloneWhatIsSubmittedAfterTheStart) {
   const auto job = *must(run(bulk(BulkAction::cancel, "kind:a"))).id;
   advance(1ms);
   const auto later = submit_kind("a");
-  EXPECT_EQ(text(finish(job)), "completed: 1 matched, 1 done, 0 failed, 0 skipped");
+  EXPECT_EQ(outcome(finish(job)), "completed: 1 matched, 1 done, 0 failed, 0 skipped");
   EXPECT_EQ(state_of(later), ExecutionState::waiting);
 }
 
@@ -181,7 +181,7 @@ TEST_P(BulkConformance, ShowsWhatFailed) {
   const auto id = submit(Submit{.kind = kind("a"), .policy = {.max_replay_count = 0}});
   must(run(Cancel{.id = id}));
   const auto job = finish(*must(run(bulk(BulkAction::replay, "kind:a"))).id);
-  EXPECT_EQ(text(job), "completed: 1 matched, 0 done, 1 failed, 0 skipped");
+  EXPECT_EQ(outcome(job), "completed: 1 matched, 0 done, 1 failed, 0 skipped");
   ASSERT_EQ(job.failures.size(), 1u);
   EXPECT_EQ(job.failures[0].id, id);
   EXPECT_EQ(job.failures[0].error, "max_replays_exhausted");
@@ -255,7 +255,7 @@ TEST_P(BulkConformance, StartIsSafeToRepeat) {
   const auto again = must(run(start));
   EXPECT_TRUE(again.duplicate);
   EXPECT_EQ(again.id, start.id);
-  EXPECT_EQ(text(finish(*start.id)), "completed: 1 matched, 1 done, 0 failed, 0 skipped");
+  EXPECT_EQ(outcome(finish(*start.id)), "completed: 1 matched, 1 done, 0 failed, 0 skipped");
   EXPECT_TRUE(must(run(start)).duplicate);
   auto other = start;
   other.where = "kind:b";
@@ -270,7 +270,7 @@ TEST_P(BulkConformance, GoesOnAfterARestart) {
   const auto job = *must(run(bulk(BulkAction::cancel, "kind:a"))).id;
   home_->restart();
   advance(1min);
-  EXPECT_EQ(text(finish(job)), "completed: 1 matched, 1 done, 0 failed, 0 skipped");
+  EXPECT_EQ(outcome(finish(job)), "completed: 1 matched, 1 done, 0 failed, 0 skipped");
   EXPECT_EQ(state_of(id), ExecutionState::cancelled);
   home_->restart();
   EXPECT_EQ(must(run(GetBulk{job})).state, BulkState::completed);
@@ -280,7 +280,7 @@ TEST_P(BulkConformance, StopEndsAJobOnce) {
   const auto id = submit_kind("a");
   const auto job = *must(run(bulk(BulkAction::cancel, "kind:a"))).id;
   EXPECT_EQ(must(run(StopBulk{job})).state, BulkState::stopped);
-  EXPECT_EQ(text(finish(job)), "stopped: 0 matched, 0 done, 0 failed, 0 skipped");
+  EXPECT_EQ(outcome(finish(job)), "stopped: 0 matched, 0 done, 0 failed, 0 skipped");
   EXPECT_EQ(state_of(id), ExecutionState::waiting);
   EXPECT_EQ(error_of(StopBulk{job}), Errc::bulk_not_running);
   EXPECT_EQ(error_of(StopBulk{some_bulk_id(7)}), Errc::bulk_not_found);
