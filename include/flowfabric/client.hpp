@@ -195,6 +195,15 @@ class Client {
   Result<WorkerStatus> worker(GetWorker which);
   Result<WorkerInfo> drain_worker(DrainWorker which);
 
+  // Gives workers no more work of a lane, until it is resumed. Both are safe to repeat.
+  Result<LanePauseReply> pause_lane(PauseLane which);
+  Result<LanePauseReply> resume_lane(ResumeLane which);
+  Result<LaneList> lanes(ListLanes which = {});  // one page, by name
+
+  // One page of the audit log, the newest first; `next` is `after` of the next one.
+  Result<AuditPage> audit(ReadAudit which = {});
+  Result<Identity> whoami();
+
   // One page of events. Without `which.after` there are none, but `next` is the place from now on.
   Result<EventPage> events(ReadEvents which = {});
   // Every event from now on, or after `which.after`, as it happens: blocks until on_event returns false

@@ -28,7 +28,8 @@ using EngineOperations =
                   RotateWaitpointSecret, ListWaitpointKeys, SubmitFlow, ExtendFlow, SealFlow, GetFlow,
                   ListFlowNodes, ListFlows, GetInputs, CancelFlow, PauseFlow, ResumeFlow,
                   RedriveFlow, OpenFlow, AddFlowMember, StageEdge, ApplyEdge, CancelMembers,
-                  Backup, Health, CheckReady, GetMetrics>;
+                  PauseLane, ResumeLane, ListLanes, ReadAudit, WhoAmI, Backup, Health, CheckReady,
+                  GetMetrics>;
 
 template <class Op>
 class OperationCall;
@@ -43,6 +44,9 @@ class EngineCall {
   // How long the caller waits for the reply, beyond what the operation itself waits. None: as long as a
   // remote engine waits by default (OpenOptions::timeout).
   std::optional<Millis> timeout = {};
+
+  // Who asks. None: the program that the engine runs in. Must outlive the call.
+  const Caller* caller = nullptr;
 
   // The operation's position in EngineOperations.
   std::size_t index() const { return index_; }

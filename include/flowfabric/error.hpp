@@ -58,6 +58,7 @@ enum class Errc : std::uint8_t {
   admission_expired,
   worker_at_capacity,
   worker_id_in_use,
+  lane_paused,
   execution_not_suspended,
   target_not_signalable,
   invalid_condition,

@@ -285,6 +285,7 @@ struct StateCount {
 };
 struct StateCounts {
   std::vector<StateCount> counts;  // by lane, then state; zeros are left out
+  std::vector<LaneId> paused_lanes = {};  // of those lanes
 };
 struct CountExecutions {
   using Reply = StateCounts;

@@ -48,6 +48,9 @@ inline constexpr std::uint64_t quota_starts_max = 1'000'000;  // per window, or 
 inline constexpr Millis quota_window_max = std::chrono::days{7};
 inline constexpr Millis usage_dedup_window = std::chrono::hours{24};
 inline constexpr std::size_t workers_max = 10'000;  // of one namespace
+inline constexpr std::size_t paused_lanes_max = 1'000;            // of one namespace
+inline constexpr std::size_t paused_lanes_of_store_max = 10'000;  // of all namespaces together
+inline constexpr std::size_t pause_reason_bytes_max = 512;       // of a lane
 inline constexpr Millis worker_ttl_min = std::chrono::seconds{1};
 inline constexpr Millis worker_ttl_max = std::chrono::hours{1};
 // How long an execution pauses that a budget has room for, but not enough.
@@ -64,6 +67,11 @@ inline constexpr Millis duration_max =
 inline constexpr TimePoint time_max{std::chrono::years{200}};  // of any point in time
 
 inline constexpr Millis retention_default = std::chrono::hours{24};
+
+// The audit log.
+inline constexpr std::size_t audit_text_bytes_max = 256;  // of each text of an entry
+inline constexpr std::uint64_t audit_entries_default = 100'000;
+inline constexpr Millis audit_retention_default = std::chrono::days{90};
 
 // Suspensions.
 inline constexpr std::uint32_t signals_max =

@@ -19,6 +19,8 @@ enum class Owner : std::uint8_t {
   quota,
   worker,
   key_ring,  // the secrets that sign waitpoint tokens: one ring of a store
+  lane,      // which lanes are paused: one list of a store
+  audit,     // the audit log of a store
 };
 
 // Whether an operation writes, and whether its reply waits for the disk under the standard durability.
@@ -53,7 +55,8 @@ struct OperationRow {
   Owner owner{};
   Writes writes{};
   bool is_stored = false;   // a store carries it out as it is
-  bool is_audited = false;  // an operator's action: the log tells who did it
+  bool is_audited = false;  // an operator's action: the log and the audit log tell who did it
+  bool is_traffic = false;  // programs do it all the time: the audit log does not keep it
   HttpRow http = {};        // of operations that an engine offers
 };
 

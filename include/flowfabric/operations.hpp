@@ -2,10 +2,13 @@
 // The same structs travel through C++, HTTP and the store.
 #pragma once
 
+#include <flowfabric/audit.hpp>
 #include <flowfabric/budgets.hpp>
+#include <flowfabric/caller.hpp>
 #include <flowfabric/control.hpp>
 #include <flowfabric/executions.hpp>
 #include <flowfabric/flows.hpp>
+#include <flowfabric/lanes.hpp>
 #include <flowfabric/open_flows.hpp>
 #include <flowfabric/quotas.hpp>
 #include <flowfabric/secrets.hpp>

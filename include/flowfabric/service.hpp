@@ -35,6 +35,7 @@ struct HealthReply {
 struct ReadyReply {
   std::string version;
   std::vector<std::string> scanners;  // that run
+  std::uint64_t paused_lanes = 0;     // of all namespaces together
   bool operator==(const ReadyReply&) const = default;
 };
 

@@ -332,6 +332,7 @@ struct SendSignal {
                                     .writes = Writes::durable,
                                     .is_stored = true,
                                     .is_audited = true,
+      .is_traffic = true,
                                     .http = {HttpMethod::post,
                                              "/v1/executions/{id}/signals/{name}",
                                              Role::submit,
@@ -448,6 +449,7 @@ struct DeliverSignal {
       .owner = Owner::execution,
       .writes = Writes::durable,
       .is_audited = true,
+                                    .is_traffic = true,
       .http = {HttpMethod::post, "/v1/executions/{execution_id}/signal", Role::submit,
                "Send a signal to a waitpoint with its token"}};
   ExecutionId id;

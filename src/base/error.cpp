@@ -52,6 +52,7 @@ constexpr std::array errors{
     ErrcInfo{Errc::admission_expired, "admission_expired", 409, retryable},
     ErrcInfo{Errc::worker_at_capacity, "worker_at_capacity", 429, retryable},
     ErrcInfo{Errc::worker_id_in_use, "worker_id_in_use", 409, retryable},
+    ErrcInfo{Errc::lane_paused, "lane_paused", 409, retryable},
     ErrcInfo{Errc::execution_not_suspended, "execution_not_suspended", 409, terminal},
     ErrcInfo{Errc::target_not_signalable, "target_not_signalable", 409, terminal},
     ErrcInfo{Errc::invalid_condition, "invalid_condition", 400, terminal},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/flows/flow.hpp"
+#include "core/lanes/lane.hpp"
 
 namespace ff::core::refusals {
 namespace {
@@ -95,6 +96,20 @@ Refusal too_many_budgets(const Namespace& ns) {
 }
 Refusal too_many_quotas(const Namespace& ns) {
   return too_many("quotas", limits::quotas_max, ns, "delete some");
+}
+Refusal too_many_paused_lanes(const Namespace& ns) {
+  return too_many("paused lanes", limits::paused_lanes_max, ns, "resume some");
+}
+Refusal too_many_paused_lanes() {
+  return fail(Errc::resource_exhausted,
+              fmt::format("all namespaces together have {} paused lanes already, the most there may "
+                          "be; resume some",
+                          limits::paused_lanes_of_store_max));
+}
+Refusal lane_paused(const ExecutionId& id, const LaneId& lane, const LanePause& pause) {
+  return fail(Errc::lane_paused,
+              fmt::format("execution {} may not start: {}", id.str(), pause_detail(lane, pause)),
+              {{"lane", lane.str()}});
 }
 Refusal too_many_workers(const Namespace& ns) {
   return too_many("workers", limits::workers_max, ns,

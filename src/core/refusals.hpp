@@ -22,6 +22,9 @@ Refusal too_much_usage(const BudgetId& id, const std::string& dimension);
 Refusal too_many_dimensions(const BudgetId& id);
 Refusal too_many_budgets(const Namespace& ns);
 Refusal too_many_quotas(const Namespace& ns);
+Refusal too_many_paused_lanes(const Namespace& ns);
+Refusal too_many_paused_lanes();  // of all namespaces together
+Refusal lane_paused(const ExecutionId& id, const LaneId& lane, const LanePause& pause);
 Refusal too_many_workers(const Namespace& ns);
 // Another incarnation holds the id until `held_until`, which is in `wait`.
 Refusal worker_id_in_use(const WorkerId& worker, const Namespace& ns, TimePoint held_until,

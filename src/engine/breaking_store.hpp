@@ -89,6 +89,9 @@ class BreakingStore final : public store::Store {
   TimePoint now() const override { return inner_->now(); }
   Result<void> health() const override { return inner_->health(); }
   void break_off() override { inner_->break_off(); }
+  std::shared_ptr<const core::PausedLanes> paused_lanes() const override {
+    return inner_->paused_lanes();
+  }
   std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override {
     return inner_->list_cursor(created_at, id);
   }
@@ -107,7 +110,7 @@ class BreakingStore final : public store::Store {
   mutable std::mutex held_mutex_;
   std::vector<std::move_only_function<void()>> held_;
   std::atomic<int> openings_ = 0;
-  std::array<std::atomic<int>, 128> calls_ = {};  // by kind
+  std::array<std::atomic<int>, 256> calls_ = {};  // by kind
   std::atomic<bool> tells_ = true;
   std::function<void()> on_gap_;
 };

@@ -131,6 +131,9 @@ std::string EngineMetrics::text(const Now& now) const {
   gauge(moment, "ff_claims_waiting", "Claims that wait for work")
       .Add({})
       .Set(static_cast<double>(now.claims_waiting));
+  gauge(moment, "ff_paused_lanes", "Lanes whose work does not start, because they are paused")
+      .Add({})
+      .Set(static_cast<double>(now.paused_lanes));
   gauge(moment, "ff_cancel_backlog_depth",
         "Cancelled flows of other programs whose members are still to be cancelled")
       .Add({})

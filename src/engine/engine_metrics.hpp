@@ -35,6 +35,7 @@ class EngineMetrics {
     std::vector<ScannerStatus> scanners;
     std::size_t claims_open = 0;
     std::size_t claims_waiting = 0;  // of these, asleep
+    std::size_t paused_lanes = 0;
     std::size_t cancel_backlog = 0;
   };
   std::string text(const Now& now) const;

@@ -9,6 +9,7 @@
 #include "core/execution/partitions.hpp"
 #include "core/validation/validate.hpp"
 #include "engine/events/tagged_events.hpp"
+#include "engine/scanners/audit_trimmer.hpp"
 #include "engine/scanners/budget_scanners.hpp"
 #include "engine/scanners/flow_reconcilers.hpp"
 #include "engine/scanners/index_reconciler.hpp"
@@ -59,8 +60,10 @@ LocalEngine::LocalEngine(std::unique_ptr<store::Store> store, LocalEngineOptions
   store_->set_sinks({.on_events = [this](auto changes) { on_events(changes); },
                      .on_changes = [this](auto changes) { on_changes(changes); },
                      .on_opening = [this](const store::Opening& opening) { on_opening(opening); },
+                     .on_paused_lanes = [this] { on_paused_lanes(); },
                      .on_frames = [this](const ExecutionId& id) { on_frames(id); },
                      .on_gap = [this] { on_gap(); }});
+  on_paused_lanes();
   if (options_.scan) {
     log::info("partitions={}", store_->partition_count());
     if (!options_.filter.is_empty())
@@ -105,6 +108,8 @@ void LocalEngine::add_scanners() {
   scanners_.add(std::make_unique<RunsScanner>(outbox_), every.outbox);
   scanners_.add(std::make_unique<RetentionTrimmer>(*store_, options_.filter),
                 every.retention_trimmer);
+  scanners_.add(std::make_unique<AuditTrimmer>(*store_, options_.audit_retention),
+                every.audit_trimmer);
   scanners_.add(std::make_unique<IndexReconciler>(*store_), every.index_reconciler);
   unblock_handle_ = scanners_.add(std::make_unique<RunsScanner>(unblock_), every.unblock);
   openings_handle_ = scanners_.add(
@@ -144,6 +149,7 @@ void LocalEngine::on_opening(const store::Opening& opening) {
 
 // Wakes those who wait for such work, at most as many as may start.
 void LocalEngine::offer(const store::ReadyGroup& group, std::size_t room) {
+  if (store_->paused_lanes()->has(group.ns, group.lane)) return;
   for (std::size_t i = 0; i < std::min(room, group.best.size()); ++i) {
     const bool taken = waiting_for_work_.offer({.ns = group.ns,
                                                 .lane = group.lane,
@@ -180,7 +186,17 @@ asio::awaitable<void> LocalEngine::answer(OperationCall<Op>& call) {
     call.refuse(std::move(valid.error()));
     return nothing();
   }
-  constexpr bool has_handler = requires { handle(std::move(call.operation)); };
+  if constexpr (is_kept_in_audit_log<Op>)
+    return answer_audited(call);
+  else
+    return answer_valid(call);
+}
+
+template <class Op>
+asio::awaitable<void> LocalEngine::answer_valid(OperationCall<Op>& call) {
+  constexpr bool has_handler =
+      requires { handle(std::move(call.operation)); } ||
+      requires(const Caller& caller) { handle(std::move(call.operation), caller); };
   if constexpr (!has_handler)
     return answer_by_store(call);
   else if constexpr (Op::row.is_stored)
@@ -197,7 +213,44 @@ asio::awaitable<void> LocalEngine::answer_by_store(OperationCall<Op>& call) {
 
 template <class Op>
 asio::awaitable<void> LocalEngine::answer_by_handling(OperationCall<Op>& call) {
-  call.reply.emplace(co_await handle(std::move(call.operation)));
+  if constexpr (requires { handle(std::move(call.operation), caller_of(call)); })
+    call.reply.emplace(co_await handle(std::move(call.operation), caller_of(call)));
+  else
+    call.reply.emplace(co_await handle(std::move(call.operation)));
+}
+
+template <class Op>
+Async<std::optional<AuditEntry>> LocalEngine::audit_entry(const Op& operation,
+                                                          const Caller& caller) {
+  co_return audit_entry_of(operation, caller);
+}
+
+namespace {
+
+template <class Reply>
+AuditEntry with_outcome(AuditEntry entry, const Result<Reply>& reply) {
+  entry.outcome = reply ? "ok" : std::string(info(reply.error().code).name);
+  if constexpr (requires { reply->id.str(); })
+    if (reply && entry.subject.empty()) entry.subject = reply->id.str();
+  return entry;
+}
+
+}  // namespace
+
+// The entry is kept when the outcome is known and before the caller hears of it. If the process dies in between, the
+// operation may have been done without an entry; its caller has no reply.
+template <class Op>
+asio::awaitable<void> LocalEngine::answer_audited(OperationCall<Op>& call) {
+  // The caller may go away: an operation that has begun is ended and kept all the same.
+  const bool throws = co_await asio::this_coro::throw_if_cancelled();
+  co_await asio::this_coro::throw_if_cancelled(false);
+  auto entry = co_await audit_entry(call.operation, caller_of(call));
+  co_await answer_valid(call);
+  if (*entry) {
+    auto ended = with_outcome(std::move(**entry), *call.reply);
+    co_await keep_in_audit_log(std::move(ended));
+  }
+  co_await asio::this_coro::throw_if_cancelled(throws);
 }
 
 // Claims after a reset find the budget open, though the store may tell of its opening later.
@@ -331,6 +384,7 @@ Async<ExecutionList> LocalEngine::handle(ListExecutions operation) {
 
 Async<StateCounts> LocalEngine::handle(CountExecutions operation) {
   store::CountWaiting query{.ns = operation.ns};
+  const auto ns = operation.ns;
   const auto lane = operation.lane;
   auto counts = co_await store_->run(std::move(operation));
   if (!counts) co_return counts;
@@ -340,6 +394,12 @@ Async<StateCounts> LocalEngine::handle(CountExecutions operation) {
     std::erase_if(*waiting, [&](const store::WaitingCount& each) { return each.lane != *lane; });
   WaitReasons reasons(*store_, workers_);
   co_await reasons.show(*counts, *waiting);
+  const auto paused = store_->paused_lanes();
+  for (const auto& each : counts->counts) {
+    auto& named = counts->paused_lanes;
+    const bool is_new = named.empty() || named.back() != each.lane;
+    if (is_new && paused->has(ns, each.lane)) named.push_back(each.lane);
+  }
   co_return counts;
 }
 
@@ -399,7 +459,9 @@ Async<HealthReply> LocalEngine::handle(Health) {
 
 Async<ReadyReply> LocalEngine::handle(CheckReady) {
   FF_CO_TRY(co_await probe_store());
-  ReadyReply ready{.version = version, .scanners = {}};
+  ReadyReply ready{.version = version,
+                   .scanners = {},
+                   .paused_lanes = store_->paused_lanes()->all().size()};
   for (const auto& scanner : scanners_.status()) {
     if (!scanner.alive())
       co_return fail(Errc::not_ready,
@@ -441,6 +503,7 @@ Async<Bytes> LocalEngine::handle(GetMetrics) {
                                .scanners = scanners_.status(),
                                .claims_open = waiting_for_work_.size(),
                                .claims_waiting = waiting_for_work_.asleep(),
+                               .paused_lanes = store_->paused_lanes()->all().size(),
                                .cancel_backlog = cancel_reconciler_.backlog()};
   co_return Bytes{.bytes = metrics_.text(now),
                   .content_type = *ContentType::parse(metrics_content_type)};
@@ -458,13 +521,14 @@ void LocalEngine::on_events(std::span<const core::ExecutionChange> changes) {
 void LocalEngine::on_changes(std::span<const core::ExecutionChange> changes) {
   if (closing_) return;
   const auto now = store_->now();
+  const auto paused = store_->paused_lanes();
   for (const auto& [event, claimable, required, effects, timer, preferred] : changes) {
     // Before anyone looks for work: what this frees is free for them.
     for (const auto& effect : effects)
       if (const auto* release = std::get_if<core::ReleaseToken>(&effect))
         gate_.expect_opening(release->quota);
     outbox_.carry_out(event.id.partition(), effects);
-    if (claimable)
+    if (claimable && !paused->has(event.ns, event.lane))
       waiting_for_work_.offer({.ns = event.ns,
                                .lane = event.lane,
                                .kind = event.kind,

@@ -9,6 +9,7 @@
 #include "base/async/runtime.hpp"
 #include "base/random.hpp"
 #include "core/validation/validate.hpp"
+#include "engine/audit/audit_entry.hpp"
 #include "engine/engine_metrics.hpp"
 #include "engine/events/event_feed.hpp"
 #include "engine/events/wait_list.hpp"
@@ -49,6 +50,7 @@ struct ScanIntervals {
   Millis budget_reset{15'000};
   Millis budget_reconciler{30'000};
   Millis quota_reconciler{30'000};
+  Millis audit_trimmer{60'000};
 };
 
 struct LocalEngineOptions {
@@ -60,6 +62,9 @@ struct LocalEngineOptions {
   Millis retention_default = limits::retention_default;
   // How long tokens of a waitpoint secret stay valid after a rotation.
   Millis waitpoint_secret_grace = limits::waitpoint_secret_grace_default;
+  // How many entries the audit log keeps, and for how long.
+  std::uint64_t audit_entries_max = limits::audit_entries_default;
+  Millis audit_retention = limits::audit_retention_default;
   std::size_t events_max = 65'536;  // that are remembered for those who follow them
   // Every lifecycle event, from any thread; must not block.
   std::function<void(const Event&)> on_event = {};
@@ -83,6 +88,10 @@ class LocalEngine final : public Engine {
  private:
   template <class Op>
   asio::awaitable<void> answer(OperationCall<Op>& call);
+  template <class Op>
+  asio::awaitable<void> answer_valid(OperationCall<Op>& call);
+  template <class Op>
+  asio::awaitable<void> answer_audited(OperationCall<Op>& call);
   template <class Op>
   asio::awaitable<void> answer_by_handling(OperationCall<Op>& call);
   template <class Op>
@@ -142,6 +151,10 @@ class LocalEngine final : public Engine {
   Async<RedriveReply> handle(RedriveFlow operation);
   Async<OpenFlowReply> handle(OpenFlow operation);
   Async<CancelMembersReply> handle(CancelMembers operation);
+  Async<LanePauseReply> handle(PauseLane operation, const Caller& caller);
+  Async<LanePauseReply> handle(ResumeLane operation);
+  Async<LaneList> handle(ListLanes operation);
+  Async<Identity> handle(WhoAmI operation, const Caller& caller);
   Async<HealthReply> handle(Health operation);
   Async<ReadyReply> handle(CheckReady operation);
   Async<Bytes> handle(GetMetrics operation);
@@ -166,6 +179,11 @@ class LocalEngine final : public Engine {
                                 const std::vector<FlowNode>& nodes);
   template <class End>
   Async<EndReply> grow(End end, std::vector<FlowNode> nodes, std::string_view field);
+  static const Caller& caller_of(const EngineCall& call);
+  template <class Op>
+  Async<std::optional<AuditEntry>> audit_entry(const Op& operation, const Caller& caller);
+  Async<std::optional<AuditEntry>> audit_entry(const AnswerWaitpoint& operation, const Caller& caller);
+  asio::awaitable<void> keep_in_audit_log(AuditEntry entry);
   Async<void> probe_store();
   template <class Id>
   void mint_if_absent(std::optional<Id>& id);
@@ -188,6 +206,7 @@ class LocalEngine final : public Engine {
   void add_scanners();
   void on_events(std::span<const core::ExecutionChange> changes);
   void on_changes(std::span<const core::ExecutionChange> changes);
+  void on_paused_lanes();
   void on_gap();
 
   // In the order in which they may go: each uses those above it.
@@ -214,6 +233,9 @@ class LocalEngine final : public Engine {
   Supervisor scanners_;
   std::optional<Supervisor::Handle> unblock_handle_;
   std::optional<Supervisor::Handle> openings_handle_;
+  // As the claims that wait know them.
+  std::mutex paused_lanes_mutex_;
+  std::shared_ptr<const core::PausedLanes> paused_lanes_ = std::make_shared<const core::PausedLanes>();
   std::atomic<bool> closing_ = false;
   std::atomic<bool> is_rotating_ = false;  // the waitpoint secret
 

@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "base/async/suspend.hpp"
+#include "core/audit/commands.hpp"
 #include "core/budgets/commands.hpp"
 #include "core/effects/effect.hpp"
 #include "core/execution/event.hpp"
 #include "core/flows/commands.hpp"
+#include "core/lanes/lane.hpp"
 #include "core/quotas/commands.hpp"
 #include "core/transitions/commands.hpp"
 #include "core/waitpoints/commands.hpp"
@@ -293,6 +295,7 @@ using StoreOperations = Joined<
                   FindEffects, SettleEffects, TakeReady, PutBack, TimersDue, RetentionDue, Reconcile, CountAll,
                   Probe, PeekReady, CountWaiting, FindHeld, FindBlocked, FindOpenFlows, FindOwedCancels,
                   CountBlocked,
+                  core::HoldLane, core::RefreshPausedLanes, core::AppendAudit, core::TrimAudit,
                   core::LiveWorkers, core::Admit, core::ReleaseToken, core::HeldTokens,
                   core::CheckBudget, core::ResetsDue, core::ResetIfDue, core::LedgerOf,
                   core::ForgetSpending, core::ReconcileBudgets, core::ReconcileQuotas,
@@ -307,10 +310,11 @@ using AnyCall = AnyCallOf<StoreOperations>;
 template <class Op, class... Ops>
 concept OneOf = (std::same_as<Op, Ops> || ...);
 
-// About a budget, a quota or workers, not about an execution.
+// About a budget, a quota, workers, paused lanes or the audit log, not about an execution.
 template <class Op>
 concept OfResource = Op::row.owner == Owner::budget || Op::row.owner == Owner::quota ||
-                     Op::row.owner == Owner::worker;
+                     Op::row.owner == Owner::worker || Op::row.owner == Owner::lane ||
+                     Op::row.owner == Owner::audit;
 
 // About the secrets that sign waitpoint tokens.
 template <class Op>
@@ -332,6 +336,8 @@ struct Sinks {
   // ago that may not have been heard of. Durable, except new work: a reply to its claim waits for the disk.
   std::function<void(Changes)> on_changes = [](Changes) {};
   std::function<void(const Opening&)> on_opening = [](const Opening&) {};
+  // Store::paused_lanes() returns another set.
+  std::function<void()> on_paused_lanes = [] {};
   // Frames were appended to a stream of an execution; perhaps told twice.
   std::function<void(const ExecutionId&)> on_frames = [](const ExecutionId&) {};
   // Events and changes may have been missed: those who wait look for themselves.
@@ -359,6 +365,13 @@ class Store {
 
   virtual PartitionIndex partition_count() const = 0;
   virtual TimePoint now() const = 0;
+
+  // The paused lanes as this process knows them: at once what it changed itself, within a second what others did.
+  // Costs no command.
+  virtual std::shared_ptr<const core::PausedLanes> paused_lanes() const {
+    static const auto none = std::make_shared<const core::PausedLanes>();
+    return none;
+  }
 
   // For a process that is about to stop: calls that wait for a server, and later ones, fail at once. A store
   // in this process has nothing to break off.

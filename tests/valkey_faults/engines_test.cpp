@@ -10,6 +10,7 @@
 #include "base/clock.hpp"
 #include "http/server/server.hpp"
 #include "sdk/client/blocking.hpp"
+#include "tests/support/await.hpp"
 #include "tests/support/blocking.hpp"
 #include "tests/support/valkey_server.hpp"
 #include "tests/valkey_faults/load.hpp"
@@ -47,6 +48,37 @@ TEST(ValkeyEngines, AWaitForAResultIsWokenThroughTheOtherEngine) {
   must(run_blocking(*works, Complete{.id = id, .fence = claimed.fence, .result = "done"}));
   ASSERT_EQ(result.wait_for(5s), std::future_status::ready) << "it was not woken";
   EXPECT_EQ(must(result.get()).bytes, "done");
+}
+
+// How many lanes an engine holds back.
+std::uint64_t paused_lanes(Engine& engine) { return must(run_blocking(engine, CheckReady{})).paused_lanes; }
+
+TEST(ValkeyEngines, ALaneIsPausedAndResumedThroughTheOtherEngine) {
+  ValkeyServer server;
+  const auto works = open_engine(server.client_options());
+  const auto operates = open_engine(server.client_options());
+  must(run_blocking(*operates, PauseLane{.lane = default_lane()}));
+  test::await("a pause to be heard of", [&] { return paused_lanes(*works) == 1; });
+  must(run_blocking(*operates, Submit{.kind = kind}));
+  EXPECT_TRUE(must(run_blocking(*works, claim_by("w", 0s))).executions.empty());
+  auto claimed = test::start(*works, claim_by("w", 10s));
+  test::await_waiting_claims(*works, 1);
+  must(run_blocking(*operates, ResumeLane{.lane = default_lane()}));
+  ASSERT_EQ(claimed.wait_for(5s), std::future_status::ready) << "it was not woken";
+  EXPECT_EQ(must(claimed.get()).executions.size(), 1);
+}
+
+// As if the message of the change was lost: no program told of it.
+TEST(ValkeyEngines, APauseIsFoundWithoutItsMessage) {
+  ValkeyServer server;
+  const auto works = open_engine(server.client_options());
+  const std::string key = "ff:lanes:{lanes}:paused";
+  server.call({"HSET", key, "default\x1e" "default", "0\x1f" "ada\x1f", "version", "7"});
+  const auto began = Steady::now();
+  test::await("a pause to be found", [&] { return paused_lanes(*works) == 1; });
+  EXPECT_LT(Steady::now() - began, 2s);
+  server.call({"DEL", key});
+  test::await("its end to be found", [&] { return paused_lanes(*works) == 0; });
 }
 
 TEST(ValkeyEngines, TheOtherEngineGoesOnWithTheTimersOfOneThatDied) {

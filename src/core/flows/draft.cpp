@@ -602,14 +602,6 @@ Result<CheckReply> FlowDraft::check(const ExecutionId& id, std::uint32_t from) {
 
 // ---- The plan ------------------------------------------------------------------------------------
 
-Result<void> FlowDraft::align_new_edge(const EdgeId& id) {
-  auto& added = edges_.at(id);
-  const auto upstream = node(added.upstream);
-  FF_TRY(upstream);
-  if (!has_ended((*upstream)->next)) return {};
-  return align(added, (*upstream)->next);
-}
-
 // With their edges from nodes that have ended, and from each other.
 Result<void> FlowDraft::settle_new_nodes() {
   for (const auto& [upstream, edges] : new_edges_) {
@@ -617,18 +609,15 @@ Result<void> FlowDraft::settle_new_nodes() {
     FF_TRY(found);
     (*found)->next.flow->edges_out += static_cast<std::uint32_t>(edges.size());
   }
+  for (const auto& [upstream, edges] : new_edges_) FF_TRY(align_new_edges(upstream));
   for (const auto& id : std::vector(order_)) {
     auto& each = nodes_.at(id);
     if (each.before) continue;
     other_changes_.emplace_back(
         AddMember{.flow = flow.id, .index = each.next.flow->index, .node = id});
-    for (std::uint32_t index = 0; index < each.next.flow->edges_in; ++index)
-      FF_TRY(align_new_edge({id, index}));
     settle(each);
     if (!has_ended(each.next)) each.event = EventType::submitted;
   }
-  // Those into nodes that were there before.
-  for (const auto& [upstream, edges] : new_edges_) FF_TRY(align_new_edges(upstream));
   return {};
 }
 

@@ -99,7 +99,6 @@ class FlowDraft {
   Result<bool> recount_edges(Node& node);
   Result<bool> renew_effect_of_map(Node& node);
   Result<void> align_new_edges(const ExecutionId& upstream);
-  Result<void> align_new_edge(const EdgeId& id);
   Result<void> settle_new_nodes();
   Result<void> align_queued();
   void add_edge_changes(std::vector<Change>& changes);

@@ -76,6 +76,10 @@ Result<void> validate(const ReleaseUsage& operation, PartitionIndex partition_co
 Result<void> validate(const CreateQuota& operation, PartitionIndex partition_count);
 Result<void> validate(const ListQuotas& operation, PartitionIndex partition_count);
 Result<void> validate(const RegisterWorker& operation, PartitionIndex partition_count);
+Result<void> validate(const PauseLane& operation, PartitionIndex partition_count);
+Result<void> validate(const ResumeLane& operation, PartitionIndex partition_count);
+Result<void> validate(const ListLanes& operation, PartitionIndex partition_count);
+Result<void> validate(const ReadAudit& operation, PartitionIndex partition_count);
 Result<void> validate(const RotateWaitpointSecret& operation, PartitionIndex partition_count);
 
 Result<void> present_namespace(const Namespace& ns);

@@ -1,6 +1,9 @@
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "base/text/utf8.hpp"
+#include "core/audit/names.hpp"
 #include "core/validation/checks.hpp"
 #include "core/validation/validate.hpp"
 #include "core/waitpoints/key_ring.hpp"
@@ -125,6 +128,34 @@ Result<void> validate(const RegisterWorker& operation, PartitionIndex) {
       lanes_valid(operation.lanes),
       duration_in_range("ttl_ms", operation.ttl, limits::worker_ttl_min, limits::worker_ttl_max),
   });
+}
+
+Result<void> validate(const PauseLane& operation, PartitionIndex) {
+  return all_of({present("lane", operation.lane), present("namespace", operation.ns),
+                 short_text("reason", operation.reason, limits::pause_reason_bytes_max)});
+}
+Result<void> validate(const ResumeLane& operation, PartitionIndex) {
+  return all_of({present("lane", operation.lane), present("namespace", operation.ns)});
+}
+Result<void> validate(const ListLanes& operation, PartitionIndex) {
+  return all_of({present("namespace", operation.ns), page_valid(operation.limit),
+                 present("after", operation.after)});
+}
+
+Result<void> validate(const ReadAudit& operation, PartitionIndex) {
+  const auto& kept = audited_operations();
+  if (operation.what && !kept.contains(*operation.what))
+    return fail_field(Errc::invalid_input, "what",
+                      fmt::format("'{}' is not an operation that the audit log keeps; it keeps {}",
+                                  printable(*operation.what), fmt::join(kept, ", ")));
+  if (operation.since && operation.until && *operation.since >= *operation.until)
+    return fail_field(Errc::invalid_input, "until_ms", "until_ms must be after since_ms");
+  constexpr auto text_max = limits::audit_text_bytes_max;
+  return all_of({present("namespace", operation.ns), page_valid(operation.limit),
+                 time_in_range("since_ms", operation.since),
+                 time_in_range("until_ms", operation.until),
+                 short_text("who", operation.who.value_or(""), text_max),
+                 short_text("after", operation.after.value_or(""), text_max)});
 }
 
 Result<void> validate(const RotateWaitpointSecret& operation, PartitionIndex) {

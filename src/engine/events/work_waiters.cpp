@@ -89,20 +89,30 @@ bool WorkWaiters::offer(const Offer& offer) {
   return true;
 }
 
+template <class Visit>
+void WorkWaiters::each_of(const Namespace& ns, const LaneId& lane, Visit visit) {
+  const auto is_of_lane = [&](const Waiter::Queue& queue) {
+    return std::get<Namespace>(queue) == ns && std::get<LaneId>(queue) == lane;
+  };
+  for (auto places = places_.lower_bound({ns, lane, std::nullopt});
+       places != places_.end() && is_of_lane(places->first); ++places)
+    for (Waiter* place : places->second) visit(*place);
+}
+
 bool WorkWaiters::offer_to_all(const Offer& offer) {
   bool taken = false;
-  const auto is_of_lane = [&](const Waiter::Queue& queue) {
-    return std::get<Namespace>(queue) == offer.ns && std::get<LaneId>(queue) == offer.lane;
-  };
-  for (auto places = places_.lower_bound({offer.ns, offer.lane, std::nullopt});
-       places != places_.end() && is_of_lane(places->first); ++places)
-    for (Waiter* place : places->second) {
-      if (place->offer_ || !place->claim_.capabilities.covers(offer.required)) continue;
-      place->offer_ = offer;
-      place->wakeup_.wake();
-      taken = true;
-    }
+  each_of(offer.ns, offer.lane, [&](Waiter& place) {
+    if (place.offer_ || !place.claim_.capabilities.covers(offer.required)) return;
+    place.offer_ = offer;
+    place.wakeup_.wake();
+    taken = true;
+  });
   return taken;
+}
+
+void WorkWaiters::look_again(const Namespace& ns, const LaneId& lane) {
+  const std::lock_guard lock(mutex_);
+  each_of(ns, lane, [](Waiter& place) { place.wakeup_.wake(); });
 }
 
 }  // namespace ff

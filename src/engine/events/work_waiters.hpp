@@ -68,6 +68,9 @@ class WorkWaiters {
   // False if no claim that waits can run it, or each of those has another offer.
   bool offer(const Offer& offer);
 
+  // Wakes all claims that wait for work of a lane: there may be much.
+  void look_again(const Namespace& ns, const LaneId& lane);
+
   // Claims under way: those that sleep, and those that are looking for work.
   std::size_t size() const;
   std::size_t asleep() const { return asleep_; }
@@ -78,6 +81,8 @@ class WorkWaiters {
   Waiter* first_free(const Waiter::Queue& queue, const Offer& offer,
                      const std::optional<WorkerId>& worker = {}) const;
   Waiter* choose(const Offer& offer, const std::optional<WorkerId>& worker = {}) const;
+  template <class Visit>
+  void each_of(const Namespace& ns, const LaneId& lane, Visit visit);
   bool offer_to_all(const Offer& offer);
 
   std::atomic<std::size_t> asleep_ = 0;

@@ -115,6 +115,24 @@ Async<void> add_quota(store::Store& store, const QuotaId& quota, std::vector<Obs
   co_return Result<void>{};
 }
 
+// As a word of a shell.
+std::string shell_quoted(const std::string& text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/:@+";
+  if (text.find_first_not_of(plain) == text.npos && !text.starts_with('-')) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+Obstacle paused_lane(const ExecutionInfo& info, const LanePause& pause) {
+  const auto in_namespace =
+      info.ns == default_namespace() ? std::string{} : " --namespace " + info.ns.str();
+  return {.reason = BlockingReason::paused_by_policy,
+          .detail = core::pause_detail(info.lane, pause),
+          .remedy = fmt::format("ff lanes resume {}{}", shell_quoted(info.lane.str()), in_namespace)};
+}
+
 std::string_view lost_lease(OwnershipState ownership) {
   switch (ownership) {
     case OwnershipState::unowned:
@@ -150,6 +168,9 @@ Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const Exe
                             Why& why) {
   const auto live = co_await workers.live(info.ns);
   FF_CO_TRY(live);
+  const auto paused = store.paused_lanes();
+  if (const auto* pause = paused->find(info.ns, info.lane))
+    why.obstacles.push_back(paused_lane(info, *pause));
   std::ptrdiff_t able = 0;
   std::ptrdiff_t of_other_kinds = 0;
   for (const auto& each : *live)
@@ -162,7 +183,11 @@ Async<void> explain_waiting(store::Store& store, WorkerCache& workers, const Exe
   if (info.policy.quota)
     if (auto added = co_await add_quota(store, *info.policy.quota, why.obstacles); !added)
       co_return added;
-  if (auto added = co_await add_pause(store, info, why.obstacles); !added) co_return added;
+  // What is shown of a paused lane is no pause of the execution's own.
+  const bool is_shown = paused->has(info.ns, info.lane) &&
+                        info.state_vector.blocking_reason == BlockingReason::paused_by_policy;
+  if (!is_shown)
+    if (auto added = co_await add_pause(store, info, why.obstacles); !added) co_return added;
   if (why.obstacles.empty())
     why.summary =
         fmt::format("nothing is in its way: it waits for its turn, and {} live {} can run it", able,

@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "base/text/hash.hpp"
 #include "base/try.hpp"
+#include "core/refusals.hpp"
 
 namespace ff {
 namespace {
@@ -64,9 +65,11 @@ void log_refused(const auto& wanted, const ExecutionId& id, const Error& error) 
             error.message);
 }
 
-store::TakeReady take_for(const auto& wanted, std::size_t max, const StartGate::Cycle& cycle) {
+// Without lanes, if all are paused.
+store::TakeReady take_for(const auto& wanted, std::size_t max, const StartGate::Cycle& cycle,
+                          const core::PausedLanes& paused) {
   return {.ns = wanted.ns,
-          .lanes = wanted.lanes,
+          .lanes = paused.open_of(wanted.ns, wanted.lanes),
           .capabilities = wanted.capabilities,
           .kinds = wanted.kinds,
           .max = max,
@@ -93,7 +96,9 @@ Async<ClaimReply> Scheduler::claim(const Claim& claim) {
   for (int vain = 0;
        vain < vain_rounds_max && failed < failed_rounds_max && reply.executions.empty();) {
     const auto closed = cycle.closed.size();
-    auto taken = co_await store_.run(take_for(claim, claim.max, cycle));
+    auto take = take_for(claim, claim.max, cycle, *store_.paused_lanes());
+    if (take.lanes.empty()) break;
+    auto taken = co_await store_.run(std::move(take));
     FF_CO_TRY(taken);
     if (taken->empty()) break;
     const auto chosen = co_await gate_.admit(cycle, std::move(*taken));
@@ -155,7 +160,9 @@ Async<GrantReply> Scheduler::grant(const Grant& grant) {
   int failed = 0;
   for (int vain = 0; vain < vain_rounds_max && failed < failed_rounds_max;) {
     const auto closed = cycle.closed.size();
-    auto taken = co_await store_.run(take_for(grant, 1, cycle));
+    auto take = take_for(grant, 1, cycle, *store_.paused_lanes());
+    if (take.lanes.empty()) break;
+    auto taken = co_await store_.run(std::move(take));
     FF_CO_TRY(taken);
     if (taken->empty()) break;
     const auto chosen = co_await gate_.admit(cycle, std::move(*taken));
@@ -195,6 +202,10 @@ Async<ClaimedExecution> Scheduler::claim(ClaimExecution claim) {
   // A held or ended execution skips the start gate: its claim is refused, or answered as before.
   std::vector<Chosen> chosen{{.id = claim.id}};
   if (!execution->worker && !is_terminal(execution->state)) {
+    const auto paused = store_.paused_lanes();
+    const auto* pause = paused->find(execution->ns, execution->lane);
+    if (pause && !execution->granted_to)
+      co_return core::refusals::lane_paused(claim.id, execution->lane, *pause);
     auto admitted =
         co_await gate_.admit_one(execution->ns, claim.id, core::needs_of(execution->policy));
     FF_CO_TRY(admitted);

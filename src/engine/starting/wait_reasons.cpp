@@ -53,6 +53,14 @@ Async<std::optional<Refused>> WaitReasons::of(const Namespace& ns, const core::N
   co_return co_await of(*needs.quota);
 }
 
+Async<std::optional<Refused>> WaitReasons::of(const Namespace& ns, const LaneId& lane,
+                                              const core::Needs& needs) {
+  if (const auto* pause = paused_lanes_->find(ns, lane))
+    co_return Refused{.reason = BlockingReason::paused_by_policy,
+                      .detail = core::pause_detail(lane, *pause)};
+  co_return co_await of(ns, needs);
+}
+
 Async<std::optional<Refused>> WaitReasons::of(const BudgetId& budget) {
   if (!budgets_.contains(budget)) {
     const auto check = co_await store_.run(core::CheckBudget{budget});
@@ -127,13 +135,13 @@ asio::awaitable<void> WaitReasons::show(std::span<ExecutionInfo> infos) {
   for (auto& info : infos) {
     if (!waits_for_worker(info)) continue;
     auto needs = core::needs_of(info.policy);
-    if (needs.empty()) continue;
+    if (needs.empty() && !paused_lanes_->has(info.ns, info.lane)) continue;
     all.push_back(std::move(needs));
     waiting.push_back(&info);
   }
   co_await look_up(all);
   for (std::size_t i = 0; i < waiting.size(); ++i) {
-    auto refused = co_await of(waiting[i]->ns, all[i]);
+    auto refused = co_await of(waiting[i]->ns, waiting[i]->lane, all[i]);
     if (refused && *refused)
       core::show_held_back(*waiting[i], (*refused)->reason, std::move((*refused)->detail));
   }
@@ -148,6 +156,8 @@ asio::awaitable<std::map<BlockingReason, std::uint64_t>> WaitReasons::show(
   for (const auto& group : waiting) all.push_back(group.needs);
   co_await look_up(all);
   for (const auto& group : waiting) {
+    // Work of a paused lane counts as waiting, whatever else is in its way.
+    if (paused_lanes_->has(group.ns, group.lane)) continue;
     const auto refused = co_await of(group.ns, group.needs);
     if (!refused || !*refused) continue;
     held_back[(*refused)->reason] += group.count;

@@ -23,6 +23,10 @@ class WaitReasons {
   // or quota that cannot be read is an error.
   Async<std::optional<Refused>> of(const Namespace& ns, const core::Needs& needs);
 
+  // The same for work of a lane, which may be paused.
+  Async<std::optional<Refused>> of(const Namespace& ns, const LaneId& lane,
+                                   const core::Needs& needs);
+
   // Shows it in the executions that wait. One whose budgets or quota cannot be read is left as it is.
   asio::awaitable<void> show(std::span<ExecutionInfo> infos);
 
@@ -54,6 +58,7 @@ class WaitReasons {
   Async<std::optional<Refused>> of(const QuotaId& quota);
 
   store::Store& store_;
+  std::shared_ptr<const core::PausedLanes> paused_lanes_ = store_.paused_lanes();
   WorkerCache& workers_;
   std::optional<Error> failure_;
   std::map<BudgetId, Result<std::optional<Refused>>> budgets_;

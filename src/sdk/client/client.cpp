@@ -464,6 +464,12 @@ Result<std::vector<WorkerStatus>> Client::workers(ListWorkers which) {
 Result<WorkerStatus> Client::worker(GetWorker which) { return call(std::move(which)); }
 Result<WorkerInfo> Client::drain_worker(DrainWorker which) { return call(std::move(which)); }
 
+Result<LanePauseReply> Client::pause_lane(PauseLane which) { return call(std::move(which)); }
+Result<LanePauseReply> Client::resume_lane(ResumeLane which) { return call(std::move(which)); }
+Result<LaneList> Client::lanes(ListLanes which) { return call(std::move(which)); }
+Result<AuditPage> Client::audit(ReadAudit which) { return call(std::move(which)); }
+Result<Identity> Client::whoami() { return call(WhoAmI{}); }
+
 // ---- Events -------------------------------------------------------------------------------------
 
 Result<EventPage> Client::events(ReadEvents which) {

@@ -349,6 +349,10 @@ void EmbeddedStore::route(store::Call<Backup>& call, Mail&) {
   });
 }
 
+void EmbeddedStore::route(store::Call<ReadAudit>& call, Mail&) {
+  read_aside(call, [this](const ReadAudit& query) { return read_audit(*database_, query); });
+}
+
 template <class Query, class Op, class Join>
 void EmbeddedStore::ask_all(Query query, store::Call<Op>& call, Mail& mail, Join join) {
   using Share = typename Query::Reply;

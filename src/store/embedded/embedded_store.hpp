@@ -27,6 +27,9 @@ class EmbeddedStore final : public store::Store {
   PartitionIndex partition_count() const override { return partition_count_; }
   TimePoint now() const override { return clock_.now(); }
   Result<void> health() const override;
+  std::shared_ptr<const core::PausedLanes> paused_lanes() const override {
+    return resources_->paused_lanes();
+  }
 
  private:
   // Calls on their way to the threads that answer them.
@@ -62,6 +65,7 @@ class EmbeddedStore final : public store::Store {
   void route(store::Call<GetInputs>& call, Mail& mail);
   void route(store::Call<store::RetentionDue>& call, Mail& mail);
   void route(store::Call<Backup>& call, Mail& mail);
+  void route(store::Call<ReadAudit>& call, Mail& mail);
   void route(store::Call<store::PeekReady>& call, Mail& mail);
   void route(store::Call<store::CountWaiting>& call, Mail& mail);
   void route(store::Call<store::FindBlocked>& call, Mail& mail);

@@ -68,6 +68,12 @@ inline std::string quota(std::string_view tag, const QuotaId& id) {
 }
 inline std::string workers(std::string_view tag) { return fmt::format("ff:workers:{}", tag); }
 
+// The paused lanes of a store, and its audit log, are each in one place.
+inline constexpr std::string_view lanes_tag = "{lanes}";
+inline std::string paused_lanes() { return fmt::format("ff:lanes:{}:paused", lanes_tag); }
+inline constexpr std::string_view audit_tag = "{audit}";
+inline std::string audit_log() { return fmt::format("ff:audit:{}", audit_tag); }
+
 // Of workers of the published contract: a set of instances, and of each instance a record and a sign of
 // life. Older programs of it have one set for all, and no namespace in the names.
 inline std::string contract_workers(const Namespace& ns) {
@@ -93,6 +99,10 @@ inline constexpr std::string_view partition_config = "ff:config:partitions";
 inline constexpr char queue_separator = '\x1e';
 inline std::string queue(const Namespace& ns, const LaneId& lane) {
   return ns == default_namespace() ? lane.str() : ns.str() + queue_separator + lane.str();
+}
+// The name of a lane among the paused ones always has its namespace.
+inline std::string paused_lane(const Namespace& ns, const LaneId& lane) {
+  return ns.str() + queue_separator + lane.str();
 }
 
 }  // namespace ff::valkey_store::keys

@@ -33,6 +33,16 @@ std::string index_of(const QuotaId*, const std::optional<Namespace>& ns) {
   return ns ? "quotas:" + ns->str() : "quota_policies";
 }
 
+// "ms-number", as Valkey makes the ids of a stream's entries.
+std::optional<std::pair<std::int64_t, std::uint64_t>> parse_stream_id(std::string_view text) {
+  const auto dash = text.find('-');
+  if (dash == text.npos) return std::nullopt;
+  const auto ms = parse_number<std::int64_t>(text.substr(0, dash));
+  const auto number = parse_number<std::uint64_t>(text.substr(dash + 1));
+  if (!ms || *ms < 0 || !number) return std::nullopt;
+  return std::pair{*ms, *number};
+}
+
 template <class Id>
 const std::vector<keys::Partition>& places_of(const keys::Places& places) {
   if constexpr (std::is_same_v<Id, BudgetId>)
@@ -64,6 +74,11 @@ keys::Address Resources::address_of(const Subject& subject) const {
     auto place = place_in(places.quotas, quota->uuid());
     auto key = keys::quota(place.tag, *quota);
     return {.place = std::move(place), .key = std::move(key)};
+  }
+  if (const auto* of_store = std::get_if<OfStore>(&subject)) {
+    const bool is_audit = *of_store == OfStore::audit;
+    return {.place = keys::Partition(std::string(is_audit ? keys::audit_tag : keys::lanes_tag)),
+            .key = is_audit ? keys::audit_log() : keys::paused_lanes()};
   }
   keys::Partition place(keys::workers_tag(std::get<Namespace>(subject)));
   auto key = keys::workers(place.tag);
@@ -340,6 +355,58 @@ Async<std::vector<WorkerInfo>> Resources::answer(core::LiveWorkers query) {
   co_return workers;
 }
 
+// ---- Lanes and the audit log ----------------------------------------------------------------------
+
+Async<std::size_t> Resources::answer(core::RefreshPausedLanes) {
+  co_return co_await parts_.lanes.refresh();
+}
+
+// A program of another version, or of another kind, may have written entries that are none.
+Async<AuditPage> Resources::answer(ReadAudit query) {
+  constexpr std::size_t chunk_max = 1'000;
+  const auto address = address_of(OfStore::audit);
+  std::string end = "+";
+  // A cursor is the id of the last entry that was looked at.
+  if (query.until) end = fmt::format("({}-0", query.until->time_since_epoch().count());
+  if (query.after) {
+    const auto place = parse_stream_id(*query.after);
+    if (!place) co_return core::wrong_audit_cursor();
+    if (!query.until || place->first < query.until->time_since_epoch().count())
+      end = '(' + *query.after;
+  }
+  const auto begin = query.since ? std::to_string(query.since->time_since_epoch().count()) : "-";
+  AuditPage page;
+  if (query.until && *query.until <= TimePoint{}) co_return page;
+  for (std::size_t looked_at = 0; looked_at < core::audit_looked_at_max;) {
+    const auto wanted = std::min(chunk_max, query.who || query.what || query.ns
+                                                ? chunk_max
+                                                : query.limit - page.entries.size());
+    Request request{.command = {"XREVRANGE", address.key, end, begin, "COUNT",
+                                std::to_string(wanted)},
+                    .route = address.place.slot};
+    const auto reply = co_await parts_.client.run(parts_.functions.unless_down(std::move(request)));
+    FF_CO_TRY(reply);
+    if (const auto* error = reply->as_error()) co_return server_error(*error);
+    const auto* stored = reply->as_array();
+    if (!stored) co_return malformed("XREVRANGE");
+    page.next.reset();
+    for (const auto& each : *stored) {
+      auto entry = parse_audit_entry(each);
+      if (!entry) continue;
+      ++looked_at;
+      page.next = entry->id;
+      if (core::matches(query, *entry)) page.entries.push_back(std::move(*entry));
+      if (page.entries.size() == query.limit) co_return page;
+    }
+    if (stored->size() < wanted || !page.next) {
+      page.next.reset();
+      co_return page;
+    }
+    end = '(' + *page.next;
+  }
+  co_return page;
+}
+
 // ---- Routes ---------------------------------------------------------------------------------------
 
 template <class Op>
@@ -360,7 +427,7 @@ void Resources::run(store::Call<Op>& call) {
 
 void Resources::start(store::AnyCall& any) {
   any.visit([this]<class Op>(store::Call<Op>& call) {
-    if constexpr (store::OfResource<Op>)
+    if constexpr (store::OfResource<Op> || std::is_same_v<Op, ReadAudit>)
       run(call);
     else
       FF_ASSERT(!"an operation on something else");

@@ -1,11 +1,12 @@
-// Budgets, quotas and workers of a store on Valkey. Each budget and each quota lives in a partition of its
-// kind, the workers of a namespace in one of their own.
+// Budgets, quotas, workers, paused lanes and the audit log of a store on Valkey. Each budget and each quota lives in a
+// partition of its kind, the workers of a namespace in one of their own; the others have one place each.
 #pragma once
 
 #include <atomic>
 #include <memory>
 
 #include "store/store.hpp"
+#include "store/valkey/caches/paused_lanes_mirror.hpp"
 #include "store/valkey/calls/functions.hpp"
 #include "store/valkey/calls/sent_call.hpp"
 
@@ -19,6 +20,7 @@ class Resources {
     Functions& functions;
     const ServerClock& clock;
     Confirmations* confirmations;  // none: what the server answers counts as safe
+    PausedLanesMirror& lanes;
   };
   explicit Resources(Parts parts);
 
@@ -63,6 +65,8 @@ class Resources {
   Async<std::vector<ExecutionId>> answer(core::LedgerOf query);
   Async<bool> answer(core::ReconcileBudgets query);
   Async<Done> answer(core::ReconcileQuotas query);
+  Async<std::size_t> answer(core::RefreshPausedLanes query);
+  Async<AuditPage> answer(ReadAudit query);
 
   Parts parts_;
   std::string calls_;  // of this store alone

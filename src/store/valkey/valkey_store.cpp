@@ -50,6 +50,7 @@ void ValkeyStore::break_off() {
   if (!background_.stop()) return;
   stopped_.wake();
   copy_.wake();
+  lanes_.look();
   if (subscriber_) subscriber_->close();
   if (confirmations_) confirmations_->close();
   client_->close();
@@ -84,9 +85,12 @@ Async<void> ValkeyStore::prepare() {
   FF_CO_TRY(co_await set_clock());
   FF_CO_TRY(co_await key_rings_.install());
   co_await subscribe();
+  if (const auto paused = co_await lanes_.refresh(); !paused)
+    log::warn("which lanes are paused cannot be read now: {}", paused.error().message);
   FF_CO_TRY(co_await copy_.look_for_ready(functions_.all_partitions()));
   background_.spawn([this] { return copy_.keep_up(); });
   background_.spawn([this] { return follow_server(); });
+  background_.spawn([this] { return lanes_.keep_up(); });
   co_return Result<void>{};
 }
 
@@ -97,13 +101,22 @@ asio::awaitable<void> ValkeyStore::subscribe() {
   std::vector<std::string> channels;
   for (const auto* places : {&executions, &budgets, &quotas})
     for (const auto& place : *places) channels.push_back(keys::events(place.tag));
+  const auto of_lanes = keys::events(keys::lanes_tag);
+  channels.push_back(of_lanes);
   valkey::Subscriber::Handlers handlers{
-      .on_message = [this](std::string_view, std::string_view text) { copy_.hear(text); },
+      .on_message =
+          [this, of_lanes](std::string_view channel, std::string_view text) {
+            if (channel == of_lanes)
+              lanes_.look();
+            else
+              copy_.hear(text);
+          },
       .on_gap =
           [this] {
             ++subscriptions_;
             subscribed_.wake();
             copy_.note_gap();
+            lanes_.look();
           }};
   subscriber_ =
       std::make_unique<valkey::Subscriber>(*client_, std::move(channels), std::move(handlers));
@@ -153,7 +166,7 @@ std::string ValkeyStore::list_cursor(TimePoint created_at, const ExecutionId& id
 void ValkeyStore::start(std::vector<store::AnyCall> calls) {
   for (auto& any : calls)
     any.visit([&]<class Op>(store::Call<Op>& call) {
-      if constexpr (store::OfResource<Op>)
+      if constexpr (store::OfResource<Op> || std::is_same_v<Op, ReadAudit>)
         resources_.start(any);
       else if constexpr (store::OfKeyRing<Op>)
         key_rings_.start(call);

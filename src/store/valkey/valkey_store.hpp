@@ -7,6 +7,7 @@
 #include "store/valkey/background.hpp"
 #include "store/valkey/caches/local_copy.hpp"
 #include "store/valkey/caches/own_event_filter.hpp"
+#include "store/valkey/caches/paused_lanes_mirror.hpp"
 #include "store/valkey/caches/server_clock.hpp"
 #include "store/valkey/calls/functions.hpp"
 #include "store/valkey/confirmations.hpp"
@@ -26,10 +27,14 @@ class ValkeyStore final : public store::Store {
   ~ValkeyStore() override;
 
   void start(std::vector<store::AnyCall> calls) override;
-  void set_sinks(store::Sinks sinks) override { copy_.set_sinks(std::move(sinks)); }
+  void set_sinks(store::Sinks sinks) override {
+    lanes_.set_sink(sinks.on_paused_lanes);
+    copy_.set_sinks(std::move(sinks));
+  }
   asio::awaitable<void> catch_up_with_events() override { return own_events_.catch_up(); }
   PartitionIndex partition_count() const override { return functions_.partition_count(); }
   TimePoint now() const override { return clock_.now(); }
+  std::shared_ptr<const core::PausedLanes> paused_lanes() const override { return lanes_.paused(); }
   void break_off() override;
   std::string list_cursor(TimePoint created_at, const ExecutionId& id) const override;
   Result<void> health() const override { return {}; }
@@ -64,11 +69,14 @@ class ValkeyStore final : public store::Store {
                           .copy = copy_,
                           .own_events = own_events_,
                           .confirmations = confirmations_.get()}};
+  PausedLanesMirror lanes_{
+      {.background = background_, .client = *client_, .functions = functions_}};
   Resources resources_{{.background = background_,
                         .client = *client_,
                         .functions = functions_,
                         .clock = clock_,
-                        .confirmations = confirmations_.get()}};
+                        .confirmations = confirmations_.get(),
+                        .lanes = lanes_}};
   KeyRings key_rings_{{.background = background_,
                        .client = *client_,
                        .functions = functions_,

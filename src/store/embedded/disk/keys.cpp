@@ -289,4 +289,21 @@ Result<EffectKey> parse_effect(std::string_view key) {
                    .text = std::string(rest.substr(sizeof(PartitionIndex)))};
 }
 
+std::string lane_pause(const Namespace& ns, const LaneId& lane) {
+  return Key(lane_pause_prefix).text(ns.str()).raw(lane.str()).take();
+}
+Result<LanePauseKey> parse_lane_pause(std::string_view key) {
+  auto rest = key.substr(std::min<std::size_t>(key.size(), 1));
+  auto ns = Namespace::parse(std::string(take_text(rest)));
+  auto lane = LaneId::parse(std::string(rest));
+  if (!ns || !lane) return unknown_form();
+  return LanePauseKey{.ns = std::move(*ns), .lane = std::move(*lane)};
+}
+
+std::string audit(std::uint64_t number) { return Key(audit_prefix).number(number).take(); }
+Result<std::uint64_t> parse_audit(std::string_view key) {
+  if (key.size() != 1 + sizeof(std::uint64_t)) return unknown_form();
+  return big_endian<std::uint64_t>(key.substr(1));
+}
+
 }  // namespace ff::embedded::keys

@@ -34,6 +34,8 @@
 //              | 'q' quota                               a quota
 //              | 'u' quota at:be64 token                 a start that counts in its window
 //              | 'o' partition:be16 effect               an effect that is to be carried out
+//              | 'P' text(ns) lane                       the pause of a lane
+//              | 'A' number:be64                         an entry of the audit log; numbers have no gaps
 //              | 'k'                                     the secrets that sign waitpoint tokens
 //   execution := partition:be16 uuid:16
 //   flow      := partition:be16 uuid:16
@@ -81,6 +83,8 @@ inline constexpr std::string_view dedup_until_prefix = "f";
 inline constexpr std::string_view quota_prefix = "q";
 inline constexpr std::string_view place_prefix = "u";
 inline constexpr std::string_view effect_prefix = "o";
+inline constexpr std::string_view lane_pause_prefix = "P";
+inline constexpr std::string_view audit_prefix = "A";
 inline constexpr std::string_view edge_in_prefix = "E";
 inline constexpr std::string_view edge_out_prefix = "O";
 inline constexpr std::string_view streams_prefix = "S";
@@ -216,5 +220,15 @@ struct PlaceKey {
   core::WindowEntry place;
 };
 Result<PlaceKey> parse_place(std::string_view key);
+
+std::string lane_pause(const Namespace& ns, const LaneId& lane);
+struct LanePauseKey {
+  Namespace ns;
+  LaneId lane;
+};
+Result<LanePauseKey> parse_lane_pause(std::string_view key);
+
+std::string audit(std::uint64_t number);
+Result<std::uint64_t> parse_audit(std::string_view key);
 
 }  // namespace ff::embedded::keys

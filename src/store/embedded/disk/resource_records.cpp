@@ -157,6 +157,50 @@ Result<core::KeyRing> decode_key_ring(std::string_view bytes) {
   return ring;
 }
 
+std::string encode(const LanePause& pause) {
+  proto::LanePause out;
+  out.set_by(pause.by);
+  out.set_since_ms(ms_of(pause.since));
+  out.set_reason(pause.reason);
+  return out.SerializeAsString();
+}
+
+Result<LanePause> decode_lane_pause(std::string_view bytes) {
+  proto::LanePause stored;
+  if (!parse(stored, bytes)) return damaged("the record of a paused lane");
+  return LanePause{
+      .by = stored.by(), .since = time_of(stored.since_ms()), .reason = stored.reason()};
+}
+
+std::string encode(const AuditEntry& entry) {
+  proto::AuditEntry out;
+  out.set_at_ms(ms_of(entry.at));
+  out.set_who(entry.who);
+  out.set_from(entry.from);
+  if (entry.ns) out.set_namespace_(entry.ns->str());
+  out.set_what(entry.what);
+  out.set_subject(entry.subject);
+  out.mutable_details()->insert(entry.details.begin(), entry.details.end());
+  out.set_outcome(entry.outcome);
+  return out.SerializeAsString();
+}
+
+Result<AuditEntry> decode_audit_entry(std::string_view bytes) {
+  proto::AuditEntry stored;
+  RecordReader read;
+  if (!parse(stored, bytes)) return damaged("an entry of the audit log");
+  AuditEntry entry{.at = time_of(stored.at_ms()),
+                   .who = stored.who(),
+                   .from = stored.from(),
+                   .what = stored.what(),
+                   .subject = stored.subject(),
+                   .details = {stored.details().begin(), stored.details().end()},
+                   .outcome = stored.outcome()};
+  if (stored.has_namespace_()) entry.ns = read.text<Namespace>(stored.namespace_());
+  if (!read.ok()) return damaged("an entry of the audit log");
+  return entry;
+}
+
 std::string encode(const Spending& spending) {
   proto::Spending out;
   write(spending.amounts, *out.mutable_amounts());

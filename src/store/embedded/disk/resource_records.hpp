@@ -20,6 +20,13 @@ Result<core::Quota> decode_quota(const QuotaId& id, std::string_view bytes);
 std::string encode(const core::KeyRing& ring);
 Result<core::KeyRing> decode_key_ring(std::string_view bytes);
 
+std::string encode(const LanePause& pause);
+Result<LanePause> decode_lane_pause(std::string_view bytes);
+
+// An entry of the audit log, without its id.
+std::string encode(const AuditEntry& entry);
+Result<AuditEntry> decode_audit_entry(std::string_view bytes);
+
 // Amounts that one execution spent of a budget. They count until the budget is reset once more.
 struct Spending {
   Amounts amounts;

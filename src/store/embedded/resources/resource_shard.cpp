@@ -5,6 +5,8 @@ namespace ff::embedded {
 Result<void> ResourceShard::restore() {
   if (auto restored = budgets_.restore(parts_.writing.database); !restored) return restored;
   if (auto restored = quotas_.restore(parts_.writing.database); !restored) return restored;
+  if (auto restored = lanes_.restore(parts_.writing.database); !restored) return restored;
+  if (auto restored = audit_log_.restore(parts_.writing.database); !restored) return restored;
   return key_ring_.restore(parts_.writing.database, parts_.waitpoint_secret);
 }
 
@@ -34,6 +36,10 @@ Result<typename Op::Reply> ResourceShard::execute(const Op& operation, Turn& tur
     return budgets_.execute(operation, turn);
   else if constexpr (requires { quotas_.execute(operation, turn); })
     return quotas_.execute(operation, turn);
+  else if constexpr (Op::row.owner == Owner::lane)
+    return lanes_.execute(operation, turn);
+  else if constexpr (Op::row.owner == Owner::audit)
+    return audit_log_.execute(operation, turn);
   else if constexpr (store::OfKeyRing<Op>)
     return key_ring_.execute(operation, turn);
   else

@@ -1,9 +1,11 @@
-// The desk: one thread that owns all budgets, quotas, the list of workers and the key ring, as a shard owns
-// executions.
+// The desk: one thread that owns all budgets, quotas, the list of workers, the key ring, the paused lanes and the audit
+// log, as a shard owns executions.
 #pragma once
 
 #include "store/embedded/commit/mailbox.hpp"
+#include "store/embedded/resources/audit_log.hpp"
 #include "store/embedded/resources/budgets.hpp"
+#include "store/embedded/resources/lanes.hpp"
 #include "store/embedded/resources/quotas.hpp"
 #include "store/embedded/resources/stored_key_ring.hpp"
 #include "store/embedded/resources/workers.hpp"
@@ -36,6 +38,7 @@ class ResourceShard {
   }
 
   void start(std::vector<ResourceCall> calls) { mailbox_.put(std::move(calls)); }
+  store::PausedLanesCopy::Set paused_lanes() const { return lanes_.paused(); }
   void stop() { mailbox_.stop(); }  // finishes what is in the mailbox
 
  private:
@@ -51,6 +54,8 @@ class ResourceShard {
   Budgets budgets_;
   Quotas quotas_;
   Workers workers_;
+  Lanes lanes_{[this] { parts_.writing.sinks.on_paused_lanes(); }};
+  AuditLog audit_log_;
   StoredKeyRing key_ring_;
   TimePoint last_now_{};           // time never runs backwards in here
   Mailbox<ResourceCall> mailbox_;  // last: its thread uses all of the above

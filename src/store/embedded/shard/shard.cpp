@@ -147,25 +147,6 @@ Result<typename Command::Reply> Shard::change(Command command, Batch& batch) {
   return std::move(plan->reply);
 }
 
-// What it reads and leaves as it is does not stay in memory, where it would take the place of what is in use.
-template <class Command>
-Result<typename Command::Reply> Shard::change_in_passing(Command command, Batch& batch) {
-  is_passing_ = true;
-  auto reply = change(std::move(command), batch);
-  is_passing_ = false;
-  for (const auto& id : std::exchange(passed_, {}))
-    if (const auto* record = hot_.find(id); record && record->changed_in == 0) hot_.erase(id);
-  return reply;
-}
-
-Result<core::CheckReply> Shard::execute(core::CheckNode command, Batch& batch) {
-  return change_in_passing(std::move(command), batch);
-}
-
-Result<core::CheckFlowReply> Shard::execute(core::CheckFlow command, Batch& batch) {
-  return change_in_passing(std::move(command), batch);
-}
-
 void Shard::carry_out(Decided decided, Batch& batch) {
   // Before the first change of the plan: it is written as a whole.
   for (const auto& change : decided.changes)
@@ -533,7 +514,6 @@ Result<HotRecord*> Shard::find_record(const ExecutionId& id) {
     if (!*bytes) continue;
     auto execution = decode(id, **bytes);
     FF_TRY(execution);
-    if (is_passing_) passed_.push_back(id);
     return &hot_.put({.execution = std::move(*execution)});
   }
   return nullptr;

@@ -117,8 +117,6 @@ class Shard final : core::PartitionView {
   Result<StepList> execute(const ListSteps& query, Batch& batch);
   Result<Done> execute(const store::SettleEffects& command, Batch& batch);
   Result<FlowInfo> execute(const core::ReadFlow& query, Batch& batch);
-  Result<core::CheckReply> execute(core::CheckNode command, Batch& batch);
-  Result<core::CheckFlowReply> execute(core::CheckFlow command, Batch& batch);
   Result<StreamPage> execute(const store::ReadFrames& query, Batch& batch);
   Result<StreamList> execute(const ListStreams& query, Batch& batch);
   Result<AttemptFrames> execute(const store::ReadAttemptFrames& query, Batch& batch);
@@ -130,8 +128,6 @@ class Shard final : core::PartitionView {
   void skip_lost_epochs(const ExecutionId& id);
   template <class Command>
   Result<typename Command::Reply> change(Command command, Batch& batch);
-  template <class Command>
-  Result<typename Command::Reply> change_in_passing(Command command, Batch& batch);
   struct Decided {
     std::vector<core::Change> changes;
     std::vector<core::Effect> effects;
@@ -241,8 +237,6 @@ class Shard final : core::PartitionView {
   TimePoint last_now_{};            // time never runs backwards in here
   bool based_on_unsynced_ = false;  // what the current call answers must wait
   bool starts_execution_ = false;   // the current call, which only depends on the state of a flow
-  bool is_passing_ = false;         // the current call, which looks at all executions in turn
-  std::vector<ExecutionId> passed_;  // that it read from disk
   Mailbox<ShardCall> mailbox_;      // last: its thread uses all of the above
 };
 

@@ -36,7 +36,7 @@ class Check {
          {&Check::live, &Check::ended, &Check::belongings, &Check::by_time, &Check::by_tag,
           &Check::retention, &Check::flows, &Check::flow_indexes, &Check::idempotency, &Check::counts, &Check::budgets, &Check::ledgers,
           &Check::reports, &Check::reports_by_time, &Check::quotas, &Check::windows,
-          &Check::effects, &Check::key_ring})
+          &Check::effects, &Check::key_ring, &Check::lane_pauses, &Check::audit_log})
       FF_TRY((this->*step)());
     return std::move(report_);
   }
@@ -488,6 +488,34 @@ class Check {
     const auto ring = decode_key_ring(**bytes);
     if (!ring) problem(ring.error().message);
     return {};
+  }
+
+  Result<void> lane_pauses() {
+    return each(keys::lane_pause_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  const auto at = keys::parse_lane_pause(key);
+                  if (!at) return problem("a paused lane has a key of an unknown form"), Result<void>{};
+                  const auto pause = decode_lane_pause(value);
+                  if (!pause) problem(pause.error().message);
+                  return {};
+                });
+  }
+
+  Result<void> audit_log() {
+    std::optional<std::uint64_t> last;
+    return each(keys::audit_prefix,
+                [&](std::string_view key, std::string_view value) -> Result<void> {
+                  const auto number = keys::parse_audit(key);
+                  if (!number)
+                    return problem("an entry of the audit log has a key of an unknown form"),
+                           Result<void>{};
+                  if (last && *number != *last + 1)
+                    problem(fmt::format("the audit log has no entry {}", *last + 1));
+                  last = *number;
+                  const auto entry = decode_audit_entry(value);
+                  if (!entry) problem(entry.error().message);
+                  return {};
+                });
   }
 
   const Database& database_;

@@ -372,6 +372,11 @@ std::unexpected<Error> refused(const ResourceContext& context, const std::vector
     case Errc::resource_exhausted:
       if (budget) return refusals::too_many_budgets(context.ns);
       if (quota) return refusals::too_many_quotas(context.ns);
+      if (std::holds_alternative<OfStore>(context.subject)) {
+        const bool of_store = reply.size() > 2 && text_in(reply[2]) == "store";
+        if (of_store) return refusals::too_many_paused_lanes();
+        return refusals::too_many_paused_lanes(context.ns);
+      }
       return refusals::too_many_workers(context.ns);
     case Errc::invalid_input:
       if (budget && reply.size() > 2 && text_in(reply[2]) == "dimensions")

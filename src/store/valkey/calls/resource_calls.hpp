@@ -3,16 +3,22 @@
 #pragma once
 
 #include "store/valkey/calls/calls.hpp"
+#include "store/valkey/calls/operator_calls.hpp"
 
 namespace ff::valkey_store {
 
 // Identifies the partition that an operation is sent to.
-using Subject = std::variant<BudgetId, QuotaId, Namespace>;  // the namespace: of workers
+enum class OfStore : std::uint8_t { lanes, audit };                   // the only ones of a store
+using Subject = std::variant<BudgetId, QuotaId, Namespace, OfStore>;  // the namespace: of workers
 
 template <store::OfResource Op>
 Subject subject_of(const Op& op) {
   if constexpr (Op::row.owner == Owner::worker)
     return op.ns;
+  else if constexpr (Op::row.owner == Owner::lane)
+    return OfStore::lanes;
+  else if constexpr (Op::row.owner == Owner::audit)
+    return OfStore::audit;
   else if constexpr (requires { op.budget; })
     return op.budget;
   else if constexpr (requires { op.quota; })

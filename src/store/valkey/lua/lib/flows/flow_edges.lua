@@ -92,7 +92,6 @@ end
 
 -- Records of the edges into a node, from a place on.
 function flow_edges.records(x, first, count)
-  if count == 0 then return '' end  -- GETRANGE takes an end of -1 for the last byte
   local start = first * from_bytes
   local all = x.f.from
   if not x.f.edges_in then
