@@ -281,6 +281,14 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
     const auto& ticket = exchange.found->url_fields.at("ticket").get_string();
     exchange.caller = {.name = "ticket", .roles = {}};
     exchange.ticket = std::string(ticket);
+  } else if (audience == Audience::logins) {
+    FF_TRY(refuse_foreign_page(header, target->authority));
+    FF_TRY(admit_session(parser, target->authority, exchange));
+  } else if (!open && !access->is_open() && header.count(beast::http::field::authorization) == 0 &&
+             header.count(beast::http::field::cookie) > 0) {
+    FF_TRY(admit_session(parser, target->authority, exchange));
+    if (exchange.session.empty())
+      FF_TRY(access->admit("", SystemClock().now()));
   } else if (!open) {
     auto caller = access->admit(header[beast::http::field::authorization], SystemClock().now());
     FF_TRY(caller);
@@ -289,10 +297,15 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   FF_TRY(found);
   const auto& route = *exchange.found->route;
   FF_TRY(check_rate(route));
+  if (route.is_audited) exchange.caller.from = address().to_string();
   if (!by_ticket && !exchange.caller.may(route.endpoint.role))
     return fail(Errc::permission_denied,
                 fmt::format("token '{}' may not do this; it takes one with the role {}",
                             printable(exchange.caller.name), to_string(route.endpoint.role)));
+  if (!by_ticket && route.shows_payloads && !exchange.caller.sees_payloads)
+    return fail(Errc::permission_denied,
+                fmt::format("token '{}' may not see payloads, results, signals or streams",
+                            printable(exchange.caller.name)));
   const bool sends_body = parser.chunked() || parser.content_length().value_or(0) > 0;
   if (sends_body && !has_body(route.endpoint.method))
     return fail(Errc::invalid_input,
@@ -303,14 +316,69 @@ Result<void> Connection::admit(const RequestParser& parser, Exchange& exchange) 
   return {};
 }
 
+// Of a request that presents a login session: who it is. A login needs none, and a logout of a session that is over
+// succeeds.
+Result<void> Connection::admit_session(const RequestParser& parser, std::string_view authority,
+                                       Exchange& exchange) {
+  const auto& header = parser.get();
+  const bool logs_in =
+      exchange.found && exchange.found->route->endpoint.path == login_endpoint.path;
+  if (logs_in) return {};
+  const bool logs_out =
+      exchange.found && exchange.found->route->endpoint.path == logout_endpoint.path;
+  auto session = presented_session(header);
+  if (!session && logs_out) return {};
+  FF_TRY(session);
+  if (session->empty()) return {};
+  auto caller = context_.sessions.admit(*context_.credentials().access, *session,
+                                        SystemClock().now());
+  if (!caller && logs_out) return {};
+  FF_TRY(caller);
+  FF_TRY(check_session_request(header, authority, *session));
+  if (exchange.found && exchange.found->route->endpoint.role == Role::work)
+    return fail(Errc::permission_denied,
+                "a login session is for people; workers send their token as Authorization: Bearer "
+                "TOKEN");
+  exchange.caller = std::move(*caller);
+  exchange.session = std::move(*session);
+  return {};
+}
+
+Response Connection::log_in(Exchange& exchange, const Request& request) {
+  const auto now = SystemClock().now();
+  const auto authorization = read_login(request);
+  if (!authorization) return error_response(authorization.error());
+  auto opened = context_.sessions.open(*context_.credentials().access, *authorization, now);
+  if (!opened) return error_response(opened.error());
+  auto response = login_response(opened->caller);
+  response.set(beast::http::field::set_cookie,
+               cookie_of(opened->id, *opened->caller.expires_at - now, is_secure()));
+  exchange.caller = std::move(opened->caller);
+  return response;
+}
+
+Response Connection::log_out(const Exchange& exchange) {
+  if (!exchange.session.empty()) {
+    context_.sessions.close(exchange.session);
+    context_.on_session_end();
+  }
+  auto response = status_response("logged_out");
+  response.set(beast::http::field::set_cookie, cookie_that_ends(is_secure()));
+  return response;
+}
+
+asio::ip::address Connection::address() {
+  error_code ignored;
+  return stream_.tcp().socket().remote_endpoint(ignored).address();
+}
+
 Result<void> Connection::check_rate(const Route& route) {
   RateLimit* limit = nullptr;
   if (route.audience == Audience::token_holders) limit = &context_.waitpoint_rate;
   if (route.audience == Audience::webhooks) limit = &context_.webhook_rate;
+  if (route.audience == Audience::logins) limit = &context_.login_rate;
   if (!limit) return {};
-  error_code ignored;
-  const auto address = stream_.tcp().socket().remote_endpoint(ignored).address();
-  if (limit->take(address, SteadyClock::now())) return {};
+  if (limit->take(address(), SteadyClock::now())) return {};
   return fail(Errc::resource_exhausted,
               "too many requests came from this address; try again in a moment");
 }
@@ -335,6 +403,12 @@ asio::awaitable<bool> Connection::answer(Exchange& exchange, Request request) {
   const auto& route = *exchange.found->route;
   if (route.audience == Audience::webhooks) {
     auto response = co_await or_apologise(route, run_webhook(exchange, std::move(request)));
+    if (closing_) exchange.keep = Keep::close;
+    co_return co_await send(exchange, std::move(response), exchange.keep);
+  }
+  if (route.audience == Audience::logins) {
+    auto response = route.endpoint.path == login_endpoint.path ? log_in(exchange, request)
+                                                               : log_out(exchange);
     if (closing_) exchange.keep = Keep::close;
     co_return co_await send(exchange, std::move(response), exchange.keep);
   }
@@ -401,7 +475,7 @@ asio::awaitable<Response> Connection::run_admitted(Exchange& exchange, Engine& e
                                                    RequestFields fields) {
   const auto& route = *exchange.found->route;
   if (!route.may_wait) {
-    auto response = co_await or_apologise(route, http::run(route, engine, std::move(fields)));
+    auto response = co_await or_apologise(route, http::run(route, engine, std::move(fields), &exchange.caller));
     if (route.endpoint.path == endpoint<GetMetrics>.path && response.result() == Status::ok)
       response.body() += context_.metrics.text({.connections = context_.connections.used(),
                                                 .long_polls = context_.long_polls.used(),
@@ -419,7 +493,8 @@ asio::awaitable<Response> Connection::run_admitted(Exchange& exchange, Engine& e
   }
   Response response;
   co_await unless_in_vain(
-      set(response, or_apologise(route, http::run(route, engine, std::move(fields)))));
+      set(response,
+          or_apologise(route, http::run(route, engine, std::move(fields), &exchange.caller))));
   co_return response;
 }
 
@@ -537,7 +612,10 @@ std::string Connection::cors_lines(const Exchange& exchange) const {
 // A stream outlives the check of its request: its token may have expired or been revoked since.
 bool Connection::is_still_admitted(Exchange& exchange) const {
   if (!exchange.ticket.empty()) return true;  // the engine checks it at each read
-  auto caller = context_.credentials().access->admit(exchange.authorization, SystemClock().now());
+  const auto access = context_.credentials().access;
+  const auto now = SystemClock().now();
+  auto caller = exchange.session.empty() ? access->admit(exchange.authorization, now)
+                                         : context_.sessions.admit(*access, exchange.session, now);
   if (!caller || caller->ns != exchange.caller.ns ||
       !caller->may(exchange.found->route->endpoint.role))
     return false;

@@ -49,6 +49,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     std::string target = {};
     std::string authorization = {};  // the header, of an event stream
     std::string ticket = {};         // instead of it
+    std::string session = {};        // instead of both: of a browser
     std::string allowed_origin = {};  // of a page that may read the response
     Caller caller = {};
     std::optional<Found> found = {};  // none until it is known
@@ -60,6 +61,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<error_code> read_header(RequestParser& parser);
   asio::awaitable<Result<void>> read_body(RequestParser& parser, const Route& route);
   Result<void> admit(const RequestParser& parser, Exchange& exchange);
+  asio::ip::address address();  // the client's
   Result<void> check_rate(const Route& route);
   asio::awaitable<bool> answer(Exchange& exchange, Request request);
   struct WaitingShare {
@@ -70,6 +72,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<Response> run(Exchange& exchange, Engine& engine, RequestFields fields);
   asio::awaitable<Response> run_admitted(Exchange& exchange, Engine& engine, RequestFields fields);
   asio::awaitable<Response> or_apologise(const Route& route, asio::awaitable<Response> running);
+  Result<void> admit_session(const RequestParser& parser, std::string_view authority,
+                             Exchange& exchange);
+  Response log_in(Exchange& exchange, const Request& request);
+  Response log_out(const Exchange& exchange);
+  bool is_secure() const { return context_.credentials().tls || context_.limits.behind_https; }
   asio::awaitable<Response> run_webhook(Exchange& exchange, Request request);
   asio::awaitable<Result<void>> check_ticket(const Route& route, Engine& engine,
                                              const RequestFields& fields);

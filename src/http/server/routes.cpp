@@ -31,6 +31,7 @@ constexpr std::uint64_t batch_bytes_max =
 constexpr std::uint64_t flow_bytes_max = base64_encoded_size(limits::flow_call_bytes_max) +
                                          8 * 1024 * 1024;  // names, edges and policies beside
 constexpr std::uint64_t answer_bytes_max = 64 * 1024;      // of a waitpoint
+constexpr std::uint64_t login_bytes_max = 4 * 1024;
 constexpr std::uint64_t contract_signal_bytes_max = 256 * 1024;
 
 template <class Op>
@@ -138,6 +139,7 @@ Route make_route() {
           .has_nodes = HasNodes<Op>,
           .is_audited = Op::row.is_audited,
           .has_secrets = has_secrets<Op>,
+          .shows_payloads = shows_payloads<Op>,
           .takes_namespace = NamesNamespace<Op> || submits,
           .takes_key = std::same_as<Op, Submit> || std::same_as<Op, SendSignal> ||
                        std::same_as<Op, SubmitFlow>,
@@ -168,6 +170,12 @@ std::vector<Route> make_routes(OperationList<Ops...>) {
                  .audience = Audience::webhooks,
                  .body_bytes_max = webhook_bytes_max,
                  .is_audited = true});
+  for (const auto& endpoint : {login_endpoint, logout_endpoint})
+    all.push_back({.endpoint = endpoint,
+                   .audience = Audience::logins,
+                   .body_bytes_max = login_bytes_max,
+                   .is_audited = true,
+                   .has_secrets = true});
   for (const auto& page : pages())
     all.push_back({.endpoint = {Verb::get, page.path, Role::nobody, "A page for people"},
                    .audience = Audience::browsers,
@@ -434,13 +442,15 @@ Error with_hint(Error error, const Route& route, const RequestFields& fields) {
 
 }  // namespace
 
-asio::awaitable<Response> run(const Route& found, Engine& engine, RequestFields fields) {
+asio::awaitable<Response> run(const Route& found, Engine& engine, RequestFields fields,
+                              const Caller* caller) {
   const Route& route = by_body(found, fields);
   if (route.page) co_return page_response(*route.page);
   if (!route.read) co_return openapi_response(fields);
   const auto call = route.read(fields);
   if (!call) co_return error_response(with_hint(call.error(), route, fields));
   fields = {};  // the operation may wait long
+  (*call)->caller = caller;
   co_await engine.perform(**call);
   co_return route.respond(**call);
 }
@@ -454,6 +464,37 @@ Response make_response(Status status, std::string_view type, std::string body) {
 
 Response status_response(std::string_view word) {
   return json_response(Status::ok, {{"status", word}});
+}
+
+Result<std::string> read_login(const Request& request) {
+  const std::string_view header = request[Field::authorization];
+  Login login;
+  if (!request.body().empty()) {
+    if (!is_json(request[Field::content_type]))
+      return fail(Errc::unsupported_media_type, "send the body as Content-Type: application/json");
+    const auto body = parse_json_object(request.body());
+    FF_TRY(body);
+    auto read = from_fields<Login>({}, *body, Source::json);
+    FF_TRY(read);
+    login = std::move(*read);
+  }
+  if (login.token && !header.empty())
+    return fail_field(Errc::invalid_input, "token", "token is given twice, in a header and in the body");
+  return login.token ? "Bearer " + *login.token : std::string(header);
+}
+
+Response login_response(const Caller& caller) {
+  Identity identity{.name = caller.name,
+                    .roles = caller.roles,
+                    .ns = caller.ns,
+                    .expires_at = caller.expires_at,
+                    .sees_payloads = caller.sees_payloads,
+                    .needs_token = caller.needs_token,
+                    .csrf_token = caller.csrf_token};
+  FieldWriter fields;
+  fields.word("status", "logged_in");
+  describe(fields, identity);
+  return json_response(Status::ok, fields.finish());
 }
 
 Response error_response(const Error& error) {

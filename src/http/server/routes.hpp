@@ -21,6 +21,7 @@ enum class Audience : std::uint8_t {
   token_holders,  // outsiders with the token of a waitpoint
   webhooks,       // programs that sign their requests
   browsers,       // anybody: a static page
+  logins,         // people who begin or end a login session
 };
 
 // A route turns the request's fields into an operation and the operation's reply into a response. Webhooks,
@@ -38,6 +39,7 @@ struct Route {
   bool has_nodes = false;                // of a flow
   bool is_audited = false;               // the log says who did it
   bool has_secrets = false;              // no cache may keep its replies
+  bool shows_payloads = false;           // and results, signals, frames or kept steps
   bool takes_namespace = false;          // a field of that name; the token's, if it is left out
   bool takes_key = false;                // an Idempotency-Key
   bool takes_trace = false;              // a traceparent
@@ -62,8 +64,9 @@ Result<Found> find_route(Verb method, std::string_view method_text, std::string_
 Result<RequestFields> read_fields(Found found, Request request,
                                   const std::optional<Namespace>& default_ns);
 
-// Runs the route's operation on the engine.
-asio::awaitable<Response> run(const Route& route, Engine& engine, RequestFields fields);
+// Runs the route's operation on the engine, for a caller who outlives it.
+asio::awaitable<Response> run(const Route& route, Engine& engine, RequestFields fields,
+                              const Caller* caller = nullptr);
 
 // The path of a target as logs and errors may show it: without its query, which may hold a payload, and
 // without the token of a waitpoint.
@@ -72,5 +75,8 @@ std::string shown_path(std::string_view target);
 Response make_response(Status status, std::string_view type, std::string body);
 Response error_response(const Error& error);
 Response status_response(std::string_view word);  // {"status": word}
+// The token that a login sends: as the header Authorization, or in its body. Fails with invalid_input if it sends both.
+Result<std::string> read_login(const Request& request);
+Response login_response(const Caller& caller);
 
 }  // namespace ff::http

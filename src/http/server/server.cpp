@@ -49,6 +49,7 @@ class Server::State {
         context_(engine, options.limits, std::move(options.credentials), std::move(options.cors),
                  listener.is_loopback()),
         acceptor_(listener.release_to(asio::make_strand(engine.executor()))) {
+    context_.on_session_end = [this] { check_access(); };
     coroutines_.spawn(acceptor_.get_executor(), [this] { return accept(); });
   }
 
@@ -64,6 +65,11 @@ class Server::State {
 
   void exchange(Credentials credentials) {
     context_.exchange(std::move(credentials));
+    check_access();
+  }
+
+  // Of everybody who follows something.
+  void check_access() {
     coroutines_.spawn(acceptor_.get_executor(), [this]() -> asio::awaitable<void> {
       for (const auto& connection : connections_) connection->check_access();
       co_return;

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 
 #include "http/server/access/access.hpp"
 #include "http/server/access/cors.hpp"
 #include "http/server/access/rate_limit.hpp"
+#include "http/server/access/sessions.hpp"
 #include "http/server/allowance.hpp"
 #include "http/server/http_metrics.hpp"
 #include "http/server/webhooks.hpp"
@@ -41,6 +43,9 @@ struct ServerLimits {
   std::chrono::milliseconds stream_silence{15'000};     // of an event stream, before a sign of life
   Rate waitpoint_rate{.per_second = 20, .burst = 100};  // of one address, by holders of tokens
   Rate webhook_rate{.per_second = 100, .burst = 1'000};
+  Rate login_rate{.per_second = 1, .burst = 20};  // of one address, whether they succeed or not
+  SessionLimits sessions = {};
+  bool behind_https = false;  // a proxy in front of the server speaks TLS
 };
 
 // Replaceable while a server runs.
@@ -68,6 +73,8 @@ struct ServerContext {
         body_bytes(limited.body_bytes),
         waitpoint_rate(limited.waitpoint_rate),
         webhook_rate(limited.webhook_rate),
+        login_rate(limited.login_rate),
+        sessions(limited.sessions),
         credentials_(std::move(presented)) {}
 
   Engine& engine;
@@ -86,6 +93,9 @@ struct ServerContext {
   Allowance body_bytes;
   RateLimit waitpoint_rate;
   RateLimit webhook_rate;
+  RateLimit login_rate;
+  Sessions sessions;
+  std::function<void()> on_session_end = [] {};  // event streams may have to end; set before the first connection
 
   Credentials credentials() const {
     const std::lock_guard lock(mutex_);

@@ -34,6 +34,12 @@ constexpr Verb verb_of(HttpMethod method) {
   return Verb::unknown;
 }
 
+// Of login sessions, which are the server's own.
+inline constexpr Endpoint login_endpoint{Verb::post, "/v1/login", Role::nobody,
+                                         "Begin a login session of a browser with a token"};
+inline constexpr Endpoint logout_endpoint{Verb::post, "/v1/logout", Role::nobody,
+                                          "End the login session"};
+
 template <class Op>
 inline constexpr Endpoint endpoint{
     verb_of(Op::row.http.method), Op::row.http.path,  Op::row.http.role,
@@ -97,6 +103,15 @@ inline constexpr bool has_secrets =
     std::same_as<Op, DeliverSignal> || std::same_as<Op, RotateWaitpointSecret> ||
     std::same_as<Op, CreateStreamTicket>;
 
+// Replies with what a token without the right to payloads may not see.
+template <class Op>
+inline constexpr bool shows_payloads =
+    std::same_as<Op, GetPayload> || std::same_as<Op, GetResult> || std::same_as<Op, GetSignals> ||
+    std::same_as<Op, GetStep> || std::same_as<Op, GetInputs> || std::same_as<Op, ReadStream> ||
+    std::same_as<Op, ReadAttemptStream> || std::same_as<Op, TailAttemptStream> ||
+    std::same_as<Op, ReadFlowStream> || std::same_as<Op, CreateStreamTicket> ||
+    std::same_as<Op, GetWaitpointTokens> || Op::row.http.role == Role::work;
+
 // May be asked with a ticket in the query, which the engine checks, instead of a token.
 template <class Op>
 concept TakesTicket = requires(Op operation) {
@@ -131,6 +146,7 @@ inline constexpr std::string_view checked = "checked";
 inline bool is_otherwise(const ClaimReply& reply) { return reply.executions.empty(); }
 inline bool is_otherwise(const FailReply& reply) { return reply.retry_at.has_value(); }
 inline bool is_otherwise(const SuspendReply& reply) { return reply.satisfied; }
+inline bool is_otherwise(const LanePauseReply& reply) { return reply.unchanged; }
 template <class Reply>
 bool is_otherwise(const Reply& reply) {
   if constexpr (Creates<Reply>)

@@ -291,6 +291,46 @@ std::vector<Operation> make_operations(OperationList<Ops...>) {
   return {make_operation<Ops>()...};
 }
 
+// The server's own, which are no operations of an engine.
+json::object login(NamedSchemas& named) {
+  Identity identity;
+  SchemaWriter fields(named, "Login");
+  fields.constant("status", "logged_in");
+  describe(fields, identity);
+  named["Login"] = fields.finish();
+  const json::object token{{"type", "object"},
+                           {"properties", json::object{{"token", type_schema("string")}}},
+                           {"additionalProperties", false}};
+  return {{"operationId", "LogIn"},
+          {"summary", login_endpoint.summary},
+          {"description",
+           "The token is in the header Authorization or in the body. The reply sets an HttpOnly cookie; its csrf_token "
+           "is to be sent as X-CSRF-Token with each request that changes something."},
+          {"tags", json::array{tag_of(login_endpoint.role)}},
+          {"security", json::array{json::object{{"bearer", json::array{}}}, json::object{}}},
+          {"requestBody", json::object{{"content", content(json_type, token)}}},
+          {"responses",
+           json::object{{"200", json::object{{"description", "a login session"},
+                                             {"content", content(json_type, reference("Login"))}}},
+                        {"401", problem("no valid token")},
+                        {"429", problem("too many logins")},
+                        {"default", problem("anything else")}}},
+          {"x-role", to_string(login_endpoint.role)}};
+}
+
+json::object logout() {
+  return {{"operationId", "LogOut"},
+          {"summary", logout_endpoint.summary},
+          {"tags", json::array{tag_of(logout_endpoint.role)}},
+          {"security", json::array{json::object{}}},
+          {"responses",
+           json::object{{"200", json::object{{"description", "the session is over"},
+                                             {"content", content(json_type, type_schema("object"))}}},
+                        {"403", problem("no CSRF token, or a page of another origin")},
+                        {"default", problem("anything else")}}},
+          {"x-role", to_string(logout_endpoint.role)}};
+}
+
 json::object paths(NamedSchemas& named) {
   json::object all;
   for (auto op : make_operations(EngineOperations{})) {
@@ -324,6 +364,8 @@ json::object paths(NamedSchemas& named) {
                     {"401", problem("no valid token")},
                     {"default", problem("anything else")}}},
       {"x-role", to_string(openapi_endpoint.role)}};
+  at_path(all, login_endpoint.path)["post"] = login(named);
+  at_path(all, logout_endpoint.path)["post"] = logout();
   return all;
 }
 

@@ -199,6 +199,27 @@ void describe(Fields& fields, ListWaitpointKeys& value);
 void describe(Fields& fields, WaitpointKeyInfo& value);
 void describe(Fields& fields, WaitpointKeyList& value);
 
+// The body of a login.
+struct Login {
+  std::optional<std::string> token = {};
+};
+
+// Lanes, the audit log and the caller (wire_operators.cpp)
+void describe(Fields& fields, Login& value);
+void describe(Fields& fields, PauseLane& value);
+void describe(Fields& fields, ResumeLane& value);
+void describe(Fields& fields, LanePause& value);
+void describe(Fields& fields, LanePauseReply& value);
+void describe(Fields& fields, ListLanes& value);
+void describe(Fields& fields, LaneStateCount& value);
+void describe(Fields& fields, LaneInfo& value);
+void describe(Fields& fields, LaneList& value);
+void describe(Fields& fields, ReadAudit& value);
+void describe(Fields& fields, AuditEntry& value);
+void describe(Fields& fields, AuditPage& value);
+void describe(Fields& fields, WhoAmI& value);
+void describe(Fields& fields, Identity& value);
+
 // Open flows, as the published contract has them (wire_open_flows.cpp)
 void describe(Fields& fields, OpenFlow& value);
 void describe(Fields& fields, OpenFlowReply& value);

@@ -95,7 +95,10 @@ void describe(Fields& fields, StateCount& count) {
   fields.defaulted("reclaimable", count.reclaimable);
 }
 
-void describe(Fields& fields, StateCounts& reply) { fields.required("counts", reply.counts); }
+void describe(Fields& fields, StateCounts& reply) {
+  fields.required("counts", reply.counts);
+  fields.unless_usual("paused_lanes", reply.paused_lanes, {});
+}
 
 void describe(Fields& fields, Event& event) {
   fields.required("type", event.type);
@@ -180,6 +183,7 @@ void describe(Fields& fields, ReadyReply& reply) {
   fields.constant("status", "ready");
   fields.required("version", reply.version);
   fields.required("scanners", reply.scanners);
+  fields.unless_usual("paused_lanes", reply.paused_lanes, std::uint64_t{0});
 }
 
 void describe(Fields& fields, HealthReply& reply) {

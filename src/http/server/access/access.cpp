@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
@@ -35,6 +36,7 @@ struct Entry {
   std::vector<TokenRole> roles = {};
   std::optional<Namespace> ns = {};
   std::optional<std::string> expires_at = {};
+  bool payloads = true;
 };
 
 struct Entries {
@@ -64,6 +66,7 @@ void describe(Fields& fields, Entry& entry) {
   fields.required("roles", entry.roles);
   fields.optional("namespace", entry.ns);
   fields.optional("expires_at", entry.expires_at);
+  fields.defaulted("payloads", entry.payloads);
 }
 
 void describe(Fields& fields, Entries& entries) { fields.required("tokens", entries.tokens); }
@@ -75,6 +78,10 @@ Result<void> token_valid(std::string_view token) {
               fmt::format("a token must have {} to {} visible ASCII characters; make one with "
                           "'openssl rand -hex 32'",
                           token_bytes_min, token_bytes_max));
+}
+
+bool has_role(const std::vector<TokenRole>& roles, Role wanted) {
+  return std::ranges::find(roles, wanted, &TokenRole::role) != roles.end();
 }
 
 std::unexpected<Error> in_file(const std::filesystem::path& file, Error error) {
@@ -100,13 +107,6 @@ Result<Entries> read_entries(const std::filesystem::path& file) {
 
 }  // namespace
 
-bool Caller::may(Role wanted) const {
-  if (wanted == Role::nobody) return true;
-  return std::ranges::any_of(roles, [&](Role role) {
-    return role == wanted || role == Role::admin || wanted == Role::read;
-  });
-}
-
 Access::Digest Access::digest_of(std::string_view token) {
   Digest digest;
   SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
@@ -121,7 +121,8 @@ Result<std::shared_ptr<const Access>> Access::load(std::string_view admin_token,
   if (!admin_token.empty()) {
     FF_TRY(token_valid(admin_token));
     access->tokens_.push_back(
-        {.caller = {.name = "admin", .roles = {Role::admin}}, .digest = digest_of(admin_token)});
+        {.caller = {.name = "admin", .roles = {Role::admin}, .needs_token = true},
+         .digest = digest_of(admin_token)});
   }
   if (!tokens_file.empty())
     if (auto added = access->add_file(tokens_file); !added)
@@ -136,10 +137,17 @@ Result<void> Access::add_file(const std::filesystem::path& file) {
     const auto refuse = [&](std::string_view why) {
       return fail(Errc::invalid_input, fmt::format("token '{}' {}", printable(entry.name), why));
     };
-    Token token{.caller = {.name = entry.name, .roles = {}, .ns = entry.ns}, .digest = {}};
+    Token token{.caller = {.name = entry.name,
+                           .roles = {},
+                           .ns = entry.ns,
+                           .sees_payloads = entry.payloads,
+                           .needs_token = true},
+                .digest = {}};
     for (const auto& [role] : entry.roles) token.caller.roles.push_back(role);
     if (entry.name.empty()) return refuse("needs a name, which logs will show");
     if (entry.roles.empty()) return refuse("needs roles: read, submit, work or admin");
+    if (!entry.payloads && has_role(entry.roles, Role::work))
+      return refuse("may not have the role work without payloads: workers get payloads");
     if (entry.token.has_value() == entry.token_sha256.has_value())
       return refuse("needs either token or token_sha256");
     if (entry.token) {
@@ -165,13 +173,22 @@ Result<void> Access::add_file(const std::filesystem::path& file) {
   return {};
 }
 
+std::string_view Access::token_in(std::string_view authorization) {
+  constexpr std::string_view scheme = "Bearer ";
+  const bool is_bearer = boost::beast::iequals(authorization.substr(0, scheme.size()), scheme);
+  return is_bearer ? authorization.substr(scheme.size()) : std::string_view{};
+}
+
 Result<Caller> Access::admit(std::string_view authorization, TimePoint now) const {
   if (is_open()) return Caller{.name = "anyone", .roles = {Role::admin}};
-  constexpr std::string_view scheme = "Bearer ";
-  if (!boost::beast::iequals(authorization.substr(0, scheme.size()), scheme))
+  const auto token = token_in(authorization);
+  if (token.empty())
     return fail(Errc::unauthenticated,
                 "this server wants a token; send it as Authorization: Bearer TOKEN");
-  const auto digest = digest_of(authorization.substr(scheme.size()));
+  return caller_of(digest_of(token), now);
+}
+
+Result<Caller> Access::caller_of(const Digest& digest, TimePoint now) const {
   // Every token is looked at, each in constant time: how long it takes tells nothing.
   const Token* found = nullptr;
   for (const auto& token : tokens_)

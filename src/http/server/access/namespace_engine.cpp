@@ -97,7 +97,7 @@ NamespaceEngine::Subject NamespaceEngine::subject_of(const Op& operation) {
   if constexpr (std::same_as<Op, Submit> || std::same_as<Op, SubmitFlow> ||
                 std::same_as<Op, ExtendFlow>)
     return &operation;
-  else if constexpr (std::same_as<Op, ReadEvents>)
+  else if constexpr (std::same_as<Op, ReadEvents> || std::same_as<Op, ReadAudit>)
     return operation.ns.value_or(Namespace{});  // none: those of all
   else if constexpr (NamesNamespace<Op>)
     return operation.ns;
@@ -105,6 +105,7 @@ NamespaceEngine::Subject NamespaceEngine::subject_of(const Op& operation) {
     return operation.id;
   // The token of a waitpoint says what its holder may do.
   else if constexpr (std::same_as<Op, Health> || std::same_as<Op, CheckReady> ||
+                     std::same_as<Op, WhoAmI> ||
                      std::same_as<Op, ReadWaitpoint> || std::same_as<Op, AnswerWaitpoint>)
     return TheEngine{};
   else

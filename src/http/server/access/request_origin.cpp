@@ -61,9 +61,9 @@ Result<void> refuse_foreign_page(const RequestHeader& header, std::string_view a
   if (!foreign_site && !foreign_origin) return {};
   return fail(
       Errc::permission_denied,
-      fmt::format("a server without tokens refuses web pages of other origins, and this request "
-                  "is for '{}'; a proxy in front of the server must keep the Host header, or give "
-                  "the server tokens (FF_API_TOKEN)",
+      fmt::format("a server without tokens refuses web pages of other origins, and so does a login session; this "
+                  "request is for '{}'. A proxy in front of the server must keep the Host header, or requests must "
+                  "carry a token (FF_API_TOKEN)",
                   printable(authority)));
 }
 

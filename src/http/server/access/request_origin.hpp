@@ -23,8 +23,9 @@ Result<Target> read_target(const RequestHeader& header);
 // localhost, a name below it, or a loopback address; with or without a port.
 bool is_loopback(std::string_view authority);
 
-// Web pages of other origins, as browsers declare them, are refused with permission_denied: without tokens,
-// every page that a user opens could otherwise use the server.
+// Web pages of other origins, as browsers declare them, are refused with permission_denied: where a request needs no
+// token of its own (without tokens, or with a login session), every page that a user opens could otherwise use the
+// server.
 Result<void> refuse_foreign_page(const RequestHeader& header, std::string_view authority);
 
 // A name that resolves to a loopback address may belong to anybody (DNS rebinding): permission_denied.

@@ -51,6 +51,7 @@ class SecurityTest : public HttpTest {
     for (const auto& [name, value] : {std::pair<std::string, std::string>{"{id}", some_id},
                                       {"{execution_id}", some_id},
                                       {"{worker}", "w"},
+                                      {"{lane}", "l"},
                                       {"{waitpoint}", some_uuid},
                                       {"{name}", "n"}, {"{stream}", "s"}})
       if (const auto at = target.find(name); at != target.npos)
