@@ -63,6 +63,11 @@ std::span<const Command> commands() {
       Command{"workers list", "List the workers that are alive", setup_workers_list},
       Command{"workers show", "Show a worker and what it runs", setup_workers_show},
       Command{"workers drain", "Give a worker no more work", setup_workers_drain},
+      Command{"lanes ls", "List the lanes, and which are paused", setup_lanes_list},
+      Command{"lanes pause", "Give workers no more work of a lane", setup_lanes_pause},
+      Command{"lanes resume", "Let work of a paused lane start", setup_lanes_resume},
+      Command{"audit", "Show which operators' actions were carried out or refused", setup_audit},
+      Command{"whoami", "Show the caller's name, roles and namespace", setup_whoami},
       Command{"secrets list", "List the secrets whose waitpoint tokens are valid",
               setup_secrets_list},
       Command{"secrets rotate", "Sign waitpoint tokens with another secret", setup_secrets_rotate},
@@ -87,6 +92,9 @@ const Group* group_of(const Command& command) {
       Group{"flow", "Run graphs of executions",
             "  ff flow submit release.json --wait\n"
             "  ff flow graph ID"},
+      Group{"lanes", "See the lanes there are, and pause them",
+            "  ff lanes ls\n"
+            "  ff lanes pause gpu --reason 'driver update'"},
       Group{"quotas", "Limit how often and how many at once work may start",
             "  ff quotas create --max-per-window 100 --window 1m\n"
             "  ff quotas list"},

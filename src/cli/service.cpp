@@ -132,7 +132,9 @@ LocalEngineOptions engine_options(const Settings& settings) {
                     .quota_reconciler = settings.duration(Setting::quota_reconciler_interval)},
       .filter = scanner_filter(settings),
       .retention_default = settings.duration(Setting::retention),
-      .waitpoint_secret_grace = settings.duration(Setting::waitpoint_grace)};
+      .waitpoint_secret_grace = settings.duration(Setting::waitpoint_grace),
+      .audit_entries_max = settings.number(Setting::audit_entries),
+      .audit_retention = settings.duration(Setting::audit_retention)};
 }
 
 // The store that FF_VALKEY_HOST and its companions name; "" if they name none.
@@ -193,6 +195,8 @@ void add_service_settings(Arguments& arguments) {
                       Setting::waitpoint_grace,
                       Setting::durability,
                       Setting::retention,
+                      Setting::audit_retention,
+                      Setting::audit_entries,
                       Setting::log_level,
                       Setting::lease_expiry_interval,
                       Setting::delayed_promoter_interval,
@@ -221,6 +225,7 @@ void add_access_settings(Arguments& arguments) {
                       Setting::tls_cert, Setting::tls_key, Setting::insecure_listen,
                       Setting::max_connections, Setting::max_long_polls, Setting::max_tails,
                       Setting::max_tails_per_token, Setting::cors_origins,
+                      Setting::session_ttl, Setting::behind_https,
                       Setting::max_stream_ops});
 }
 
@@ -248,6 +253,8 @@ Result<ServiceAccess> service_access(const Settings& settings) {
   server.limits.stream_ops = settings.number(Setting::max_stream_ops);
   server.limits.tails = settings.number(Setting::max_tails);
   server.limits.tails_each = settings.number(Setting::max_tails_per_token);
+  server.limits.sessions.ttl = settings.duration(Setting::session_ttl);
+  server.limits.behind_https = settings.is_on(Setting::behind_https);
   std::vector<std::string> no_origins;
   auto cors = http::Cors::parse(settings.text(Setting::cors_origins), &no_origins);
   FF_TRY(cors);

@@ -1,8 +1,5 @@
 // The program on Valkey, with the rights that the documentation gives it.
-#include <filesystem>
 #include <fstream>
-#include <regex>
-#include <set>
 #include <sstream>
 
 #include "tests/end_to_end/cli_test.hpp"
@@ -11,36 +8,13 @@
 namespace ff::test {
 namespace {
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-Words split(const std::string& text) {
-  std::istringstream words(text);
+// The words of the first ACL SETUSER in docs/valkey.md.
+Words documented_user() {
+  std::ifstream file(source_dir() / "docs/valkey.md");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto begin = text.find("ACL SETUSER");
+  std::istringstream words(text.substr(begin, text.find("```", begin) - begin));
   return {std::istream_iterator<std::string>(words), {}};
-}
-
-// What stands in docs/valkey.md between two texts.
-std::string documented(std::string_view begin, std::string_view end) {
-  const auto text = text_of(source_dir() / "docs/valkey.md");
-  const auto first = text.find(begin);
-  return text.substr(first, text.find(end, first) - first);
-}
-
-// The words of the first ACL SETUSER.
-Words documented_user() { return split(documented("ACL SETUSER", "```")); }
-
-// The commands that the words `+command` of a text allow, in capitals.
-std::set<std::string> commands_in(const std::string& text) {
-  static const std::regex allowed(R"(\+([a-z]+))");
-  std::set<std::string> commands;
-  for (std::sregex_iterator word(text.begin(), text.end(), allowed), last; word != last; ++word) {
-    auto name = word->str(1);
-    for (auto& letter : name) letter = static_cast<char>(std::toupper(letter));
-    commands.insert(name);
-  }
-  return commands;
 }
 
 class ValkeyTest : public CliTest {
@@ -79,27 +53,6 @@ TEST_F(ValkeyTest, DocumentedUserIsRefusedNothing) {
   const auto refused = valkey_.call({"ACL", "LOG"});
   ASSERT_TRUE(refused.as_array());
   EXPECT_TRUE(refused.as_array()->empty()) << to_text(refused);
-}
-
-TEST(DocumentedRights, CoverTheCommandsOfTheLibrary) {
-  const auto of_servers = commands_in(documented("ACL SETUSER", "```"));
-  auto of_contract = commands_in(documented("| programs of the [contract]", "\n"));
-  of_contract.insert(of_servers.begin(), of_servers.end());
-  const auto library = source_dir() / "src/store/valkey/lua";
-  static const std::regex call(R"(server\.p?call\('([A-Z]+)')");
-  std::size_t calls = 0;
-  for (const auto& file : std::filesystem::recursive_directory_iterator(library)) {
-    if (file.path().extension() != ".lua") continue;
-    const auto name = file.path().lexically_relative(library);
-    const bool is_ours = *name.begin() == "functions";  // modules are used by both
-    const auto text = text_of(file.path());
-    for (std::sregex_iterator found(text.begin(), text.end(), call), last; found != last; ++found) {
-      ++calls;
-      EXPECT_TRUE((is_ours ? of_servers : of_contract).contains(found->str(1)))
-          << name << " calls " << found->str(1);
-    }
-  }
-  EXPECT_GT(calls, 100u);
 }
 
 TEST_F(ValkeyTest, BenchOfStreamsTellsWhatValkeyDoesByItself) {

@@ -24,8 +24,10 @@ std::string counts_table(const StateCounts& counts, const Screen& screen) {
   if (!reclaimable.empty()) add_number_column("reclaimable");
 
   Table table(std::move(columns));
+  std::set<std::string> paused;
+  for (const auto& lane : counts.paused_lanes) paused.insert(lane.str());
   for (const auto& [lane, by_state] : lanes) {
-    std::vector<Cell> row{{lane}};
+    std::vector<Cell> row{paused.contains(lane) ? Cell{lane + " (paused)", Colour::yellow} : Cell{lane}};
     std::uint64_t all = 0;
     for (const auto state : states) {
       const auto found = by_state.find(state);
