@@ -5,7 +5,7 @@ namespace ff::test {
 namespace {
 
 const std::string schedule = "ff:schedule:{b:3}:default/nightly";
-const std::string names = "ff:idx:{b:3}:schedules:default";
+const std::string name_index = "ff:idx:{b:3}:schedules:default";
 const std::string due = "ff:idx:{b:3}:schedules_due";
 
 Call swap(const std::string& expected, const std::string& version, const std::string& record = "r",
@@ -27,7 +27,7 @@ using Fields = std::map<std::string, std::string>;
 TEST_F(ScheduleContract, SwapWritesTheRecordAndItsIndexes) {
   EXPECT_EQ(ask(swap("", "v1", "one", "5000")), "1 OK 1");
   EXPECT_EQ(store()[schedule], (Fields{{"record", "one"}, {"version", "v1"}}));
-  EXPECT_EQ(store()[names], (Fields{{"nightly", "0"}}));
+  EXPECT_EQ(store()[name_index], (Fields{{"nightly", "0"}}));
   EXPECT_EQ(store()[due], (Fields{{"default/nightly", "5000"}}));
   EXPECT_EQ(ask(swap("v1", "v2", "two")), "1 OK 1");
   EXPECT_EQ(store()[schedule], (Fields{{"record", "two"}, {"version", "v2"}}));
