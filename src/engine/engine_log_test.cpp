@@ -87,7 +87,7 @@ TEST_F(EngineLog, TellsOfPartitionsAndScannersWhenItStarts) {
   EXPECT_THAT(log.text(),
               ::testing::AllOf(
                   HasSubstr("info partitions=256\n"),
-                  HasSubstr("info scanners=21: lease_expiry 1500 ms, delayed_promoter 750 ms")));
+                  HasSubstr("info scanners=23: lease_expiry 1500 ms, delayed_promoter 750 ms")));
 }
 
 TEST_F(EngineLog, MeasuresGrantsAsLooksForWork) {

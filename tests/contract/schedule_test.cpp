@@ -66,7 +66,7 @@ TEST_F(ScheduleContract, ASweepFindsTheEarliestOfEachPartition) {
   ask(swap("", "v1", "one", "5000"));
   ask(swap("", "v1", "one", "4000").key(1, "ff:schedule:{b:4}:other/x"));
   EXPECT_EQ(run({"ff_sweep_schedules", {}, {"10", "{b:3}", "{b:4}", "{b:5}"}}),
-            "1 OK  default/nightly 5000 other/x 4000");
+            "1 OK [] default/nightly 5000 other/x 4000");
 }
 
 }  // namespace

@@ -221,7 +221,7 @@ TEST_F(WaitingCounts, TheOldestOfEachPriorityAreFound) {
 
 TEST_F(WaitingCounts, AnEmptyQueueHasNoOldest) {
   EXPECT_EQ(run({"ff_look_oldest", {index_key("any")}, {std::to_string(now()), "main", "2", "1"}}),
-            "1 OK main eligible \"\" \"\" 0 0");
+            "1 OK main eligible \"\" \"\" 0 0 [] []");
 }
 
 }  // namespace

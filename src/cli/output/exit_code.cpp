@@ -7,7 +7,7 @@ ExitCode exit_code_of(const Error& error) {
   for (const auto missing :
        {Errc::execution_not_found, Errc::budget_not_found, Errc::quota_not_found,
         Errc::worker_not_found, Errc::schedule_not_found, Errc::waitpoint_not_found, Errc::step_not_found,
-        Errc::flow_not_found, Errc::node_not_found})
+        Errc::flow_not_found, Errc::node_not_found, Errc::bulk_not_found})
     if (error.code == missing) return ExitCode::not_found;
   switch (info(error.code).http_status) {
     case 400:

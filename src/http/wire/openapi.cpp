@@ -316,7 +316,10 @@ json::object login(NamedSchemas& named) {
           {"responses",
            json::object{{"200", json::object{{"description", "a login session"},
                                              {"content", content(json_type, reference("Login"))}}},
+                        {"400", problem("the body is not such an object, or the server has no tokens")},
                         {"401", problem("no valid token")},
+                        {"413", problem("the body is too large")},
+                        {"415", problem("the body is not JSON")},
                         {"429", problem("too many logins")},
                         {"default", problem("anything else")}}},
           {"x-role", to_string(login_endpoint.role)}};
