@@ -24,7 +24,7 @@ export const sections = [
 
 const main = h("main", {id: "main", tabindex: "-1"});
 const nav = h("nav", {"aria-label": "Pages", id: "pages"});
-const who = h("div", {class: "who"});
+const who = h("section", {class: "who", "aria-label": "Signed in"});
 const live = h("button", {type: "button", class: "live", onclick: () => setFrozen(!isFrozen())});
 
 function showLive({frozen, connection}) {

@@ -17,15 +17,12 @@ const quiet = [
 
 export const launch = () => chromium.launch({executablePath, args: quiet});
 
-// Operations that a server may not have: the dashboard asks, and does without.
-const perhapsMissing = ["/v1/whoami", "/v1/lanes", "/v1/audit"];
-
 export async function openPage(browser, server, {expectedFailures = [], ...options} = {}) {
   const context = await browser.newContext({viewport: {width: 1360, height: 820}, timezoneId: "UTC", ...options});
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   const wrong = [];
-  const isExpected = (url) => [...perhapsMissing, ...expectedFailures].some((part) => url.includes(part));
+  const isExpected = (url) => expectedFailures.some((part) => url.includes(part));
   page.on("console", (message) => {
     const lost = message.text().startsWith("Failed to load resource") && isExpected(message.location().url);
     if (["error", "warning"].includes(message.type()) && !lost)
