@@ -94,7 +94,8 @@ Result<std::vector<core::Bulk>> Bulks::execute(const core::FindBulks& query, Tur
 Result<std::size_t> Bulks::execute(const core::ForgetBulks& command, Turn& turn) {
   std::size_t count = 0;
   while (count < command.max && !ended_.empty() && ended_.begin()->first < command.ended_before) {
-    forget(ended_.begin()->second, turn);
+    const auto id = ended_.begin()->second;  // a copy: forgetting erases the entry
+    forget(id, turn);
     ++count;
   }
   return count;
