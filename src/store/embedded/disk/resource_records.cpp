@@ -200,7 +200,11 @@ std::string encode(const AuditEntry& entry) {
   if (entry.ns) out.set_namespace_(entry.ns->str());
   out.set_what(entry.what);
   out.set_subject(entry.subject);
-  out.mutable_details()->insert(entry.details.begin(), entry.details.end());
+  for (const auto& [name, value] : entry.details) {
+    auto& detail = *out.add_details();
+    detail.set_key(name);
+    detail.set_value(value);
+  }
   out.set_outcome(entry.outcome);
   return out.SerializeAsString();
 }
@@ -214,8 +218,8 @@ Result<AuditEntry> decode_audit_entry(std::string_view bytes) {
                    .from = stored.from(),
                    .what = stored.what(),
                    .subject = stored.subject(),
-                   .details = {stored.details().begin(), stored.details().end()},
                    .outcome = stored.outcome()};
+  for (const auto& detail : stored.details()) entry.details.emplace(detail.key(), detail.value());
   if (stored.has_namespace_()) entry.ns = read.text<Namespace>(stored.namespace_());
   if (!read.ok()) return damaged("an entry of the audit log");
   return entry;
